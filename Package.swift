@@ -1,0 +1,106 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+// Targets bottom-up, in the order of their imports: the arrows here are the only imports there are.
+
+let fuzzing = ProcessInfo.processInfo.environment["FUZZ"] != nil
+
+let package = Package(
+    name: "gatehouse",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "gatehouse", targets: ["gatehouse"]),
+        .library(name: "JOSE", targets: ["JOSE"]),
+        .library(name: "HostileTokens", targets: ["HostileTokens"]),
+        .library(name: "SecurityGuard", targets: ["SecurityGuard"]),
+        .library(name: "Experience", targets: ["Experience"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
+        .package(
+            url: "https://github.com/apple/swift-configuration.git", from: "1.4.0",
+            traits: ["CommandLineArguments"]),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+    ],
+    targets: [
+        // MARK: C, seen by one room each
+        .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+
+        // MARK: Tokens
+        .target(name: "Encodings"),
+        .target(name: "Libcrypto", dependencies: ["CLibcrypto"]),
+        .target(name: "JOSE", dependencies: ["Encodings", "Libcrypto"]),
+        .target(name: "HostileTokens", dependencies: ["JOSE"]),
+
+        // MARK: State
+        .target(
+            name: "StateSurface",
+            dependencies: ["CLibpq", .product(name: "GRDB", package: "GRDB.swift")]),
+
+        // MARK: Who calls, what may be started, what runs
+        .target(name: "SecurityGuard", dependencies: ["Encodings", "JOSE", "StateSurface", "Libcrypto"]),
+        .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
+        .target(name: "Runtime", dependencies: ["Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
+
+        // MARK: The edge
+        .target(name: "HTTPWire", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
+        .target(
+            name: "Experience",
+            dependencies: [
+                "Encodings", "JOSE", "StateSurface", "SecurityGuard", "TrafficCop", "Runtime", "HTTPWire",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Web/Assets/index.html"), .embedInCode("Web/Assets/gatehouse.js"),
+                .embedInCode("Web/Assets/console.js"), .embedInCode("Web/Assets/console.css"),
+                .embedInCode("Web/Assets/favicon.svg"),
+            ]),
+        .executableTarget(
+            name: "gatehouse",
+            dependencies: [
+                "Encodings", "Experience", "HostileTokens", "Runtime", "SecurityGuard", "TrafficCop", "StateSurface", "JOSE",
+                "Libcrypto",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
+            ]),
+    ]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .swiftLanguageMode(.v6),
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+        ]
+}

@@ -1,0 +1,81 @@
+/// A JSON number, kept as it was written.
+public struct JSONNumber: Sendable, Equatable {
+    /// The number as it was written.
+    public let text: String
+
+    /// A number whose text the parser has checked.
+    init(checked text: String) {
+        self.text = text
+    }
+
+    /// An integer.
+    public init(_ value: Int64) {
+        text = String(value)
+    }
+
+    /// A finite fraction, or nil: JSON has no infinity.
+    public init?(_ value: Double) {
+        guard value.isFinite else { return nil }
+        text = value.description
+    }
+
+    /// The value, if it is a mathematical integer that fits: `100`, `1E+2` and `1.0` are, `1.5` is not.
+    public var int64: Int64? {
+        Self.plainInteger(text.utf8) ?? Self.integer(text.utf8)
+    }
+
+    /// The nearest floating-point value, if it is finite.
+    public var double: Double? {
+        if let plain = Self.plainInteger(text.utf8) { return Double(plain) }
+        guard let value = Double(text), value.isFinite else { return nil }
+        return value
+    }
+
+    /// Equality of the texts.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    /// The value of up to fifteen digits and nothing else, which is what dates and counters are; nil for all others.
+    private static func plainInteger(_ text: String.UTF8View) -> Int64? {
+        guard text.count <= 15 else { return nil }
+        var value: Int64 = 0
+        for byte in text {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        return value
+    }
+
+    /// Moves the decimal point by the exponent, in digits, so that nothing is rounded on the way.
+    private static func integer(_ text: String.UTF8View) -> Int64? {
+        var rest = text[...]
+        let negative = rest.first == UInt8(ascii: "-")
+        if negative { rest = rest.dropFirst() }
+        let mantissa = rest.prefix { $0 != UInt8(ascii: "e") && $0 != UInt8(ascii: "E") }
+        var exponentText = rest.dropFirst(mantissa.count).dropFirst()
+        if exponentText.first == UInt8(ascii: "+") { exponentText = exponentText.dropFirst() }
+
+        let whole = mantissa.prefix { $0 != UInt8(ascii: ".") }
+        let fraction = mantissa.dropFirst(whole.count).dropFirst()
+        var digits = Array(whole.drop { $0 == UInt8(ascii: "0") }) + Array(fraction)
+        digits = Array(digits.drop { $0 == UInt8(ascii: "0") })
+        guard !digits.isEmpty else { return 0 }
+
+        var exponent = 0
+        if !exponentText.isEmpty {
+            guard let written = Int(String(decoding: exponentText, as: UTF8.self)), abs(written) < 1_000_000 else {
+                return nil
+            }
+            exponent = written
+        }
+        exponent -= fraction.count
+        while digits.last == UInt8(ascii: "0") {
+            digits.removeLast()
+            exponent += 1
+        }
+        guard exponent >= 0, digits.count + exponent <= 19 else { return nil }
+        digits.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: exponent))
+        return Int64((negative ? "-" : "") + String(decoding: digits, as: UTF8.self))
+    }
+}

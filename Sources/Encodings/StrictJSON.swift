@@ -1,0 +1,46 @@
+/// RFC 8259 without leniency: what two parsers could read differently is refused.
+///
+/// Valid UTF-8 without byte order mark, unique names after unescaping, no lone surrogates, the exact grammar of numbers,
+/// nothing behind the value, and a bound on everything an attacker could make large.
+public enum StrictJSON {
+    /// The one value that `bytes` spells.
+    public static func parse(
+        _ bytes: some Collection<UInt8>, limits: JSONLimits = JSONLimits()
+    ) throws(JSONError) -> JSONValue {
+        let result =
+            bytes.withContiguousStorageIfAvailable { parse(buffer: $0, limits) }
+            ?? Array(bytes).withUnsafeBufferPointer { parse(buffer: $0, limits) }
+        return try result.get()
+    }
+
+    /// The one value that `text` spells.
+    public static func parse(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONError) -> JSONValue {
+        try parse(text.utf8, limits: limits)
+    }
+
+    /// The one object that `bytes` spells; any other value is refused.
+    public static func object(
+        _ bytes: some Collection<UInt8>, limits: JSONLimits = JSONLimits()
+    ) throws(JSONError) -> JSONObject {
+        guard case .object(let object) = try parse(bytes, limits: limits) else { throw JSONError(.notAnObject, at: 0) }
+        return object
+    }
+
+    /// The one object that `text` spells; any other value is refused.
+    public static func object(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONError) -> JSONObject {
+        try object(text.utf8, limits: limits)
+    }
+
+    // A result, because the standard library's buffer closures do not carry a typed throw.
+    private static func parse(
+        buffer: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits
+    ) -> Result<JSONValue, JSONError> {
+        guard buffer.count <= limits.maxBytes else { return .failure(JSONError(.tooLarge, at: limits.maxBytes)) }
+        var parser = JSONParser(buffer, limits: limits)
+        do throws(JSONError) {
+            return .success(try parser.document())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+extension String {
+    /// Whether both strings are the same UTF-8 bytes.
+    ///
+    /// `==` on strings is canonical equivalence, under which `é` equals `e` with a combining accent; names that decide
+    /// about security must not be compared so.
+    package func hasSameBytes(as other: String) -> Bool {
+        let mine = utf8
+        let others = other.utf8
+        guard mine.count == others.count else { return false }
+        let same = mine.withContiguousStorageIfAvailable { mine in
+            others.withContiguousStorageIfAvailable { others in
+                for index in 0..<mine.count where mine[index] != others[index] { return false }
+                return true
+            }
+        }
+        return (same ?? nil) ?? mine.elementsEqual(others)
+    }
+}
+
+/// A name that hashes and compares as its UTF-8 bytes, for sets and dictionaries.
+package struct ByteName: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    package static func == (left: Self, right: Self) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}

@@ -1,0 +1,52 @@
+import Encodings
+import HTTPTypes
+import Runtime
+import SecurityGuard
+import TrafficCop
+
+/// Sessions that come to be. Each goes through an intent and its contract; there is no other road.
+enum SessionCreationRoutes {
+    static let all = [
+        APIRoute(.post, "/api/session/create-anonymous", createAnonymous),
+        APIRoute(.post, "/api/session/create", create),
+    ]
+
+    /// A session for whoever asks. With the secret of a live one: that one, unless a fresh one is wanted.
+    private static func createAnonymous(_ call: APICall) async throws -> APIAnswer {
+        let body = try SecurityBody(call.facts.body, allowing: ["metadata", "fresh", "deliver"])
+        let wantsBody = try body.wantsBodyDelivery()
+        let metadata = try body.objectText("metadata") ?? "{}"
+        let fresh = try body.bool("fresh") ?? false
+        let secret = try await call.presentedSecret()
+        if !fresh, let session = secret.session {
+            return .json(try await call.use(session, by: secret).json())
+        }
+        let intent = SessionIntent(kind: .anonymous, clientAddress: call.facts.clientAddress, metadata: metadata)
+        let contract = try call.services.trafficCop.prepare(intent).get()
+        let issued = try await call.services.runtime.createAnonymous(contract, for: intent)
+        return show(issued, SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: secret.carrier == .cookie))
+    }
+
+    /// A session of the token's user.
+    private static func create(_ call: APICall) async throws -> APIAnswer {
+        let principal = try call.principal()
+        let body = try SecurityBody(call.facts.body, allowing: ["metadata", "user_id", "tenant_id", "deliver"])
+        let wantsBody = try body.wantsBodyDelivery()
+        let metadata = try body.objectText("metadata") ?? "{}"
+        try call.requireIdentity(of: principal, in: body)
+        try call.services.requireStore()
+        let intent = SessionIntent(
+            kind: .authenticated, clientAddress: call.facts.clientAddress, tenantID: principal.tenantID,
+            userID: principal.subject, metadata: metadata)
+        let contract = try call.services.trafficCop.prepare(intent).get()
+        let issued = try await call.services.runtime.createAuthenticated(
+            contract, for: intent, familyID: principal.familyID)
+        try await SessionEnding(call.services).confirm(issued, for: principal)
+        let hasCookie = call.facts.sessionCookie != nil
+        return show(issued, SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: hasCookie))
+    }
+
+    private static func show(_ issued: IssuedSession, _ delivery: SecretDelivery) -> APIAnswer {
+        .json(issued.session.json(secret: delivery.hand(issued.secret, of: issued.session)))
+    }
+}

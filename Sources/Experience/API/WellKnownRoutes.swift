@@ -1,0 +1,57 @@
+import Encodings
+import HTTPTypes
+import SecurityGuard
+
+/// The public documents: the key set and the server's metadata (RFC 7517, RFC 8414). Both speak of the issuer as it is
+/// configured, never of what `Host` says.
+enum WellKnownRoutes {
+    static let keysPath = "/.well-known/jwks.json"
+    static let metadataPath = "/.well-known/oauth-authorization-server"
+    private static let cacheControl = "public, max-age=300"
+
+    static let all = [
+        APIRoute(.get, keysPath, keys),
+        APIRoute(.get, metadataPath, metadata),
+    ]
+
+    private static func keys(_ call: APICall) async throws -> APIAnswer {
+        let ring = call.services.securityGuard.keyRing
+        let headers = [(name: "ETag", value: ring.etag)]
+        if let wanted = call.ifNoneMatch, matches(wanted, ring.etag) {
+            return APIAnswer(status: .notModified, contentType: nil, cacheControl: cacheControl, headers: headers)
+        }
+        return APIAnswer(cacheControl: cacheControl, body: ring.jwks, headers: headers)
+    }
+
+    private static func metadata(_ call: APICall) async throws -> APIAnswer {
+        let issuer = call.services.issuer
+        let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
+        let authentication: JSONValue = ["client_secret_basic", "client_secret_post"]
+        let document: JSONObject = [
+            "issuer": .string(issuer),
+            "jwks_uri": .string(base + keysPath),
+            "token_endpoint": .string(base + OAuthRoutes.tokenPath),
+            "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
+            "grant_types_supported": .array(OAuthGrant.all.map(JSONValue.string)),
+            "response_types_supported": [],
+            "introspection_endpoint": .string(base + OAuthRoutes.introspectionPath),
+            "introspection_endpoint_auth_methods_supported": authentication,
+            "revocation_endpoint": .string(base + OAuthRoutes.revocationPath),
+            "revocation_endpoint_auth_methods_supported": authentication,
+        ]
+        var answer = APIAnswer.json(document)
+        answer.cacheControl = cacheControl
+        return answer
+    }
+
+    /// Whether one of the entity tags of `If-None-Match` is ours, compared weakly (RFC 9110 section 13.1.2).
+    private static func matches(_ list: String, _ etag: String) -> Bool {
+        list.utf8.split(separator: UInt8(ascii: ",")).contains { part in
+            var tag = part.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            while tag.last == UInt8(ascii: " ") || tag.last == UInt8(ascii: "\t") { tag.removeLast() }
+            if tag.elementsEqual("*".utf8) { return true }
+            if tag.starts(with: "W/".utf8) { tag = tag.dropFirst(2) }
+            return tag.elementsEqual(etag.utf8)
+        }
+    }
+}

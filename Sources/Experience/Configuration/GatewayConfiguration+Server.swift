@@ -1,0 +1,83 @@
+extension GatewayConfiguration {
+    /// `server.*`: the listeners and what every connection must keep to.
+    package struct Server: Sendable, Equatable {
+        /// `server.listen`: the public listener, where port 0 picks one.
+        package var listen = ListenAddress(host: "127.0.0.1", port: 8080)
+        /// `server.admin`: health and metrics; nil opens none.
+        package var admin: ListenAddress? = ListenAddress(host: "127.0.0.1", port: 9180)
+        /// `server.threads`: event loops; nil takes as many as there are cores.
+        package var threads: Int?
+        /// `server.allowed_origins`: origins that may call besides our own, in serialised form.
+        package var allowedOrigins: [String] = []
+        /// `server.trusted_proxies`: addresses or CIDR blocks whose forwarded headers count.
+        package var trustedProxies: [String] = []
+        /// `server.hosts`: names this gateway answers to; empty answers to any.
+        package var hosts: [String] = []
+        /// `server.tls`: nil serves plain HTTP.
+        package var tls: TLS?
+        /// `server.max_header`: bytes of a request's head.
+        package var maxHeader = 32 * 1024
+        /// `server.max_body`: bytes of a proxied body; nil streams any amount (API bodies have a bound of their own).
+        package var maxBody: Int?
+        /// `server.header_timeout`: time for a whole head to arrive.
+        package var headerTimeout: Int64 = 10_000
+        /// `server.idle_timeout`: how long a connection may lie unused.
+        package var idleTimeout: Int64 = 75_000
+        /// `server.drain`: how long requests under way may take once the server is told to stop.
+        package var drain: Int64 = 20_000
+
+        package init() {}
+    }
+
+    /// `server.tls.*`: certificate chain and private key, as PEM files.
+    package struct TLS: Sendable, Equatable {
+        /// `server.tls.certificate`: the leaf first, then its intermediates.
+        package var certificate: String
+        /// `server.tls.key`.
+        package var key: String
+
+        package init(certificate: String, key: String) {
+            self.certificate = certificate
+            self.key = key
+        }
+    }
+}
+
+/// A host and a port to listen on.
+package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+    /// A name or an address, an IPv6 address without its brackets.
+    package var host: String
+    /// 0 lets the system pick.
+    package var port: Int
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads `HOST:PORT` and `[IPv6]:PORT`.
+    ///
+    /// The host may not be left out: listening everywhere is said as `0.0.0.0`.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        var host = text[..<colon]
+        let digits = text[text.index(after: colon)...].utf8
+        guard (1...5).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = UInt16(String(text[text.index(after: colon)...]))
+        else { return nil }
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+            guard host.contains(":") else { return nil }
+        } else if host.contains(":") {
+            return nil
+        }
+        let isHost = host.utf8.allSatisfy { byte in
+            byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "@")
+                && byte != UInt8(ascii: "[") && byte != UInt8(ascii: "]")
+        }
+        guard !host.isEmpty, isHost else { return nil }
+        self.init(host: String(host), port: Int(port))
+    }
+
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

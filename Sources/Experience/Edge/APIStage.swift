@@ -1,0 +1,194 @@
+import HTTPTypes
+import HTTPWire
+import Hummingbird
+import Logging
+import NIOCore
+
+/// A request to one of the JSON endpoints: its body is collected, then Hummingbird's router answers.
+struct APIStage {
+    static let maxBody = 64 * 1024
+
+    let dispatcher: Dispatcher
+    let request: EdgeRequest
+    let path: String
+
+    private var services: EdgeServices { dispatcher.services }
+
+    func start() -> (any Exchange)? {
+        let isOAuth = path.utf8.starts(with: "/oauth2/".utf8)
+        if let problem = RequestForm.tokenInQuery(request) { return refuse(problem, isOAuth) }
+        switch facts() {
+        case .failure(let problem): return refuse(problem, isOAuth)
+        case .success(let facts):
+            if case .length(let count) = request.head.framing, count > Self.maxBody {
+                dispatcher.connection.closeAfterAnswer()
+                return refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."), isOAuth)
+            }
+            return APIExchange(
+                connection: dispatcher.connection, request: request, facts: facts,
+                expectedType: isOAuth ? "application/x-www-form-urlencoded" : "application/json")
+        }
+    }
+
+    private func refuse(_ problem: Problem, _ isOAuth: Bool) -> (any Exchange)? {
+        guard isOAuth else { return dispatcher.refuse(problem) }
+        let refusal = OAuthProblem(problem)
+        services.observe(problem, requestID: request.id)
+        dispatcher.connection.respond(
+            status: refusal.problem.status, fields: refusal.answerHeaders(),
+            body: refusal.body(explain: services.explainsErrors))
+        return nil
+    }
+
+    private func facts() -> Result<APIRequestFacts, Problem> {
+        let head = request.head
+        return PresentedCredentials.read(head, cookies: request.cookieMode).map { credentials in
+            APIRequestFacts(
+                requestID: request.id, path: path, query: request.query.map { String(decoding: $0, as: UTF8.self) },
+                clientAddress: ClientBucket.name(request.clientAddress),
+                authorization: Self.authorization(credentials.authorization),
+                sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),
+                sessionCookie: text(credentials.sessionCookie), refreshCookie: text(credentials.refreshCookie),
+                cookieMode: request.cookieMode, isBrowser: head.present.contains(.secFetchSite),
+                origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [])
+        }
+    }
+
+    private static func authorization(
+        _ authorization: PresentedCredentials.Authorization
+    ) -> APIRequestFacts.Authorization {
+        switch authorization {
+        case .absent: .absent
+        case .bearer(let token): token.isEmpty ? .absent : .bearer(String(decoding: token, as: UTF8.self))
+        case .basic(let rest): .basic(String(decoding: rest, as: UTF8.self))
+        case .other: .other
+        }
+    }
+
+    private func text(_ bytes: [UInt8]?) -> String? {
+        bytes.flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func contentType(_ head: RequestHead) -> String? {
+        guard let field = head.first(.contentType) else { return nil }
+        let type = head.string(field.value).prefix { $0 != ";" }
+        return type.trimmingPrefix { $0 == " " }.lowercased().split(separator: " ").first.map(String.init) ?? ""
+    }
+}
+
+/// Collects the body, calls the router off the parse, writes what it answers.
+final class APIExchange: Exchange {
+    private let connection: EdgeConnection
+    private let request: EdgeRequest
+    private var facts: APIRequestFacts
+    private let expectedType: String
+    private var body = ByteBuffer()
+    private var task: Task<Void, Never>?
+    private var isOver = false
+
+    init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, expectedType: String) {
+        self.connection = connection
+        self.request = request
+        self.facts = facts
+        self.expectedType = expectedType
+    }
+
+    var wantsContinueFromGateway: Bool { true }
+
+    func received(body part: ByteBuffer) {
+        guard !isOver else { return }
+        guard body.readableBytes + part.readableBytes <= APIStage.maxBody else {
+            return refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."))
+        }
+        var part = part
+        body.writeBuffer(&part)
+    }
+
+    func receivedEnd() {
+        guard !isOver else { return }
+        if body.readableBytes > 0, facts.contentType != expectedType {
+            return refuse(Problem(.unsupportedMediaType, detail: "Send the body as \(expectedType)."))
+        }
+        facts.body = Array(body.readableBytesView)
+        respond()
+    }
+
+    func clientBecameWritable() {}
+
+    func clientGone() {
+        isOver = true
+        // What has begun goes on: a login that was paid for is not undone because its reader left.
+        task = nil
+    }
+
+    private func refuse(_ problem: Problem) {
+        isOver = true
+        connection.closeAfterAnswer()
+        connection.respond(problem)
+    }
+
+    private func respond() {
+        let head = request.head
+        var fields = HTTPFields()
+        if let field = head.first(.ifNoneMatch), let name = HTTPField.Name("If-None-Match") {
+            fields.append(HTTPField(name: name, value: head.string(field.value)))
+        }
+        let method = HTTPRequest.Method(rawValue: head.string(head.method)) ?? .get
+        let request = Request(
+            head: HTTPRequest(
+                method: method, scheme: facts.cookieMode == .secure ? "https" : "http", authority: nil,
+                path: facts.path, headerFields: fields),
+            body: .init(buffer: ByteBuffer()))
+        let context = APIContext(source: APIContextSource(facts: facts, logger: connection.services.logger))
+        let responder = connection.services.responder
+        let me = NIOLoopBound(self, eventLoop: connection.eventLoop)
+        connection.eventLoop.makeFutureWithTask { () -> BufferedResponse in
+            let response = try await responder.respond(to: request, context: context)
+            let collector = BodyCollector()
+            try await response.body.write(collector)
+            return BufferedResponse(head: response.head, body: collector.buffer)
+        }.whenComplete { me.value.answer($0) }
+    }
+
+    private func answer(_ result: Result<BufferedResponse, any Error>) {
+        guard !isOver else { return }
+        isOver = true
+        switch result {
+        case .failure: connection.respond(Problem(.overloaded, reason: "unexpected"))
+        case .success(let response):
+            var fields: [(name: String, value: String)] = []
+            for field in response.head.headerFields where !Self.isOurs(field.name) {
+                fields.append((field.name.rawName, field.value))
+            }
+            connection.respond(
+                status: response.head.status.code, fields: fields, body: Array(response.body.readableBytesView))
+        }
+    }
+
+    /// What the connection writes itself.
+    private static func isOurs(_ name: HTTPField.Name) -> Bool {
+        name == .contentLength || name == .transferEncoding || name == .connection || name == .date
+            || name.canonicalName == "x-request-id"
+    }
+}
+
+/// A whole answer of the router.
+private struct BufferedResponse: Sendable {
+    let head: HTTPResponse
+    let body: ByteBuffer
+}
+
+/// Gathers a response body; the router's bodies are small.
+private final class BodyCollector: ResponseBodyWriter {
+    private let box = CollectedBytes()
+
+    var buffer: ByteBuffer { box.buffer }
+
+    func write(_ part: ByteBuffer) async throws { box.append(part) }
+    consuming func finish(_ trailers: HTTPFields?) async throws {}
+}
+
+private final class CollectedBytes {
+    private(set) var buffer = ByteBuffer()
+    func append(_ part: ByteBuffer) { buffer.writeImmutableBuffer(part) }
+}

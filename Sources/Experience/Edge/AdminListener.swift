@@ -1,0 +1,145 @@
+import HTTPWire
+import NIOCore
+import NIOPosix
+import StateSurface
+import Synchronization
+
+/// The operator's listener: `/healthz`, `/readyz`, `/metrics`. Never the public one.
+final class AdminListener: Sendable {
+    let isDraining = Atomic<Bool>(false)
+    private let services: EdgeServices
+    private let state: any StateSurface
+    private let loops: LoopStates
+    private let channel = Mutex<(any Channel)?>(nil)
+
+    init(services: EdgeServices, state: any StateSurface, loops: LoopStates) {
+        self.services = services
+        self.state = state
+        self.loops = loops
+    }
+
+    func open(_ address: ListenAddress, group: MultiThreadedEventLoopGroup) async throws {
+        do {
+            let channel = try await ServerBootstrap(group: group)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(AdminConnection(self))
+                    }
+                }
+                .bind(host: address.host, port: address.port).get()
+            self.channel.withLock { $0 = channel }
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw ListenError(
+                description: "server.admin \(address) is in use by another process: choose another with --admin, or --admin off")
+        } catch {
+            throw ListenError(description: "cannot listen on server.admin \(address): \(error)")
+        }
+    }
+
+    func close() async {
+        let channel = self.channel.withLock { $0 }
+        try? await channel?.close().get()
+    }
+
+    fileprivate func answer(_ path: String) async -> (status: Int, type: String, body: String) {
+        switch path {
+        case "/healthz": return (200, "text/plain", "ok\n")
+        case "/readyz": return await ready()
+        case "/metrics": return (200, "text/plain; version=0.0.4", await metrics())
+        default: return (404, "text/plain", "not found\n")
+        }
+    }
+
+    private func ready() async -> (status: Int, type: String, body: String) {
+        if isDraining.load(ordering: .relaxed) { return (503, "text/plain", "draining\n") }
+        let health = StoreWatch.health(of: state, grace: services.configuration.state.grace)
+        return health == .current ? (200, "text/plain", "ready\n") : (503, "text/plain", "store unavailable\n")
+    }
+
+    private func metrics() async -> String {
+        var leases = 0
+        var connections = 0
+        for bound in loops.all {
+            let counts = try? await bound.eventLoop.submit {
+                [bound.value.leases.count, bound.value.connections.count]
+            }.get()
+            leases += counts?.first ?? 0
+            connections += counts?.last ?? 0
+        }
+        let metrics = services.metrics
+        var lines = [
+            "# TYPE gatehouse_requests_total counter",
+            "gatehouse_requests_total \(metrics.requests.load(ordering: .relaxed))",
+            "# TYPE gatehouse_proxied_requests_total counter",
+            "gatehouse_proxied_requests_total \(metrics.proxied.load(ordering: .relaxed))",
+            "# TYPE gatehouse_upgrades_total counter",
+            "gatehouse_upgrades_total \(metrics.upgrades.load(ordering: .relaxed))",
+            "# TYPE gatehouse_connections_total counter",
+            "gatehouse_connections_total \(metrics.connections.load(ordering: .relaxed))",
+            "# TYPE gatehouse_open_connections gauge",
+            "gatehouse_open_connections \(connections)",
+            "# TYPE gatehouse_leases gauge",
+            "gatehouse_leases \(leases)",
+            "# TYPE gatehouse_refusals_total counter",
+        ]
+        for (code, count) in metrics.refusedByCode.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            lines.append("gatehouse_refusals_total{code=\"\(code.rawValue)\"} \(count)")
+        }
+        let health = StoreWatch.health(of: state, grace: services.configuration.state.grace)
+        lines.append("# TYPE gatehouse_store_up gauge")
+        lines.append("gatehouse_store_up \(health == .current ? 1 : 0)")
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+/// One connection of an operator: one request, one answer.
+private final class AdminConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let listener: AdminListener
+    private var scanner = HeadScanner(limits: WireLimits(maxHead: 8192))
+    private var inbound = ByteBuffer()
+    private var hasRequest = false
+
+    init(_ listener: AdminListener) { self.listener = listener }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        guard !hasRequest else { return }
+        inbound.writeBuffer(&bytes)
+        switch scanner.feed(&inbound) {
+        case .needMoreData: return
+        case .failed(let error): send(context.channel, (error.status, "text/plain", "\(error.reason)\n"), isHead: false)
+        case .head(let head):
+            hasRequest = true
+            let isHead = head.knownMethod == .head
+            guard isHead || head.knownMethod == .get else {
+                return send(context.channel, (405, "text/plain", "method not allowed\n"), isHead: false)
+            }
+            let path = head.string(head.path)
+            let channel = context.channel
+            let listener = self.listener
+            context.eventLoop.makeFutureWithTask { await listener.answer(path) }.whenSuccess { answer in
+                Self.write(channel, answer, isHead: isHead)
+            }
+        }
+    }
+
+    private func send(_ channel: any Channel, _ answer: (status: Int, type: String, body: String), isHead: Bool) {
+        hasRequest = true
+        Self.write(channel, answer, isHead: isHead)
+    }
+
+    private static func write(
+        _ channel: any Channel, _ answer: (status: Int, type: String, body: String), isHead: Bool
+    ) {
+        var out = ByteBuffer()
+        out.writeString("HTTP/1.1 \(answer.status) \(AnswerHead.reason(of: answer.status))\r\n")
+        out.writeString("Content-Type: \(answer.type)\r\nContent-Length: \(answer.body.utf8.count)\r\n")
+        out.writeStaticString("Cache-Control: no-store\r\nConnection: close\r\n\r\n")
+        if !isHead { out.writeString(answer.body) }
+        channel.writeAndFlush(out).whenComplete { _ in channel.close(promise: nil) }
+    }
+}

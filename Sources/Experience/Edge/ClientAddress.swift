@@ -1,0 +1,83 @@
+import Glibc
+import NIOCore
+
+/// An IP address or block of them, as `server.trusted_proxies` lists them.
+package struct AddressBlock: Sendable, Equatable {
+    private let bytes: [UInt8]
+    private let prefixLength: Int
+
+    /// Reads `127.0.0.1`, `10.0.0.0/8`, `::1`, `fd00::/8`; nil for anything else.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let bytes = IPAddress.bytes(of: String(first)) else { return nil }
+        var length = bytes.count * 8
+        if parts.count == 2 {
+            guard let given = Int(parts[1]), (0...length).contains(given) else { return nil }
+            length = given
+        }
+        self.bytes = bytes
+        self.prefixLength = length
+    }
+
+    func contains(_ address: [UInt8]) -> Bool {
+        guard address.count == bytes.count else { return false }
+        var remaining = prefixLength
+        for (mine, theirs) in zip(bytes, address) {
+            if remaining <= 0 { return true }
+            let mask: UInt8 = remaining >= 8 ? 0xff : ~(0xff >> UInt8(remaining))
+            if mine & mask != theirs & mask { return false }
+            remaining -= 8
+        }
+        return true
+    }
+}
+
+/// IP addresses as bytes: 4 or 16, an IPv4-mapped IPv6 address as its 4.
+package enum IPAddress {
+    package static func bytes(of text: String) -> [UInt8]? {
+        guard text.utf8.count <= 45 else { return nil }
+        if let v4 = parse(text, AF_INET, count: 4) { return v4 }
+        guard let v6 = parse(text, AF_INET6, count: 16) else { return nil }
+        let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
+        return v6.starts(with: mapped) ? Array(v6.dropFirst(12)) : v6
+    }
+
+    static func bytes(of address: SocketAddress) -> [UInt8]? {
+        address.ipAddress.flatMap { text in bytes(of: String(text.prefix { $0 != "%" })) }
+    }
+
+    private static func parse(_ text: String, _ family: Int32, count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return inet_pton(family, text, &bytes) == 1 ? bytes : nil
+    }
+
+    /// The address as text, in one form per address.
+    static func text(of bytes: [UInt8]) -> String {
+        if bytes.count == 4 { return bytes.map { String($0) }.joined(separator: ".") }
+        let packed = ByteBuffer(bytes: bytes)
+        guard let address = try? SocketAddress(packedIPAddress: packed, port: 0) else { return "unknown" }
+        return address.ipAddress ?? "unknown"
+    }
+
+    static func isLoopback(_ bytes: [UInt8]?) -> Bool {
+        guard let bytes else { return true }
+        if bytes.count == 4 { return bytes.first == 127 }
+        return bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+    }
+
+    /// The address as limits count it: an IPv6 client owns its whole /64.
+    package static func limitKey(_ text: String) -> String {
+        guard let bytes = bytes(of: text), bytes.count == 16 else { return text }
+        return self.text(of: Array(bytes.prefix(8)) + [UInt8](repeating: 0, count: 8)) + "/64"
+    }
+}
+
+/// What is known of a connection before its first request.
+struct ConnectionOrigin {
+    /// The peer's address; nil for a Unix socket.
+    var peer: [UInt8]?
+    /// Whether the gateway itself terminated TLS.
+    var isTLS: Bool
+    /// Whether this is an HTTP/2 stream and not a connection of its own.
+    var isStream: Bool
+}

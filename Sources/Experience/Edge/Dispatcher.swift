@@ -1,0 +1,157 @@
+import HTTPWire
+import NIOCore
+import Runtime
+import SecurityGuard
+import Synchronization
+
+/// Gives each request to whoever answers it: read this to see the stages in order.
+///
+/// 1. the host is ours, the method is known, the path has one canonical form;
+/// 2. CORS and cross-site rules;
+/// 3. the gateway's own paths, else the longest route;
+/// 4. the gate: identify, admit;
+/// 5. the API, a socket, or the proxy.
+struct Dispatcher {
+    let connection: EdgeConnection
+    var services: EdgeServices { connection.services }
+    var loop: LoopState { connection.loop }
+
+    /// Starts answering. Returns who wants the body, or nil when the answer has been given.
+    func exchange(for head: RequestHead) -> (any Exchange)? {
+        services.metrics.requests.add(1, ordering: .relaxed)
+        if head.upgradeOffered { connection.closeAfterAnswer() }
+        let request: EdgeRequest
+        do {
+            request = try prepare(head)
+        } catch {
+            connection.closeAfterAnswer()
+            return refuse(error)
+        }
+        if let own = OwnPath(request.path) { return exchange(own, request) }
+        if let asset = asset(request) { return asset }
+        switch services.routes.match(
+            path: request.path, host: hostName(of: request), method: head.withBytes(head.method) { Array($0) })
+        {
+        case .route(let route): return RouteStage(dispatcher: self, request: request, route: route).start()
+        case .methodNotAllowed(let methods): return refuse(methodNotAllowed(methods))
+        case .none: return refuse(Problem(.notFound))
+        }
+    }
+
+    func refuse(_ problem: Problem) -> (any Exchange)? {
+        connection.respond(problem)
+        return nil
+    }
+
+    func methodNotAllowed(_ methods: [String]) -> Problem {
+        Problem(.methodNotAllowed, headers: [("Allow", methods.joined(separator: ", "))])
+    }
+
+    // MARK: 1. Form
+
+    private func prepare(_ head: RequestHead) throws(Problem) -> EdgeRequest {
+        let method = head.knownMethod
+        if method == .connect || method == .trace || head.targetForm == .asterisk {
+            throw methodNotAllowed(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+        }
+        let host = head.host.map { head.string($0) } ?? ""
+        if !services.hosts.isEmpty, !services.hosts.contains(Self.withoutPort(Array(host.lowercased().utf8))) {
+            throw Problem(.invalidRequest, status: 421, detail: "This gateway does not answer for that host.")
+        }
+        let path = try canonicalPath(head)
+        let facts = ForwardedFacts.read(head, origin: connection.origin, services: services)
+        let cookieMode: CookieMode =
+            facts.isSecure ? .secure : IPAddress.isLoopback(facts.clientBytes) ? .loopback : .none
+        if cookieMode == .none, head.present.contains(.secFetchSite) { services.warnOfMissingCookies() }
+        return EdgeRequest(
+            head: head, path: path, query: head.query.map { range in head.withBytes(range) { Array($0) } },
+            id: connection.requestID, clientAddress: facts.clientAddress, isSecure: facts.isSecure,
+            cookieMode: cookieMode, host: host, forwardedFor: facts.forwardedFor)
+    }
+
+    /// One form for matching, authorisation and forwarding. `%2F` passes only on a route that asks for it.
+    private func canonicalPath(_ head: RequestHead) throws(Problem) -> [UInt8] {
+        do {
+            let path = try CanonicalPath(head, allowEncodedSlash: true)
+            let bytes = Array(path.bytes.readableBytesView)
+            if path.hasEncodedSlash {
+                let host = Self.withoutPort(head.host.map { head.string($0).lowercased() }.map { Array($0.utf8) } ?? [])
+                let method = head.withBytes(head.method) { Array($0) }
+                guard OwnPath(bytes) == nil,
+                    case .route(let route) = services.routes.match(path: bytes, host: host, method: method),
+                    route.configuration.encodedSlash
+                else { throw Problem(.badMessage, detail: "An encoded slash is not allowed in this path.") }
+            }
+            return bytes
+        } catch let error as WireError {
+            throw Problem(wire: error)
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Problem(.badMessage)
+        }
+    }
+
+    func hostName(of request: EdgeRequest) -> [UInt8] {
+        Self.withoutPort(Array(request.host.lowercased().utf8))
+    }
+
+    static func withoutPort(_ host: [UInt8]) -> [UInt8] {
+        if host.first == UInt8(ascii: "["), let end = host.firstIndex(of: UInt8(ascii: "]")) {
+            return Array(host[...end])
+        }
+        guard let colon = host.lastIndex(of: UInt8(ascii: ":")) else { return host }
+        return Array(host[..<colon])
+    }
+
+    // MARK: 3. Own paths
+
+    private func exchange(_ own: OwnPath, _ request: EdgeRequest) -> (any Exchange)? {
+        switch own {
+        case .api(let path): return api(path, request)
+        case .verify(let appended): return DecisionStage(dispatcher: self, request: request, appended: appended).start()
+        case .agent: return SocketStage(dispatcher: self, request: request).agent()
+        case .echo: return SocketStage(dispatcher: self, request: request).echo()
+        case .runtime: return runtime(request)
+        }
+    }
+
+    private func api(_ path: String, _ request: EdgeRequest) -> (any Exchange)? {
+        let isPublic = path.hasPrefix("/.well-known/")
+        let cors = CORS(services.origins, request.head, isPublic: isPublic)
+        connection.answerFields = cors.fields()
+        if cors.isPreflight { return answerPreflight(cors) }
+        if let problem = cors.judge() { return refuse(problem) }
+        return APIStage(dispatcher: self, request: request, path: path).start()
+    }
+
+    func answerPreflight(_ cors: CORS) -> (any Exchange)? {
+        connection.respond(status: 204, fields: cors.preflightFields(), body: [])
+        return nil
+    }
+
+    /// `/api/runtime/*`: only an external Runtime has anything there.
+    private func runtime(_ request: EdgeRequest) -> (any Exchange)? {
+        guard let pool = loop.upstreams.runtime else { return refuse(Problem(.notFound)) }
+        return RouteStage(dispatcher: self, request: request, route: RuntimeTarget.route, runtimePool: pool).start()
+    }
+
+
+    /// The page and its files.
+    private func asset(_ request: EdgeRequest) -> (any Exchange)?? {
+        let path = String(decoding: request.path, as: UTF8.self)
+        guard services.servesPage || path == "/gatehouse.js", let asset = WebAssets.asset(for: path) else { return nil }
+        guard request.head.knownMethod == .get || request.head.knownMethod == .head else {
+            return .some(refuse(methodNotAllowed(["GET", "HEAD"])))
+        }
+        var fields = WebAssets.headers
+        fields.append(("ETag", asset.etag))
+        if let field = request.head.first(.ifNoneMatch), asset.matches(ifNoneMatch: request.head.string(field.value)) {
+            connection.respond(status: 304, fields: fields, body: [])
+        } else {
+            fields.append(("Content-Type", asset.contentType))
+            connection.respond(status: 200, fields: fields, body: asset.bytes)
+        }
+        return .some(nil)
+    }
+}

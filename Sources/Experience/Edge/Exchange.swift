@@ -1,0 +1,106 @@
+import HTTPWire
+import NIOCore
+
+/// Whoever answers one request. Every call comes on the connection's event loop.
+///
+/// The connection hands over the body part by part and tells when the client can take more or has gone; the exchange
+/// answers through the connection's `ResponseWriter` side.
+protocol Exchange: AnyObject {
+    /// A part of the request's body, already freed of its framing.
+    func received(body: ByteBuffer)
+    /// The request's body is complete.
+    func receivedEnd()
+    /// The client's channel has become writable again.
+    func clientBecameWritable()
+    /// The client has gone, or its message turned out malformed: nothing more can be answered.
+    func clientGone()
+    /// Whether the gateway itself answers `Expect: 100-continue` (the API), rather than the upstream.
+    var wantsContinueFromGateway: Bool { get }
+}
+
+/// How the body of an answer is delimited.
+enum ResponseFraming: Equatable {
+    /// No body at all (HEAD, 204, 304).
+    case none
+    case length(Int64)
+    /// Unknown length: chunked to HTTP/1.1 clients, until close to HTTP/1.0 ones.
+    case stream
+}
+
+/// The answering side of a connection, for the exchange that holds the current request.
+///
+/// Order of calls: any number of `sendInterim`, one `startResponse`, any number of `sendBody`, one `finishResponse`;
+/// or `abortResponse` at any point. Calls after the client has gone do nothing.
+protocol ResponseWriter: AnyObject {
+    var channel: any Channel { get }
+    var eventLoop: any EventLoop { get }
+    /// Whether the client's channel takes more bytes now.
+    var isClientWritable: Bool { get }
+    /// Writes `head`: status line and fields, each ended by CRLF, without framing fields, `Connection` and the empty line,
+    /// which the connection adds.
+    func startResponse(_ head: ByteBuffer, framing: ResponseFraming)
+    func sendBody(_ bytes: ByteBuffer)
+    func flushResponse()
+    func finishResponse()
+    /// Ends the connection (over HTTP/2: the stream, with CANCEL) without completing the answer.
+    func abortResponse()
+    /// A 1xx answer, whole, with its empty line.
+    func sendInterim(_ head: ByteBuffer)
+    /// Answers with a problem, if no answer has begun; else aborts.
+    func respond(_ problem: Problem)
+    /// Stops and resumes the flow of the request's body.
+    func pauseBody()
+    func resumeBody()
+    /// Writes `head` (a whole 101 answer with its empty line) and gives the connection's bytes to `tunnel` from here on.
+    func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel)
+}
+
+/// What a connection becomes after `101 Switching Protocols`. Every call comes on the connection's event loop.
+protocol Tunnel: AnyObject {
+    /// The 101 has been written; `received` follows, first with what came behind the request.
+    func opened(on channel: any Channel)
+    func received(_ bytes: ByteBuffer)
+    /// A burst of reads is over: the time to flush.
+    func receivedAll()
+    func clientBecameWritable()
+    /// The client's side is closed. Called once.
+    func clientGone()
+    /// The gateway is stopping: say goodbye (1001) and close.
+    func drain()
+    /// Whether the tunnel takes more of the client's bytes now; when it becomes true again the tunnel reads the channel.
+    var wantsBytes: Bool { get }
+}
+
+/// What of a request the exchanges and sockets need to know besides its head.
+final class EdgeRequest {
+    let head: RequestHead
+    /// The one canonical path: matched, authorised and forwarded.
+    let path: [UInt8]
+    /// The query as the client sent it, without `?`; nil when there is none.
+    let query: [UInt8]?
+    let id: String
+    /// The client's address after trusted proxies, as text without port.
+    let clientAddress: String
+    /// Whether the client came over TLS (here or at a trusted proxy).
+    let isSecure: Bool
+    let cookieMode: CookieMode
+    /// `Host` as it was sent, for `X-Forwarded-Host`.
+    let host: String
+    /// What `X-Forwarded-For` says to upstreams.
+    let forwardedFor: String
+
+    init(
+        head: RequestHead, path: [UInt8], query: [UInt8]?, id: String, clientAddress: String, isSecure: Bool,
+        cookieMode: CookieMode, host: String, forwardedFor: String
+    ) {
+        self.head = head
+        self.path = path
+        self.query = query
+        self.id = id
+        self.clientAddress = clientAddress
+        self.isSecure = isSecure
+        self.cookieMode = cookieMode
+        self.host = host
+        self.forwardedFor = forwardedFor
+    }
+}

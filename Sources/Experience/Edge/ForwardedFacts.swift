@@ -1,0 +1,64 @@
+import HTTPWire
+import NIOCore
+
+/// Who the client is and how it came, seen through the proxies in front that are trusted to say so.
+struct ForwardedFacts {
+    /// The client's address as text.
+    var clientAddress: String
+    var clientBytes: [UInt8]?
+    var isSecure: Bool
+    /// What goes into `X-Forwarded-For` for upstreams.
+    var forwardedFor: String
+    /// Whether the peer itself is trusted.
+    var isTrusted: Bool
+
+    /// Reads the forwarded fields if the peer is in the list; else the connection itself speaks.
+    static func read(_ head: RequestHead, origin: ConnectionOrigin, services: EdgeServices) -> ForwardedFacts {
+        let peerText = origin.peer.map { IPAddress.text(of: $0) } ?? "unix"
+        var facts = ForwardedFacts(
+            clientAddress: peerText, clientBytes: origin.peer, isSecure: origin.isTLS, forwardedFor: peerText,
+            isTrusted: false)
+        guard head.present.contains(.xForwarded) || head.present.contains(.forwarded) else {
+            facts.isTrusted = isTrusted(origin.peer, services)
+            return facts
+        }
+        guard isTrusted(origin.peer, services) else {
+            services.warnOfForwarding()
+            return facts
+        }
+        facts.isTrusted = true
+        facts.readFields(head, services: services)
+        return facts
+    }
+
+    /// A Unix socket's peer is trusted when the list says so with `unix`; addresses by block.
+    static func isTrusted(_ peer: [UInt8]?, _ services: EdgeServices) -> Bool {
+        guard let peer else { return services.configuration.server.trustedProxies.contains("unix") }
+        return services.trustedProxies.contains { $0.contains(peer) }
+    }
+
+    private mutating func readFields(_ head: RequestHead, services: EdgeServices) {
+        var chain: [String] = []
+        var proto: String?
+        for field in head.fields where field.id == .xForwarded {
+            if head.equals(field.name, "x-forwarded-for") {
+                chain += head.string(field.value).split(separator: ",").prefix(32).map {
+                    $0.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " }.reversed().map(String.init).joined()
+                }
+            } else if head.equals(field.name, "x-forwarded-proto") {
+                // Two of them: nobody can say which one counts.
+                proto = proto == nil ? head.string(field.value).lowercased() : ""
+            }
+        }
+        if let proto { isSecure = proto == "https" }
+        // From the right: the first address that is no trusted proxy is the client.
+        for entry in chain.reversed() {
+            guard let bytes = IPAddress.bytes(of: entry) else { break }
+            clientAddress = IPAddress.text(of: bytes)
+            clientBytes = bytes
+            if !services.trustedProxies.contains(where: { $0.contains(bytes) }) { break }
+        }
+        let valid = chain.filter { IPAddress.bytes(of: $0) != nil }
+        forwardedFor = (valid + [forwardedFor]).joined(separator: ", ")
+    }
+}

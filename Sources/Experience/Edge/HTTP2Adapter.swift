@@ -1,0 +1,298 @@
+import HTTPWire
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// Makes one HTTP/2 stream look like an HTTP/1.1 connection with one request, so that it passes the very same parser,
+/// canonical path and gate; and the answer's bytes HTTP/2 frames again.
+///
+/// Extended CONNECT with `:protocol: websocket` (RFC 8441) becomes an upgrade request.
+final class HTTP2Adapter: ChannelDuplexHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    private var isTunnel = false
+    private var isChunkedRequest = false
+    private var hasRequest = false
+    private var isInputDone = false
+    private var isHeadRequest = false
+
+    private var answer = ResponseScanner()
+    private var decoder = BodyDecoder(.none)
+    private var outbound = ByteBuffer()
+    private var isAnswering = false
+    private var isOutputDone = false
+
+    /// Sets up HTTP/2 on a connection whose TLS handshake chose it.
+    static func configure(
+        _ channel: any Channel, stream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) throws {
+        var connection = NIOHTTP2Handler.ConnectionConfiguration()
+        connection.initialSettings =
+            nioDefaultSettings + [
+                HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
+                HTTP2Setting(parameter: .maxConcurrentStreams, value: 128),
+            ]
+        let streams = NIOHTTP2Handler.StreamConfiguration()
+        _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
+            mode: .server, connectionConfiguration: connection, streamConfiguration: streams,
+            inboundStreamInitializer: stream)
+    }
+
+    // MARK: Frames in, bytes out
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .headers(let headers):
+            if hasRequest {
+                // Trailers: dropped, as over HTTP/1.1.
+                if headers.endStream { endInput(context) }
+            } else {
+                begin(context, headers)
+            }
+        case .data(let data):
+            guard case .byteBuffer(let bytes) = data.data else { return }
+            if bytes.readableBytes > 0 { forward(context, bytes) }
+            if data.endStream { endInput(context) }
+        default: break
+        }
+    }
+
+    private func begin(_ context: ChannelHandlerContext, _ headers: HTTP2Frame.FramePayload.Headers) {
+        hasRequest = true
+        guard var bytes = HTTP2RequestText.head(of: headers.headers, endsStream: headers.endStream) else {
+            return refuse(context)
+        }
+        isTunnel = bytes.isTunnel
+        isChunkedRequest = bytes.isChunked
+        isHeadRequest = bytes.isHead
+        context.fireChannelRead(wrapInboundOut(bytes.take()))
+        if headers.endStream { isInputDone = true }
+    }
+
+    private func forward(_ context: ChannelHandlerContext, _ bytes: ByteBuffer) {
+        guard isChunkedRequest else {
+            context.fireChannelRead(wrapInboundOut(bytes))
+            return
+        }
+        var chunk = ByteBuffer()
+        chunk.writeString(String(bytes.readableBytes, radix: 16) + "\r\n")
+        chunk.writeImmutableBuffer(bytes)
+        chunk.writeStaticString("\r\n")
+        context.fireChannelRead(wrapInboundOut(chunk))
+    }
+
+    private func endInput(_ context: ChannelHandlerContext) {
+        guard !isInputDone else { return }
+        isInputDone = true
+        if isChunkedRequest {
+            context.fireChannelRead(wrapInboundOut(ByteBuffer(string: "0\r\n\r\n")))
+        } else if isTunnel {
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+    }
+
+    /// Malformed by HTTP/2's own rules (RFC 9113 section 8.1.1).
+    private func refuse(_ context: ChannelHandlerContext) {
+        isOutputDone = true
+        var fields = HPACKHeaders()
+        fields.add(name: ":status", value: "400")
+        fields.add(name: "content-length", value: "0")
+        fields.add(name: "cache-control", value: "no-store")
+        context.writeAndFlush(wrapOutboundOut(.headers(.init(headers: fields, endStream: true))), promise: nil)
+    }
+
+    // MARK: Bytes in, frames out
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        var bytes = unwrapOutboundIn(data)
+        if isTunnel, isAnswering {
+            send(context, bytes)
+        } else {
+            outbound.writeBuffer(&bytes)
+            drain(context)
+        }
+        promise?.succeed()
+    }
+
+    private func drain(_ context: ChannelHandlerContext) {
+        while outbound.readableBytes > 0 || isAnswering, !isOutputDone {
+            if isAnswering {
+                if isTunnel {
+                    let rest = outbound
+                    outbound = ByteBuffer()
+                    if rest.readableBytes > 0 { send(context, rest) }
+                    return
+                }
+                switch decoder.next(&outbound) {
+                case .data(let part): send(context, part)
+                case .end: return finish(context)
+                case .needMoreData: return
+                case .failed: return reset(context)
+                }
+            } else {
+                guard readHead(context) else { return }
+            }
+        }
+    }
+
+    private func readHead(_ context: ChannelHandlerContext) -> Bool {
+        switch answer.feed(&outbound, requestWasHead: isHeadRequest) {
+        case .needMoreData: return false
+        case .failed:
+            reset(context)
+            return false
+        case .head(let head):
+            let becomesTunnel = isTunnel && head.status == 101
+            if isTunnel, !becomesTunnel, head.status >= 200 { isTunnel = false }
+            if head.status < 200, !becomesTunnel {
+                if head.status != 101 { sendHead(context, head, status: head.status, ends: false) }
+                return true
+            }
+            isAnswering = true
+            decoder = BodyDecoder(head.framing)
+            let ends = !becomesTunnel && (head.framing == .none || head.framing == .length(0))
+            sendHead(context, head, status: becomesTunnel ? 200 : head.status, ends: ends)
+            if ends { isOutputDone = true }
+            return !ends
+        }
+    }
+
+    private func sendHead(_ context: ChannelHandlerContext, _ head: ResponseHead, status: Int, ends: Bool) {
+        var fields = HPACKHeaders()
+        fields.add(name: ":status", value: String(status))
+        for field in head.fields {
+            if field.id.isHopByHop || field.id == .secWebSocketAccept { continue }
+            fields.add(name: head.string(field.name).lowercased(), value: head.string(field.value))
+        }
+        let frame = HTTP2Frame.FramePayload.headers(.init(headers: fields, endStream: ends))
+        context.write(wrapOutboundOut(frame), promise: nil)
+        if ends { context.flush() }
+    }
+
+    private func send(_ context: ChannelHandlerContext, _ bytes: ByteBuffer) {
+        guard !isOutputDone else { return }
+        context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(bytes)))), promise: nil)
+    }
+
+    private func finish(_ context: ChannelHandlerContext) {
+        guard !isOutputDone else { return }
+        isOutputDone = true
+        let last = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))
+        context.writeAndFlush(wrapOutboundOut(last), promise: nil)
+    }
+
+    private func reset(_ context: ChannelHandlerContext) {
+        guard !isOutputDone else { return }
+        isOutputDone = true
+        context.writeAndFlush(wrapOutboundOut(.rstStream(.cancel)), promise: nil)
+    }
+
+    /// The connection layer above ends the stream: complete answers end it cleanly, others with CANCEL.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if isTunnel, isAnswering, !isOutputDone {
+            finish(context)
+            context.close(mode: .all, promise: promise)
+            return
+        }
+        if !isOutputDone { reset(context) }
+        context.close(mode: .all, promise: promise)
+    }
+}
+
+/// An HTTP/2 request written as the head of an HTTP/1.1 request.
+struct HTTP2RequestText {
+    private(set) var text: ByteBuffer
+    let isTunnel: Bool
+    let isChunked: Bool
+    let isHead: Bool
+
+    mutating func take() -> ByteBuffer { text }
+
+    /// nil for what no HTTP/1.1 head can say, or what HTTP/2 forbids.
+    static func head(of headers: HPACKHeaders, endsStream: Bool) -> HTTP2RequestText? {
+        guard let pseudo = Pseudo(headers), headers.count <= 100 else { return nil }
+        let isTunnel = pseudo.protocolName == "websocket"
+        if pseudo.protocolName != nil, !isTunnel { return nil }
+        guard pseudo.method != "CONNECT" || isTunnel else { return nil }
+        var text = ByteBuffer()
+        text.writeString("\(isTunnel ? "GET" : pseudo.method) \(pseudo.path) HTTP/1.1\r\nHost: \(pseudo.authority)\r\n")
+        var cookies: [String] = []
+        var hasLength = false
+        for (name, value, _) in headers where !name.hasPrefix(":") {
+            guard isFieldName(name), isFieldValue(value) else { return nil }
+            switch name {
+            case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "http2-settings":
+                return nil
+            case "te":
+                if value != "trailers" { return nil }
+                continue
+            case "host":
+                // Two names for one thing must agree.
+                guard value.lowercased() == pseudo.authority.lowercased() else { return nil }
+                continue
+            case "cookie":
+                cookies.append(value)
+                continue
+            case "content-length":
+                hasLength = true
+            case "sec-websocket-key", "sec-websocket-version":
+                if isTunnel { continue }
+            default: break
+            }
+            text.writeString("\(name): \(value)\r\n")
+        }
+        if !cookies.isEmpty { text.writeString("cookie: \(cookies.joined(separator: "; "))\r\n") }
+        if isTunnel {
+            // RFC 8441 has no key and no version; the gate in front of HTTP/1.1 upgrades expects them.
+            text.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n")
+            text.writeStaticString("Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n")
+        }
+        let isChunked = !endsStream && !hasLength && !isTunnel
+        if isChunked { text.writeStaticString("Transfer-Encoding: chunked\r\n") }
+        text.writeStaticString("\r\n")
+        return HTTP2RequestText(text: text, isTunnel: isTunnel, isChunked: isChunked, isHead: pseudo.method == "HEAD")
+    }
+
+    private struct Pseudo {
+        var method = ""
+        var path = ""
+        var authority = ""
+        var protocolName: String?
+
+        init?(_ headers: HPACKHeaders) {
+            var scheme: String?
+            var seen: Set<String> = []
+            for (name, value, _) in headers where name.hasPrefix(":") {
+                guard seen.insert(name).inserted, HTTP2RequestText.isFieldValue(value) else { return nil }
+                switch name {
+                case ":method": method = value
+                case ":path": path = value
+                case ":scheme": scheme = value
+                case ":authority": authority = value
+                case ":protocol": protocolName = value
+                default: return nil
+                }
+            }
+            if authority.isEmpty { authority = headers.first(name: "host") ?? "" }
+            guard scheme == "https" || scheme == "http", path.hasPrefix("/"), !authority.isEmpty,
+                !method.isEmpty, !path.utf8.contains(0x20), !method.utf8.contains(0x20), !authority.utf8.contains(0x20)
+            else { return nil }
+        }
+    }
+
+    fileprivate static func isFieldValue(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f }
+    }
+
+    private static func isFieldName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x61...0x7a: true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
+    }
+}

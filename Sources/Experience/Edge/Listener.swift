@@ -1,0 +1,144 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+import NIOTLS
+import Synchronization
+
+/// Why a listener could not be opened: one sentence that says what to do.
+package struct ListenError: Error, Sendable, CustomStringConvertible {
+    package let description: String
+}
+
+/// The public listener: one accepting socket per event loop on one port, opened before anything is served.
+final class Listener: Sendable {
+    private let channels: [any Channel]
+    let address: ListenAddress
+
+    private init(channels: [any Channel], address: ListenAddress) {
+        self.channels = channels
+        self.address = address
+    }
+
+    /// Binds without accepting yet.
+    ///
+    /// - Parameter connect: makes the pipeline of a new connection; called on the connection's loop.
+    static func bind(
+        _ wanted: ListenAddress, loops: [any EventLoop], connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) async throws -> Listener {
+        // Kernels spread connections over sockets that share a port; whoever else has the port must be told first.
+        try await probe(wanted, on: loops)
+        var address = wanted
+        var channels: [any Channel] = []
+        for loop in loops {
+            let channel = try await bootstrap(loop, shares: true, connect).bind(host: address.host, port: address.port)
+                .get()
+            if let port = channel.localAddress?.port { address.port = port }
+            channels.append(channel)
+        }
+        return Listener(channels: channels, address: address)
+    }
+
+    /// Begins to accept.
+    func open() {
+        for channel in channels {
+            channel.setOption(.autoRead, value: true).whenComplete { _ in channel.read() }
+        }
+    }
+
+    /// Stops accepting; open connections go on.
+    func close() async {
+        for channel in channels { try? await channel.close().get() }
+    }
+
+    private static func probe(_ wanted: ListenAddress, on loops: [any EventLoop]) async throws {
+        guard let loop = loops.first else { throw ListenError(description: "no event loop to listen on") }
+        do {
+            let channel = try await bootstrap(loop, shares: false) { $0.eventLoop.makeSucceededVoidFuture() }
+                .bind(host: wanted.host, port: wanted.port).get()
+            try await channel.close().get()
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw ListenError(
+                description: "\(wanted) is in use by another process: stop it, or choose another address with --listen")
+        } catch let error as IOError where error.errnoCode == EACCES {
+            throw ListenError(description: "\(wanted) may not be bound by this user: choose a port above 1023")
+        } catch {
+            throw ListenError(description: "cannot listen on \(wanted): \(error)")
+        }
+    }
+
+    private static func bootstrap(
+        _ loop: any EventLoop, shares: Bool, _ connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> ServerBootstrap {
+        var bootstrap = ServerBootstrap(group: loop, childGroup: loop)
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.autoRead, value: false)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
+            .childChannelInitializer(connect)
+        if shares {
+            bootstrap = bootstrap.serverChannelOption(
+                ChannelOptions.Types.SocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_REUSEPORT)), value: 1)
+        }
+        return bootstrap
+    }
+}
+
+/// The TLS side of the listener: certificate and key from their files, read again when these change.
+final class ServerTLS: Sendable {
+    private struct Loaded: Sendable {
+        var context: NIOSSLContext
+        var stamp: [Date?]
+    }
+
+    private let files: GatewayConfiguration.TLS
+    private let loaded: Mutex<Loaded>
+
+    init(_ files: GatewayConfiguration.TLS) throws {
+        self.files = files
+        self.loaded = Mutex(Loaded(context: try Self.context(files), stamp: Self.stamp(files)))
+    }
+
+    var context: NIOSSLContext { loaded.withLock { $0.context } }
+
+    /// Looks whether the files have changed. New connections get the new certificate; a pair that can't be read
+    /// leaves the old one in place.
+    func reloadIfChanged(logger: Logger) {
+        let stamp = Self.stamp(files)
+        guard loaded.withLock({ $0.stamp != stamp }) else { return }
+        do {
+            let context = try Self.context(files)
+            loaded.withLock { $0 = Loaded(context: context, stamp: stamp) }
+            logger.info("certificate reloaded")
+        } catch {
+            loaded.withLock { $0.stamp = stamp }
+            logger.warning("the changed certificate can't be used; the old one stays", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private static func context(_ files: GatewayConfiguration.TLS) throws -> NIOSSLContext {
+        do {
+            let chain = try NIOSSLCertificate.fromPEMFile(files.certificate).map { NIOSSLCertificateSource.certificate($0) }
+            let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain, privateKey: .privateKey(key))
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["h2", "http/1.1"]
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw ListenError(
+                description: "server.tls: certificate \(files.certificate) and key \(files.key) can't be used (\(error)): give a PEM chain and its PEM key")
+        }
+    }
+
+    private static func stamp(_ files: GatewayConfiguration.TLS) -> [Date?] {
+        [files.certificate, files.key].map {
+            (try? FileManager.default.attributesOfItem(atPath: $0))?[.modificationDate] as? Date
+        }
+    }
+}

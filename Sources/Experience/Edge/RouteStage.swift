@@ -1,0 +1,204 @@
+import HTTPWire
+import NIOCore
+import SecurityGuard
+import Synchronization
+
+/// A routed request, from its own checks through the gate to the proxy.
+struct RouteStage {
+    let dispatcher: Dispatcher
+    let request: EdgeRequest
+    let route: Route
+    /// The external Runtime's pool, when this is a request to it.
+    var runtimePool: UpstreamPool?
+
+    private var connection: EdgeConnection { dispatcher.connection }
+    private var services: EdgeServices { dispatcher.services }
+    private var loop: LoopState { dispatcher.loop }
+    private var head: RequestHead { request.head }
+    private var terms: RouteConfiguration { route.configuration }
+    private var ownsCORS: Bool { terms.cors == .gateway }
+
+    init(dispatcher: Dispatcher, request: EdgeRequest, route: Route, runtimePool: UpstreamPool? = nil) {
+        self.dispatcher = dispatcher
+        self.request = request
+        self.route = route
+        self.runtimePool = runtimePool
+    }
+
+    func start() -> (any Exchange)? {
+        guard let pool = runtimePool ?? loop.upstreams.pool(for: route), !pool.isEmpty else {
+            // A route without an upstream is there for the decision endpoint only.
+            return dispatcher.refuse(Problem(.notFound))
+        }
+        if ownsCORS {
+            let cors = CORS(services.origins, head, isPublic: false)
+            connection.answerFields = cors.fields()
+            if cors.isPreflight { return dispatcher.answerPreflight(cors) }
+        }
+        if head.upgradeOffered, terms.webSocket, isWebSocketOffer {
+            return SocketStage(dispatcher: dispatcher, request: request).relay(route, pool: pool)
+        }
+        if let problem = bodyProblem() { return dispatcher.refuse(problem) }
+        if terms.require == .none { return proxy(.anyone, pool) }
+        switch credentials() {
+        case .failure(let problem): return refuse(problem)
+        case .success(let credentials): return judge(credentials, pool)
+        }
+    }
+
+    private var isWebSocketOffer: Bool {
+        head.first(.upgrade).map { head.equals($0.value, "websocket") } ?? false
+    }
+
+    /// A body that says beforehand that it is too large.
+    private func bodyProblem() -> Problem? {
+        guard let limit = maxBody, case .length(let count) = head.framing, count > limit else { return nil }
+        return Problem(.payloadTooLarge)
+    }
+
+    private var maxBody: Int64? { (terms.maxBody ?? services.configuration.server.maxBody).map(Int64.init) }
+
+    private func credentials() -> Result<PresentedCredentials, Problem> {
+        if let problem = RequestForm.tokenInQuery(request) { return .failure(problem) }
+        return PresentedCredentials.read(head, cookies: request.cookieMode).flatMap { credentials in
+            // A browser attaches the cookie by itself: then a foreign page must not be able to act with it.
+            let restsOnCookie =
+                terms.require != .token && credentials.sessionID == nil && credentials.sessionSecret == nil
+                && credentials.sessionCookie != nil
+            if restsOnCookie, let problem = CORS(services.origins, head, isPublic: false).judge() {
+                return .failure(problem)
+            }
+            return .success(credentials)
+        }
+    }
+
+    private func judge(_ credentials: PresentedCredentials, _ pool: UpstreamPool) -> (any Exchange)? {
+        let gate = Gate(services: services, loop: loop)
+        switch gate.judge(terms.require, scopes: terms.scopes, credentials) {
+        case .refused(let problem): return refuse(problem)
+        case .admitted(let admitted): return proxy(admitted, pool)
+        case .later(let future):
+            let deferred = DeferredExchange(writer: connection)
+            let bound = NIOLoopBound((self, deferred), eventLoop: connection.eventLoop)
+            future.whenComplete { result in
+                let (stage, deferred) = bound.value
+                guard !deferred.isGone else { return }
+                switch result {
+                case .success(.success(let admitted)): deferred.resolve(stage.proxy(admitted, pool))
+                case .success(.failure(let problem)): deferred.resolve(stage.refuse(problem))
+                case .failure: deferred.resolve(stage.refuse(Problem(.storeUnavailable)))
+                }
+            }
+            return deferred
+        }
+    }
+
+    /// A refused page view is sent to log in; everything else gets its problem.
+    private func refuse(_ problem: Problem) -> (any Exchange)? {
+        if let url = terms.loginURL, problem.status == 401 || problem.code == .sessionMismatch, isNavigation {
+            let target = RequestForm.withReturn(url, to: request)
+            services.observe(problem, requestID: request.id)
+            connection.respond(
+                status: 303, fields: [("Location", target), ("Cache-Control", "no-store")], body: [])
+            return nil
+        }
+        return dispatcher.refuse(problem)
+    }
+
+    private var isNavigation: Bool {
+        guard head.knownMethod == .get || head.knownMethod == .head, !head.upgradeOffered else { return false }
+        if let mode = head.first(.secFetchMode) { return head.equals(mode.value, "navigate") }
+        return head.first(.accept).map { head.string($0.value).lowercased().contains("text/html") } ?? false
+    }
+
+    private func proxy(_ admitted: Admitted, _ pool: UpstreamPool) -> (any Exchange)? {
+        let target = pool.first
+        var options = ForwardedHead.Options()
+        options.forwardsAuthorization = terms.forwardAuthorization
+        options.headers = terms.headers
+        options.basePath = target?.basePath ?? []
+        let identity: ForwardedIdentity
+        do {
+            identity = try IdentityMaker(loop: loop, services: services).identity(
+                of: admitted, route: route, isRuntime: runtimePool != nil)
+        } catch {
+            return dispatcher.refuse(Problem(.overloaded, reason: "assertion_failed"))
+        }
+        let forwarded = ForwardedHead(
+            request: request, path: route.upstreamPath(of: request.path),
+            query: RequestForm.queryWithoutCredentials(request), identity: identity, options: options)
+        let lease = admitted.leaseTerms(
+            clockSkew: services.configuration.tokens.clockSkew,
+            maxLifetime: services.configuration.webSocket.maxLifetime, now: loop.now())
+        let exchange = ProxyExchange(
+            writer: connection, pool: pool, leases: loop.leases, request: head,
+            terms: ProxyExchange.Terms(
+                head: forwarded.plain(), timeout: .milliseconds(terms.timeout), maxBody: maxBody, ownsCORS: ownsCORS,
+                lease: lease, isLeased: terms.lease))
+        services.metrics.proxied.add(1, ordering: .relaxed)
+        exchange.start()
+        return exchange
+    }
+}
+
+/// Stands in for an exchange while the store is being asked; the body waits meanwhile.
+final class DeferredExchange: Exchange {
+    private let writer: any ResponseWriter
+    private var inner: (any Exchange)?
+    private(set) var isGone = false
+
+    init(writer: any ResponseWriter) {
+        self.writer = writer
+        writer.pauseBody()
+    }
+
+    /// Goes on as `exchange`; nil when the answer has been given.
+    func resolve(_ exchange: (any Exchange)?) {
+        inner = exchange
+        writer.resumeBody()
+    }
+
+    var wantsContinueFromGateway: Bool { false }
+    func received(body: ByteBuffer) { inner?.received(body: body) }
+    func receivedEnd() { inner?.receivedEnd() }
+    func clientBecameWritable() { inner?.clientBecameWritable() }
+    func clientGone() {
+        isGone = true
+        inner?.clientGone()
+    }
+}
+
+/// Small questions about the form of a request that several stages ask.
+enum RequestForm {
+    /// A token in a URL ends up in logs: refused anywhere but on a WebSocket upgrade (RFC 9700 section 4.3.2).
+    static func tokenInQuery(_ request: EdgeRequest) -> Problem? {
+        guard let query = request.query else { return nil }
+        do {
+            guard try RequestQuery(ByteBuffer(bytes: query)).contains(anyOf: ["access_token"]) else { return nil }
+            return Problem(
+                .invalidRequest, detail: "Send the access token in Authorization, not in the URL.",
+                reason: "token_in_query")
+        } catch {
+            return Problem(.invalidRequest, detail: "The query can't be read.", reason: "query")
+        }
+    }
+
+    /// The query as it may be shown to others. One that can't be read is left out whole.
+    static func queryWithoutCredentials(_ request: EdgeRequest) -> [UInt8]? {
+        guard let query = request.query else { return nil }
+        do {
+            let rest = try RequestQuery(ByteBuffer(bytes: query)).removing(UpgradeGate.credentialNames)
+            return rest.map { Array($0.readableBytesView) }
+        } catch {
+            return nil
+        }
+    }
+
+    /// `login_url` with `return_to`: the path and query that were asked for, always on the same origin.
+    static func withReturn(_ loginURL: String, to request: EdgeRequest) -> String {
+        var path = String(decoding: request.path, as: UTF8.self)
+        if let query = queryWithoutCredentials(request) { path += "?" + String(decoding: query, as: UTF8.self) }
+        let encoded = ForwardedIdentity.queryValue(path)
+        return loginURL + (loginURL.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + "return_to=" + encoded
+    }
+}

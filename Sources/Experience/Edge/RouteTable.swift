@@ -1,0 +1,113 @@
+import HTTPWire
+
+/// One configured route, with what matching needs made ready once.
+final class Route: Sendable {
+    let configuration: RouteConfiguration
+    /// The path prefix without a trailing slash; empty for `/`.
+    let prefix: [UInt8]
+    /// The host it is bound to, lower-case; nil for any.
+    let host: [UInt8]?
+    let methods: Set<[UInt8]>?
+    /// Which pool of upstreams serves it.
+    let index: Int
+
+    init(_ configuration: RouteConfiguration, index: Int) {
+        self.configuration = configuration
+        var prefix = Array(configuration.path.utf8)
+        while prefix.last == UInt8(ascii: "/") { prefix.removeLast() }
+        self.prefix = prefix
+        self.host = configuration.host.map { Array($0.lowercased().utf8) }
+        self.methods = configuration.methods.map { Set($0.map { Array($0.utf8) }) }
+        self.index = index
+    }
+
+    /// Whether the path is the prefix or below it: `/orders` is not `/orders2`.
+    func covers(_ path: [UInt8]) -> Bool {
+        guard path.starts(with: prefix) else { return false }
+        return path.count == prefix.count || prefix.isEmpty || path[prefix.count] == UInt8(ascii: "/")
+    }
+
+    /// The path as the upstream is asked for it.
+    func upstreamPath(of path: [UInt8]) -> ArraySlice<UInt8> {
+        guard configuration.stripPrefix, !prefix.isEmpty else { return path[...] }
+        let rest = path.dropFirst(prefix.count)
+        return rest.isEmpty ? ArraySlice([UInt8(ascii: "/")]) : rest
+    }
+}
+
+/// The configured routes; the longest prefix wins, and among equals the one that names a host.
+struct RouteTable: Sendable {
+    enum Match {
+        case route(Route)
+        /// The path is routed, but not for this method.
+        case methodNotAllowed([String])
+        case none
+    }
+
+    let routes: [Route]
+
+    init(_ configurations: [RouteConfiguration]) {
+        routes = configurations.enumerated().map { Route($1, index: $0) }.sorted { a, b in
+            if a.prefix.count != b.prefix.count { return a.prefix.count > b.prefix.count }
+            return a.host != nil && b.host == nil
+        }
+    }
+
+    func match(path: [UInt8], host: [UInt8], method: [UInt8]) -> Match {
+        var allowed: [String] = []
+        var prefixLength: Int?
+        for route in routes {
+            // A shorter prefix has no say once a longer one covers the path.
+            if let prefixLength, route.prefix.count < prefixLength { break }
+            guard route.covers(path), route.host.map({ $0 == host }) ?? true else { continue }
+            prefixLength = route.prefix.count
+            guard let methods = route.methods else { return .route(route) }
+            if methods.contains(method) { return .route(route) }
+            allowed += methods.map { String(decoding: $0, as: UTF8.self) }
+        }
+        return allowed.isEmpty ? .none : .methodNotAllowed(allowed.sorted())
+    }
+}
+
+/// The paths that are the gateway's own; they win over routes.
+enum OwnPath {
+    /// The JSON endpoints; the path as their router knows it (`/api/sessions…` is `/api/session…`).
+    case api(String)
+    /// The decision endpoint, with the path appended to it, if any.
+    case verify(appended: [UInt8])
+    /// The agent socket.
+    case agent
+    /// The diagnostic echo socket.
+    case echo
+    /// Anything else under `/api/runtime/`.
+    case runtime
+
+    init?(_ path: [UInt8]) {
+        if Self.isOrBelow(path, "/api/auth/verify") {
+            self = .verify(appended: Array(path.dropFirst("/api/auth/verify".utf8.count)))
+        } else if path.elementsEqual("/api/runtime/agent".utf8) {
+            self = .agent
+        } else if path.elementsEqual("/api/runtime/echo".utf8) {
+            self = .echo
+        } else if Self.isOrBelow(path, "/api/runtime") {
+            self = .runtime
+        } else if Self.isOrBelow(path, "/api/sessions") {
+            self = .api("/api/session" + String(decoding: path.dropFirst("/api/sessions".utf8.count), as: UTF8.self))
+        } else if Self.apiPrefixes.contains(where: { Self.isOrBelow(path, $0) }) {
+            self = .api(String(decoding: path, as: UTF8.self))
+        } else {
+            return nil
+        }
+    }
+
+    private static let apiPrefixes = [
+        "/api/session", "/api/auth", "/api/intent", "/oauth2", "/.well-known/jwks.json",
+        "/.well-known/oauth-authorization-server",
+    ]
+
+    private static func isOrBelow(_ path: [UInt8], _ prefix: String) -> Bool {
+        guard path.starts(with: prefix.utf8) else { return false }
+        let count = prefix.utf8.count
+        return path.count == count || path[count] == UInt8(ascii: "/")
+    }
+}

@@ -1,0 +1,124 @@
+import AsyncHTTPClient
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import Runtime
+import SecurityGuard
+import ServiceLifecycle
+import StateSurface
+import Synchronization
+
+/// A gateway whose doors are open: what goes on in the background, and how it ends.
+final class RunningGateway: Sendable {
+    let origin: String
+    private let group: MultiThreadedEventLoopGroup
+    private let listener: Listener
+    private let loops: LoopStates
+    private let services: EdgeServices
+    private let runtime: Runtime
+    private let securityGuard: SecurityGuard
+    private let watch: LeaseWatch
+    private let state: any StateSurface
+    private let http: HTTPClient
+    private let tls: ServerTLS?
+    private let logger: Logger
+    private let admin: AdminListener
+
+    init(
+        origin: String, group: MultiThreadedEventLoopGroup, listener: Listener, loops: LoopStates,
+        services: EdgeServices, runtime: Runtime, securityGuard: SecurityGuard, watch: LeaseWatch,
+        state: any StateSurface, http: HTTPClient, tls: ServerTLS?, logger: Logger
+    ) {
+        self.origin = origin
+        self.group = group
+        self.listener = listener
+        self.loops = loops
+        self.services = services
+        self.runtime = runtime
+        self.securityGuard = securityGuard
+        self.watch = watch
+        self.state = state
+        self.http = http
+        self.tls = tls
+        self.logger = logger
+        self.admin = AdminListener(services: services, state: state, loops: loops)
+    }
+
+    func openAdmin() async throws {
+        guard let address = services.configuration.server.admin else { return }
+        try await admin.open(address, group: group)
+    }
+
+    /// Serves until graceful shutdown, then drains.
+    func serve() async throws {
+        startTicking()
+        try await withThrowingDiscardingTaskGroup { tasks in
+            let (runtime, securityGuard, tls, logger) = (self.runtime, self.securityGuard, self.tls, self.logger)
+            tasks.addTask { await runtime.run() }
+            tasks.addTask {
+                await securityGuard.run { error in
+                    logger.warning("the key directory can't be used; the keys stay as they are", metadata: ["error": "\(error)"])
+                }
+            }
+            tasks.addTask {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: .seconds(2))
+                    tls?.reloadIfChanged(logger: logger)
+                }
+            }
+            try? await gracefulShutdown()
+            await drain()
+            tasks.cancelAll()
+        }
+        watch.stop()
+        try? await http.shutdown()
+        try? await group.shutdownGracefully()
+    }
+
+    /// Twenty times a second each loop looks at its wheel and at the store's health.
+    private func startTicking() {
+        let state = self.state
+        let grace = services.configuration.state.grace
+        for bound in loops.all {
+            bound.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(50), delay: .milliseconds(50)) { _ in
+                let loop = bound.value
+                loop.leases.turn(now: loop.now())
+                let health = StoreWatch.health(of: state, grace: grace)
+                if health == .lost, loop.storeHealth != .lost { loop.leases.endAll(.storeLost) }
+                loop.storeHealth = health
+            }
+        }
+    }
+
+    /// No new connections; open ones finish what they are at, within `server.drain`.
+    private func drain() async {
+        admin.isDraining.store(true, ordering: .relaxed)
+        await listener.close()
+        let limit = services.configuration.server.drain
+        loops.onEach { loop in
+            // Goodbyes are spread over the first half of the time, so that not everybody comes back at once.
+            let connections = Array(loop.connections.values)
+            let step = Double(limit) / 2 / Double(max(1, connections.count))
+            for (index, connection) in connections.enumerated() {
+                let bound = NIOLoopBound(connection, eventLoop: loop.loop)
+                let delay = connections.count < 32 ? 0 : Int64(Double(index) * step)
+                loop.loop.scheduleTask(in: .milliseconds(delay)) { bound.value.drain() }
+            }
+        }
+        let end = ContinuousClock.now + .milliseconds(limit)
+        while ContinuousClock.now < end {
+            if await openConnections() == 0 { break }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        await admin.close()
+    }
+
+    private func openConnections() async -> Int {
+        var sum = 0
+        for bound in loops.all {
+            sum += (try? await bound.eventLoop.submit { bound.value.connections.count }.get()) ?? 0
+        }
+        return sum
+    }
+}

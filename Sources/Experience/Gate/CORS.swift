@@ -1,0 +1,64 @@
+import HTTPWire
+import NIOCore
+
+/// The cross-site rules for one request: what it may do, and which fields its answer carries.
+struct CORS {
+    private let policy: OriginPolicy
+    private let origin: [UInt8]?
+    private let originCount: Int
+    private let fetchSite: [UInt8]?
+    private let isUnsafe: Bool
+    private let isPublic: Bool
+    /// An `OPTIONS` that asks for leave.
+    let isPreflight: Bool
+
+    /// - Parameter isPublic: whether any site may read the answer (keys and metadata).
+    init(_ policy: OriginPolicy, _ head: RequestHead, isPublic: Bool) {
+        self.policy = policy
+        self.isPublic = isPublic
+        self.originCount = head.count(.origin)
+        self.origin = head.first(.origin).map { field in head.withBytes(field.value) { Array($0) } }
+        self.fetchSite = head.first(.secFetchSite).map { field in head.withBytes(field.value) { Array($0) } }
+        switch head.knownMethod {
+        case .get, .head, .options: isUnsafe = false
+        default: isUnsafe = true
+        }
+        self.isPreflight =
+            head.knownMethod == .options && head.present.contains(.origin)
+            && head.present.contains(.accessControlRequestMethod)
+    }
+
+    /// Why the request may not be served, if it may not.
+    func judge() -> Problem? {
+        guard isUnsafe else { return nil }
+        return policy.judgeUnsafe(origin: origin, originCount: originCount, fetchSite: fetchSite)
+    }
+
+    /// The fields that let a script of an allowed origin read the answer, refusals included.
+    func fields() -> ByteBuffer? {
+        if isPublic { return ByteBuffer(string: "Access-Control-Allow-Origin: *\r\n") }
+        guard let origin else { return nil }
+        guard originCount == 1, policy.allows(origin) else { return ByteBuffer(string: "Vary: Origin\r\n") }
+        var out = ByteBuffer()
+        out.writeStaticString("Access-Control-Allow-Origin: ")
+        out.writeBytes(origin)
+        out.writeStaticString("\r\nAccess-Control-Allow-Credentials: true\r\n")
+        out.writeStaticString("Access-Control-Expose-Headers: WWW-Authenticate, X-Request-Id, Retry-After\r\n")
+        out.writeStaticString("Vary: Origin\r\n")
+        return out
+    }
+
+    /// What a preflight is told besides `fields()`.
+    func preflightFields() -> [(name: String, value: String)] {
+        let isAllowed = isPublic || origin.map { originCount == 1 && policy.allows($0) } ?? false
+        guard isAllowed else { return [] }
+        return [
+            ("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+            (
+                "Access-Control-Allow-Headers",
+                "Authorization, Content-Type, Accept, Session-Id, Session-Secret, X-Request-Id, traceparent"
+            ),
+            ("Access-Control-Max-Age", "600"),
+        ]
+    }
+}

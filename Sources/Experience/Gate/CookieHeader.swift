@@ -1,0 +1,51 @@
+/// Reads and rewrites `Cookie` field values (RFC 6265 section 4.2) as bytes.
+enum CookieHeader {
+    /// Calls back with the name and value of each pair, white space around them removed.
+    static func forEachPair(
+        in bytes: UnsafeRawBufferPointer, _ body: (Slice<UnsafeRawBufferPointer>, Slice<UnsafeRawBufferPointer>) -> Void
+    ) {
+        var start = bytes.startIndex
+        while start < bytes.endIndex {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: ";")) ?? bytes.endIndex
+            let pair = bytes[start..<end]
+            if let equals = pair.firstIndex(of: UInt8(ascii: "=")) {
+                body(trimmed(pair[..<equals]), trimmed(pair[pair.index(after: equals)...]))
+            }
+            start = end < bytes.endIndex ? end + 1 : end
+        }
+    }
+
+    /// The value without the gateway's own cookies; nil when nothing is left, the same bytes when none was there.
+    static func strippingGatewayCookies(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+        var kept: [UInt8] = []
+        kept.reserveCapacity(bytes.count)
+        var start = bytes.startIndex
+        while start < bytes.endIndex {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: ";")) ?? bytes.endIndex
+            let pair = trimmed(bytes[start..<end])
+            let name = trimmed(pair.prefix { $0 != UInt8(ascii: "=") })
+            if !pair.isEmpty, !isGatewayName(name) {
+                if !kept.isEmpty { kept += [UInt8(ascii: ";"), UInt8(ascii: " ")] }
+                kept += pair
+            }
+            start = end < bytes.endIndex ? end + 1 : end
+        }
+        return kept.isEmpty ? nil : kept
+    }
+
+    /// Whether a `Set-Cookie` value sets one of the gateway's cookies.
+    static func setsGatewayCookie(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        isGatewayName(trimmed(bytes[...].prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }))
+    }
+
+    static func isGatewayName(_ name: Slice<UnsafeRawBufferPointer>) -> Bool {
+        CookieMode.allNames.contains { name.elementsEqual($0.utf8) }
+    }
+
+    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+        var slice = bytes
+        while let first = slice.first, first == 0x20 || first == 0x09 { slice = slice.dropFirst() }
+        while let last = slice.last, last == 0x20 || last == 0x09 { slice = slice.dropLast() }
+        return slice
+    }
+}

@@ -1,0 +1,44 @@
+/// The kind of credential a value looks like, told by its shape alone and before any lookup.
+///
+/// The kinds are disjoint by prefix; a value that looks like one kind and is sent as another is answered
+/// `credentials_swapped`.
+package enum CredentialShape: Sendable, Equatable {
+    case accessToken, sessionID, sessionSecret, refreshToken, ticket, other
+
+    package init(_ value: some Collection<UInt8>) {
+        if value.starts(with: Self.sessionIDPrefix) {
+            self = .sessionID
+        } else if value.starts(with: Self.sessionSecretPrefix) {
+            self = .sessionSecret
+        } else if value.starts(with: Self.refreshTokenPrefix) {
+            self = .refreshToken
+        } else if value.starts(with: Self.ticketPrefix) {
+            self = .ticket
+        } else if Self.looksLikeCompactJWS(value) {
+            self = .accessToken
+        } else {
+            self = .other
+        }
+    }
+
+    /// Whether a value of this shape was meant for another carrier than the one that takes `expected`.
+    package func isSwapped(from expected: CredentialShape) -> Bool {
+        self != expected && self != .other
+    }
+
+    private static let sessionIDPrefix = Array("ses_".utf8)
+    private static let sessionSecretPrefix = Array("sec_".utf8)
+    private static let refreshTokenPrefix = Array("ref_".utf8)
+    private static let ticketPrefix = Array("tkt_".utf8)
+
+    /// Three segments of which the first begins as the base64url of `{"` does.
+    private static func looksLikeCompactJWS(_ value: some Collection<UInt8>) -> Bool {
+        guard value.starts(with: [UInt8(ascii: "e"), UInt8(ascii: "y")]) else { return false }
+        var dots = 0
+        for byte in value where byte == UInt8(ascii: ".") {
+            dots += 1
+            if dots > 2 { return false }
+        }
+        return dots == 2
+    }
+}

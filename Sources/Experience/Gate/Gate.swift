@@ -1,0 +1,188 @@
+import HTTPWire
+import NIOCore
+import Runtime
+import SecurityGuard
+
+/// What a request was found to be allowed as. Only the gate makes one with a permit in it.
+struct Admitted: Sendable {
+    var principal: Principal?
+    var permit: Permit?
+
+    static let anyone = Admitted()
+
+    /// What can end a socket or stream that was let in by this.
+    func leaseTerms(clockSkew: Int64, maxLifetime: Int64, now: Int64) -> LeaseTerms? {
+        guard principal != nil || permit != nil else { return nil }
+        var terms = LeaseTerms()
+        if let permit {
+            terms.sessionID = permit.sessionID
+            terms.sessionEpoch = permit.epoch
+            terms.isAnonymous = permit.userID == nil
+        }
+        if let principal {
+            terms.tokenID = principal.tokenID
+            terms.familyID = principal.familyID
+            terms.subject = principal.subject
+            terms.tokenIssuedAt = principal.issuedAt
+            terms.expiresAt = principal.expiresAt + clockSkew
+        }
+        terms.endsAt = now.addingReportingOverflow(maxLifetime).overflow ? .max : now + maxLifetime
+        return terms
+    }
+}
+
+/// The answer of the gate: at once from memory, or later because the store has to be asked.
+enum GateAnswer {
+    case admitted(Admitted)
+    case refused(Problem)
+    case later(EventLoopFuture<Result<Admitted, Problem>>)
+}
+
+/// Identify, then admit: who calls, and whether the session they name is theirs.
+///
+/// On the loop and without waiting, but for sessions that memory does not know.
+struct Gate {
+    let services: EdgeServices
+    let loop: LoopState
+
+    // MARK: Identify
+
+    /// Who an access token speaks for.
+    func identify(_ token: [UInt8]) -> Result<Principal, Problem> {
+        loop.tokens.principal(for: token, now: loop.now()).mapError { Problem($0) }
+    }
+
+    // MARK: Admit
+
+    /// Judges a request by what its route asks for.
+    func judge(
+        _ requirement: RouteConfiguration.Requirement, scopes: [String], _ credentials: PresentedCredentials
+    ) -> GateAnswer {
+        if requirement == .none { return .admitted(.anyone) }
+        if let problem = credentials.swapped() { return .refused(problem) }
+        if loop.storeHealth == .lost { return .refused(Problem(.storeUnavailable, reason: "grace_over")) }
+        switch requirement {
+        case .none: return .admitted(.anyone)
+        case .session: return admitSecret(credentials)
+        case .token, .tokenAndSession:
+            guard case .bearer(let token) = credentials.authorization, !token.isEmpty else {
+                return .refused(Problem(.credentialsMissing, reason: "no_access_token"))
+            }
+            switch identify(token) {
+            case .failure(let problem): return .refused(problem)
+            case .success(let principal):
+                if let problem = missingScope(of: scopes, principal) { return .refused(problem) }
+                if requirement == .token { return .admitted(Admitted(principal: principal, permit: nil)) }
+                return admitOwner(principal, credentials)
+            }
+        }
+    }
+
+    private func missingScope(of scopes: [String], _ principal: Principal) -> Problem? {
+        guard let missing = scopes.first(where: { !principal.has(scope: $0) }) else { return nil }
+        return Problem(
+            .insufficientScope, detail: "The scope '\(ForwardedIdentity.safe(missing))' is needed.",
+            reason: "scope_missing")
+    }
+
+    /// `token+session`: the session that `Session-Id` names, else the one of the cookie, must be the caller's.
+    private func admitOwner(_ principal: Principal, _ credentials: PresentedCredentials) -> GateAnswer {
+        if let sessionID = credentials.sessionID, !sessionID.isEmpty {
+            return admit(principal, sessionID: String(decoding: sessionID, as: UTF8.self))
+        }
+        guard let cookie = credentials.sessionCookie, let hash = SessionSecret.hash(ofPresented: cookie) else {
+            return .refused(Problem(.credentialsMissing, reason: "no_session"))
+        }
+        if case .granted(let permit) = services.runtime.view.admit(secretHash: hash, now: loop.now()) {
+            return admit(principal, sessionID: permit.sessionID)
+        }
+        let services = self.services
+        return later {
+            guard case .success(let permit) = try await services.runtime.admit(secretHash: hash) else {
+                return .failure(Problem(.credentialsMissing, reason: "session_cookie_dead"))
+            }
+            return try await Self.ask(services, principal, permit.sessionID)
+        }
+    }
+
+    /// The session with this id, if it is live, authenticated and the caller's.
+    func admit(_ principal: Principal, sessionID: String) -> GateAnswer {
+        let admission = services.runtime.view.admit(
+            sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject, now: loop.now())
+        if case .granted(let permit) = admission {
+            services.runtime.noteUse(sessionID)
+            return .admitted(Admitted(principal: principal, permit: permit))
+        }
+        let services = self.services
+        return later { try await Self.ask(services, principal, sessionID) }
+    }
+
+    private static func ask(
+        _ services: EdgeServices, _ principal: Principal, _ sessionID: String
+    ) async throws -> Result<Admitted, Problem> {
+        try await services.runtime.admit(
+            sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject
+        ).map { Admitted(principal: principal, permit: $0) }.mapError { _ in Problem(.sessionMismatch) }
+    }
+
+    /// `session`: the current secret of any live session.
+    private func admitSecret(_ credentials: PresentedCredentials) -> GateAnswer {
+        let secret = credentials.sessionSecret ?? credentials.sessionCookie
+        guard let secret, !secret.isEmpty else {
+            return .refused(Problem(.credentialsMissing, reason: "no_session_secret"))
+        }
+        if let header = credentials.sessionSecret, let cookie = credentials.sessionCookie, header != cookie {
+            return judgeTwoSecrets(header: header, cookie: cookie)
+        }
+        let isCookie = credentials.sessionSecret == nil
+        guard let hash = SessionSecret.hash(ofPresented: secret) else {
+            return .refused(Problem(isCookie ? .credentialsMissing : .sessionMismatch))
+        }
+        if case .granted(let permit) = services.runtime.view.admit(secretHash: hash, now: loop.now()) {
+            services.runtime.noteUse(permit.sessionID)
+            return .admitted(Admitted(principal: nil, permit: permit))
+        }
+        let services = self.services
+        return later {
+            try await services.runtime.admit(secretHash: hash)
+                .map { Admitted(principal: nil, permit: $0) }
+                // A dead cookie counts as none.
+                .mapError { _ in Problem(isCookie ? .credentialsMissing : .sessionMismatch) }
+        }
+    }
+
+    /// A live cookie beside another secret is a contradiction; a dead one is ignored.
+    private func judgeTwoSecrets(header: [UInt8], cookie: [UInt8]) -> GateAnswer {
+        let services = self.services
+        return later {
+            if let hash = SessionSecret.hash(ofPresented: cookie),
+                case .success = try await services.runtime.admit(secretHash: hash)
+            {
+                return .failure(
+                    Problem(
+                        .invalidRequest, detail: "The cookie and Session-Secret name different sessions.",
+                        reason: "two_secrets"))
+            }
+            guard let hash = SessionSecret.hash(ofPresented: header) else {
+                return .failure(Problem(.sessionMismatch))
+            }
+            return try await services.runtime.admit(secretHash: hash)
+                .map { Admitted(principal: nil, permit: $0) }.mapError { _ in Problem(.sessionMismatch) }
+        }
+    }
+
+    /// Leaves the loop to ask the store.
+    private func later(
+        _ work: @escaping @Sendable () async throws -> Result<Admitted, Problem>
+    ) -> GateAnswer {
+        if loop.storeHealth != .current { return .refused(Problem(.storeUnavailable, reason: "feed_silent")) }
+        return .later(
+            loop.loop.makeFutureWithTask {
+                do {
+                    return try await work()
+                } catch {
+                    return .failure(Problem.from(error))
+                }
+            })
+    }
+}

@@ -1,0 +1,300 @@
+import HTTPWire
+import NIOCore
+import Runtime
+import SecurityGuard
+
+/// What was asked for with a WebSocket upgrade once its form is known to be right.
+struct UpgradeRequest: Sendable {
+    /// The value for `Sec-WebSocket-Accept`.
+    let accept: String
+    /// Subprotocols offered, without those that carry credentials.
+    let protocols: [String]
+    /// `?resume_from=`.
+    let resumeFrom: Int64?
+    /// Who is let in.
+    let admitted: Admitted
+}
+
+/// The order of checks in front of every WebSocket, all before `101`: handshake, Origin, legacy parameter, one carrier
+/// per kind, credentials present, kinds not swapped, token or ticket, session.
+struct UpgradeGate {
+    enum Answer {
+        case admitted(UpgradeRequest)
+        case refused(Problem)
+        case later(EventLoopFuture<Result<UpgradeRequest, Problem>>)
+    }
+
+    /// The two credentials, or the ticket that stands for both.
+    private struct Carried {
+        var tokens: [[UInt8]] = []
+        var sessions: [[UInt8]] = []
+        var tickets: [[UInt8]] = []
+    }
+
+    static let queryNames: [StaticString] = ["access_token", "session_id", "ticket", "session_token", "resume_from"]
+    /// What is never forwarded of a query.
+    static let credentialNames: [StaticString] = ["access_token", "session_id", "ticket", "session_token"]
+
+    let gate: Gate
+    let request: EdgeRequest
+    /// Whether `resume_from` is the gateway's own parameter here.
+    let isAgent: Bool
+
+    /// Token and session, or a ticket, as the agent socket and `token+session` routes ask for.
+    func judge(scopes: [String]) -> Answer {
+        judge(requirement: .tokenAndSession, scopes: scopes)
+    }
+
+    /// The same order of checks for a route that asks for less.
+    func judge(requirement: RouteConfiguration.Requirement, scopes: [String]) -> Answer {
+        let accept: String
+        switch handshake() {
+        case .failure(let problem): return .refused(problem)
+        case .success(let value): accept = value
+        }
+        if let problem = judgeOrigin() { return .refused(problem) }
+        do {
+            let query = request.query.map { RequestQuery(ByteBuffer(bytes: $0)) }
+            if requirement != .none, try query?.contains(anyOf: ["session_token"]) == true {
+                return .refused(Problem(.sessionTokenUnsupported))
+            }
+            let (carried, protocols) = try carried(query)
+            let resumeFrom = try isAgent ? resumeFrom(query) : nil
+            let make: @Sendable (Admitted) -> UpgradeRequest = { admitted in
+                UpgradeRequest(accept: accept, protocols: protocols, resumeFrom: resumeFrom, admitted: admitted)
+            }
+            switch requirement {
+            case .none: return .admitted(make(.anyone))
+            case .tokenAndSession: return judge(carried, scopes: scopes, make)
+            case .token: return judgeToken(carried, scopes: scopes, make)
+            case .session: return judgeSecret(make)
+            }
+        } catch let problem as Problem {
+            return .refused(problem)
+        } catch {
+            return .refused(Problem(.invalidRequest, detail: "The query can't be read.", reason: "query"))
+        }
+    }
+
+    private func handshake() -> Result<String, Problem> {
+        switch WebSocketHandshake.judge(request.head) {
+        case .accepted(let key):
+            return .success(WebSocketHandshake.accept(key, of: request.head, sha1: HandshakeDigest.sha1))
+        case .notOffered:
+            return .failure(
+                Problem(
+                    .upgradeRequired, detail: "This path speaks WebSocket only.", reason: "no_upgrade",
+                    headers: [("Upgrade", "websocket")]))
+        case .unsupportedVersion:
+            return .failure(Problem(.upgradeRequired, detail: "Sec-WebSocket-Version must be 13.", reason: "version"))
+        case .refused(let reason):
+            return .failure(Problem(.invalidRequest, detail: "WebSocket handshake: \(reason).", reason: "handshake"))
+        }
+    }
+
+    /// A foreign Origin is refused; none at all is fine, since no cookie counts here.
+    private func judgeOrigin() -> Problem? {
+        let head = request.head
+        let count = head.count(.origin)
+        guard let field = head.first(.origin) else { return nil }
+        let origin = head.withBytes(field.value) { Array($0) }
+        return gate.services.origins.judgeUnsafe(origin: origin, originCount: count, fetchSite: nil)
+    }
+
+    // MARK: Carriers
+
+    private func carried(_ query: RequestQuery?) throws -> (Carried, protocols: [String]) {
+        var carried = Carried()
+        if let query {
+            carried.tokens += try query.values(of: "access_token")
+            carried.sessions += try query.values(of: "session_id")
+            carried.tickets += try query.values(of: "ticket")
+        }
+        let fields = try PresentedCredentials.read(request.head, cookies: .none).get()
+        if case .bearer(let token) = fields.authorization { carried.tokens.append(token) }
+        if let session = fields.sessionID { carried.sessions.append(session) }
+        let offers = try Subprotocols.read(request.head)
+        carried.tokens += offers.tokens
+        carried.sessions += offers.sessions
+        if carried.tokens.count > 1 { throw twice("access token") }
+        if carried.sessions.count > 1 { throw twice("session id") }
+        if carried.tickets.count > 1 { throw twice("ticket") }
+        if !carried.tickets.isEmpty, !carried.tokens.isEmpty || !carried.sessions.isEmpty {
+            throw Problem(
+                .invalidRequest, detail: "A ticket stands alone: send no access token or session id with it.",
+                reason: "two_carriers")
+        }
+        return (carried, offers.plain)
+    }
+
+    private func twice(_ what: String) -> Problem {
+        Problem(.invalidRequest, detail: "More than one \(what) was sent.", reason: "two_carriers")
+    }
+
+    private func resumeFrom(_ query: RequestQuery?) throws -> Int64? {
+        let values = try query?.values(of: "resume_from") ?? []
+        guard let first = values.first else { return nil }
+        guard values.count == 1, first.count <= 18, let number = Int64(String(decoding: first, as: UTF8.self)), number >= 0,
+            first.allSatisfy({ (0x30...0x39).contains($0) })
+        else {
+            throw Problem(.invalidRequest, detail: "resume_from must be a whole number.", reason: "resume_from")
+        }
+        return number
+    }
+
+    // MARK: Judging
+
+    private func judge(
+        _ carried: Carried, scopes: [String], _ make: @escaping @Sendable (Admitted) -> UpgradeRequest
+    ) -> Answer {
+        if let ticket = carried.tickets.first, !ticket.isEmpty {
+            if CredentialShape(ticket).isSwapped(from: .ticket) { return .refused(swapped()) }
+            return redeem(ticket, scopes: scopes, make)
+        }
+        guard let token = carried.tokens.first, let session = carried.sessions.first, !token.isEmpty, !session.isEmpty
+        else {
+            return .refused(Problem(.credentialsMissing, reason: "no_token_or_session"))
+        }
+        let isSwapped =
+            CredentialShape(token).isSwapped(from: .accessToken) || CredentialShape(session).isSwapped(from: .sessionID)
+        if isSwapped { return .refused(swapped()) }
+        switch gate.identify(token) {
+        case .failure(let problem): return .refused(problem)
+        case .success(let principal):
+            if let problem = scopeProblem(scopes, principal) { return .refused(problem) }
+            guard gate.loop.storeHealth == .current else {
+                return .refused(Problem(.storeUnavailable, reason: "feed_silent"))
+            }
+            switch gate.admit(principal, sessionID: String(decoding: session, as: UTF8.self)) {
+            case .admitted(let admitted): return .admitted(make(admitted))
+            case .refused(let problem): return .refused(problem)
+            case .later(let future): return .later(future.map { $0.map(make) })
+            }
+        }
+    }
+
+    /// A route that asks for a token alone.
+    private func judgeToken(
+        _ carried: Carried, scopes: [String], _ make: @escaping @Sendable (Admitted) -> UpgradeRequest
+    ) -> Answer {
+        guard let token = carried.tokens.first, !token.isEmpty else {
+            return .refused(Problem(.credentialsMissing, reason: "no_access_token"))
+        }
+        if CredentialShape(token).isSwapped(from: .accessToken) { return .refused(swapped()) }
+        switch gate.identify(token) {
+        case .failure(let problem): return .refused(problem)
+        case .success(let principal):
+            if let problem = scopeProblem(scopes, principal) { return .refused(problem) }
+            guard gate.loop.storeHealth == .current else {
+                return .refused(Problem(.storeUnavailable, reason: "feed_silent"))
+            }
+            return .admitted(make(Admitted(principal: principal, permit: nil)))
+        }
+    }
+
+    /// A route that asks for a session alone: its secret, in the header; the cookie is no carrier here.
+    private func judgeSecret(_ make: @escaping @Sendable (Admitted) -> UpgradeRequest) -> Answer {
+        switch PresentedCredentials.read(request.head, cookies: .none) {
+        case .failure(let problem): return .refused(problem)
+        case .success(let credentials):
+            switch gate.judge(.session, scopes: [], credentials) {
+            case .admitted(let admitted): return .admitted(make(admitted))
+            case .refused(let problem): return .refused(problem)
+            case .later(let future): return .later(future.map { $0.map(make) })
+            }
+        }
+    }
+
+    private func swapped() -> Problem { Problem(.credentialsSwapped, reason: "wrong_kind_in_carrier") }
+
+    private func scopeProblem(_ scopes: [String], _ principal: Principal) -> Problem? {
+        guard scopes.contains(where: { !principal.has(scope: $0) }) else { return nil }
+        return Problem(.insufficientScope, reason: "scope_missing")
+    }
+
+    /// A ticket is used up by being shown. The token it was bought with must still be good.
+    private func redeem(
+        _ ticket: [UInt8], scopes: [String], _ make: @escaping @Sendable (Admitted) -> UpgradeRequest
+    ) -> Answer {
+        guard gate.loop.storeHealth == .current else {
+            return .refused(Problem(.storeUnavailable, reason: "feed_silent"))
+        }
+        let services = gate.services
+        let head = request.head
+        let origin = head.first(.origin).map { head.string($0.value) }
+        let future = gate.loop.loop.makeFutureWithTask { () -> Result<UpgradeRequest, Problem> in
+            do {
+                guard let grant = try await services.runtime.redeemTicket(ticket, origin: origin) else {
+                    return .failure(Problem(.invalidToken, reason: "ticket_refused"))
+                }
+                let principal = try services.securityGuard.judge(token: grant.tokenFacts)
+                    .mapError { Problem($0) }.get()
+                if scopes.contains(where: { !principal.has(scope: $0) }) {
+                    return .failure(Problem(.insufficientScope, reason: "scope_missing"))
+                }
+                let permit = try await services.runtime.admit(
+                    sessionID: grant.sessionID, tenantID: principal.tenantID, userID: principal.subject
+                ).mapError { _ in Problem(.sessionMismatch) }.get()
+                guard permit.epoch == grant.epoch else {
+                    return .failure(Problem(.invalidToken, reason: "ticket_of_an_older_epoch"))
+                }
+                return .success(make(Admitted(principal: principal, permit: permit)))
+            } catch {
+                return .failure(Problem.from(error))
+            }
+        }
+        return .later(future)
+    }
+}
+
+/// Reads `Sec-WebSocket-Protocol` offers, some of which carry credentials.
+struct Subprotocols {
+    /// The gateway's own subprotocol: the one that is echoed back.
+    static let own = "gatehouse.v1"
+
+    var tokens: [[UInt8]] = []
+    var sessions: [[UInt8]] = []
+    /// What may be shown to others, in order.
+    var plain: [String] = []
+
+    static func read(_ head: RequestHead) throws(Problem) -> Subprotocols {
+        var found = Subprotocols()
+        var count = 0
+        for field in head.fields where field.id == .secWebSocketProtocol {
+            let offers = head.withBytes(field.value) { Array($0).split(separator: UInt8(ascii: ","), maxSplits: 64) }
+            for offer in offers {
+                count += 1
+                let trimmed = trim(offer)
+                guard count <= 32, !trimmed.isEmpty, trimmed.allSatisfy(isTokenByte) else {
+                    throw Problem(.invalidRequest, detail: "Sec-WebSocket-Protocol is malformed.", reason: "subprotocol")
+                }
+                found.add(trimmed)
+            }
+        }
+        return found
+    }
+
+    private mutating func add(_ offer: ArraySlice<UInt8>) {
+        if offer.starts(with: "bearer.".utf8) {
+            tokens.append(Array(offer.dropFirst("bearer.".utf8.count)))
+        } else if offer.starts(with: "session.".utf8) {
+            sessions.append(Array(offer.dropFirst("session.".utf8.count)))
+        } else {
+            plain.append(String(decoding: offer, as: UTF8.self))
+        }
+    }
+
+    private static func trim(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var slice = bytes
+        while let first = slice.first, first == 0x20 || first == 0x09 { slice = slice.dropFirst() }
+        while let last = slice.last, last == 0x20 || last == 0x09 { slice = slice.dropLast() }
+        return slice
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import AsyncHTTPClient
+import Encodings
+import Foundation
+import JOSE
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Runtime
+import SecurityGuard
+import StateSurface
+import TrafficCop
+
+/// Puts the gateway together, in the order in which a request meets its parts.
+///
+/// 1. listeners: bound first, since the port may decide the issuer; nothing is accepted yet;
+/// 2. SecurityGuard: keys, tokens, accounts;
+/// 3. Traffic Cop and Runtime: who may start what, and what runs;
+/// 4. the API behind Hummingbird's router;
+/// 5. the edge: one set of caches, pools and leases per event loop;
+/// 6. the change feed into the leases; accepting begins.
+func buildGateway(_ gateway: Gateway) async throws -> RunningGateway {
+    let configuration = gateway.configuration
+    let group = MultiThreadedEventLoopGroup(
+        numberOfThreads: configuration.server.threads ?? System.coreCount)
+    do {
+        return try await assemble(gateway, configuration, group)
+    } catch {
+        try? await group.shutdownGracefully()
+        throw error
+    }
+}
+
+private func assemble(
+    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ group: MultiThreadedEventLoopGroup
+) async throws -> RunningGateway {
+    let loops = Array(group.makeIterator())
+    let tls = try configuration.server.tls.map { try ServerTLS($0) }
+
+    // 1. Listeners. The pipeline of a connection exists only when everything behind it does.
+    let pipeline = PipelineBox()
+    let listener = try await Listener.bind(configuration.server.listen, loops: loops) { channel in
+        guard let ready = pipeline.value else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
+        return ready.connect(channel)
+    }
+    let scheme = tls == nil ? "http" : "https"
+    let origin = "\(scheme)://\(listener.address)"
+    let issuer = configuration.tokens.issuer ?? origin
+
+    // 2. Who calls.
+    let guardParts = try await makeSecurityGuard(gateway, issuer: issuer)
+
+    // 3. What may be started, and what runs.
+    let limits = configuration.limits
+    let trafficCop = TrafficCop(
+        limits: RateLimits(
+            enabled: limits.enabled, anonymousPerMinute: limits.anonymousPerMinute,
+            loginPerMinute: limits.loginPerMinute), clock: gateway.clock)
+    let sessions = configuration.sessions
+    let runtime = Runtime(
+        state: gateway.state, cop: trafficCop,
+        policy: SessionPolicy(
+            anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
+            lifetime: sessions.lifetime), clock: gateway.clock)
+
+    // 4. The API.
+    let loopStates = LoopStates()
+    let watch = LeaseWatch(
+        loops: loopStates, runtime: runtime, securityGuard: guardParts.guard, clock: gateway.clock,
+        skew: configuration.tokens.clockSkew)
+    let state = gateway.state
+    let grace = configuration.state.grace
+    var api = APIServices(
+        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, configuration: configuration,
+        issuer: issuer, clock: gateway.clock, logger: gateway.logger,
+        sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id })
+    api.storeIsAlive = { StoreWatch.health(of: state, grace: grace) == .current }
+    api.familyRefreshed = { family, expiresAt in watch.familyRefreshed(family, tokenExpiresAt: expiresAt) }
+    let metrics = EdgeMetrics()
+    let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
+        gateway.audit(
+            "request.refused",
+            [
+                "code": .string(problem.code.rawValue), "reason": .string(problem.reason ?? ""),
+                "request_id": .string(requestID),
+            ])
+    }
+    api.refused = { problem, requestID in
+        metrics.refused(problem.code)
+        refused(problem, requestID)
+    }
+
+    // 5. The edge.
+    let address = listener.address
+    let isLoopback = address.host == "localhost" || IPAddress.bytes(of: address.host).map(IPAddress.isLoopback) ?? false
+    let services = EdgeServices(
+        configuration: configuration, securityGuard: guardParts.guard, runtime: runtime,
+        responder: makeAPIResponder(api),
+        origins: OriginPolicy(
+            configured: configuration.server.allowedOrigins, issuer: issuer, loopbackPort: isLoopback ? address.port : nil),
+        metrics: metrics, logger: gateway.logger, clock: gateway.clock, refused: refused)
+    let upstreamTLS = try configuration.needsUpstreamTLS ? NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+    for loop in loops {
+        try await loop.submit {
+            let pools = try configuration.makePools(loop: loop, tls: upstreamTLS)
+            let state = LoopState(
+                loop: loop, tokens: VerifiedTokenCache(guardParts.guard), leases: LeaseTable(now: gateway.clock()),
+                upstreams: pools, now: gateway.clock)
+            loopStates.add(NIOLoopBound(state, eventLoop: loop))
+        }.get()
+    }
+    pipeline.value = EdgePipeline(services: services, loops: loopStates.byLoop, tls: tls)
+
+    // 6. The feed ends leases; then the door opens.
+    watch.start(state: state)
+    let running = RunningGateway(
+        origin: origin, group: group, listener: listener, loops: loopStates, services: services, runtime: runtime,
+        securityGuard: guardParts.guard, watch: watch, state: state, http: guardParts.http, tls: tls, logger: gateway.logger)
+    try await running.openAdmin()
+    warn(configuration, issuer: issuer, gateway.logger)
+    listener.open()
+    return running
+}
+
+private func makeSecurityGuard(
+    _ gateway: Gateway, issuer: String
+) async throws -> (guard: SecurityGuard, http: HTTPClient) {
+    let configuration = gateway.configuration
+    guard let algorithm = SignatureAlgorithm(rawValue: configuration.tokens.algorithm) else {
+        throw ListenError(description: "tokens.algorithm: '\(configuration.tokens.algorithm)' is not known here")
+    }
+    let policy = TokenPolicy(
+        issuer: issuer, audience: configuration.tokens.audience, algorithm: algorithm,
+        accessTokenLifetime: configuration.tokens.accessTokenLifetime,
+        refreshTokenLifetime: configuration.tokens.refreshTokenLifetime, clockSkew: configuration.tokens.clockSkew,
+        defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration)
+    let keys = KeyDirectory(path: configuration.keys.directory, policy: policy, clock: gateway.clock)
+    let http = HTTPClient(eventLoopGroupProvider: .singleton)
+    do {
+        let guarded = try await SecurityGuard(
+            policy: policy, keyDirectory: keys, state: gateway.state, issuers: try configuration.trustedIssuers(),
+            sharesStore: configuration.state.url.hasPrefix("postgres"), fetch: { try await fetchKeySet($0, http) },
+            clock: gateway.clock,
+            audit: { event in gateway.audit(event.name.rawValue, event.members) })
+        return (guarded, http)
+    } catch {
+        try? await http.shutdown()
+        throw error
+    }
+}
+
+/// Reads a remote key set: a few seconds, a bounded size, no redirects.
+private func fetchKeySet(_ url: String, _ http: HTTPClient) async throws -> [UInt8] {
+    var request = HTTPClientRequest(url: url)
+    request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
+    let response = try await http.execute(request, timeout: .seconds(5))
+    guard response.status == .ok else {
+        throw ListenError(description: "the key set answered \(response.status.code)")
+    }
+    return Array(try await response.body.collect(upTo: 256 * 1024).readableBytesView)
+}
+
+private func warn(_ configuration: GatewayConfiguration, issuer: String, _ logger: Logger) {
+    if !issuer.hasPrefix("https://"), configuration.tokens.issuer != nil {
+        logger.warning("tokens.issuer is not https", metadata: ["issuer": "\(issuer)"])
+    }
+    for trusted in configuration.issuers where !trusted.issuer.hasPrefix("https://") {
+        logger.warning("an entry of issuers is not https", metadata: ["issuer": "\(trusted.issuer)"])
+    }
+}
+
+extension AuditEvent {
+    /// The event as the audit log writes it.
+    fileprivate var members: JSONObject {
+        var members = JSONObject()
+        if !reason.isEmpty { members["reason"] = .string(reason) }
+        for (name, value) in [
+            ("tenant_id", tenantID), ("user_id", subject), ("client_id", clientID), ("fid", familyID),
+            ("request_id", requestID),
+        ] {
+            if let value { members[name] = .string(value) }
+        }
+        return members
+    }
+}
+
+extension GatewayConfiguration {
+    fileprivate var needsUpstreamTLS: Bool {
+        routes.contains { $0.upstreams.contains { $0.lowercased().hasPrefix("https://") } }
+            || runtime.url?.lowercased().hasPrefix("https://") == true
+    }
+
+    fileprivate func makePools(loop: any EventLoop, tls: NIOSSLContext?) throws -> UpstreamPools {
+        let pools = try routes.map { route in
+            UpstreamPool(
+                loop: loop, targets: try route.upstreams.map(Self.target), tls: tls,
+                connectTimeout: .milliseconds(min(5_000, route.timeout)))
+        }
+        let runtimePool = try runtime.url.map { url in
+            UpstreamPool(loop: loop, targets: [try Self.target(url)], tls: tls, connectTimeout: .seconds(5))
+        }
+        return UpstreamPools(pools: pools, runtime: runtimePool)
+    }
+
+    private static func target(_ url: String) throws -> UpstreamTarget {
+        guard let target = UpstreamTarget(url) else {
+            throw ListenError(
+                description: "'\(url)' is no upstream: give http://HOST[:PORT], https://HOST[:PORT] or unix:/PATH")
+        }
+        return target
+    }
+
+    fileprivate func trustedIssuers() throws -> [TrustedIssuer] {
+        try issuers.map { entry in
+            let isURL = entry.jwks.hasPrefix("http://") || entry.jwks.hasPrefix("https://")
+            let keys: TrustedIssuer.Keys
+            if isURL {
+                keys = .url(entry.jwks)
+            } else if let data = FileManager.default.contents(atPath: entry.jwks) {
+                keys = .inline(Array(data))
+            } else {
+                throw ListenError(description: "issuers: the key set \(entry.jwks) can't be read")
+            }
+            let algorithms = entry.algorithms.compactMap(SignatureAlgorithm.init(rawValue:))
+            var trusted = TrustedIssuer(
+                issuer: entry.issuer, keys: keys, audiences: entry.audience, tenants: entry.tenants)
+            if !algorithms.isEmpty { trusted.algorithms = algorithms }
+            trusted.scopes = Dictionary(entry.scopes.map { ($0, [$0]) }, uniquingKeysWith: { first, _ in first })
+            return trusted
+        }
+    }
+}

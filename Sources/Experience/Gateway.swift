@@ -1,0 +1,46 @@
+import Encodings
+import Logging
+import ServiceLifecycle
+import StateSurface
+
+/// The gateway as a service: listeners, gate, proxy, sockets, API and the embedded Runtime behind them.
+///
+/// `run()` opens the listeners, calls `onReady`, serves until a graceful shutdown is asked for, drains and returns.
+public struct Gateway: Service {
+    let configuration: GatewayConfiguration
+    let state: any StateSurface
+    let clock: @Sendable () -> Int64
+    let logger: Logger
+    let audit: @Sendable (_ event: String, _ members: JSONObject) -> Void
+    let onReady: @Sendable (_ origin: String) -> Void
+    /// Realms of the adopter's, besides the built-in ones.
+    let build: @Sendable (Gateway) async throws -> RunningGateway
+
+    /// - Parameters:
+    ///   - state: the open store; whoever opened it closes it.
+    ///   - clock: milliseconds since the Unix epoch.
+    ///   - audit: hears of everything that is worth an audit line; never given a token, secret or full session id.
+    ///   - onReady: called once, with the origin that was bound, when connections are accepted.
+    package init(
+        configuration: GatewayConfiguration, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
+        logger: Logger, audit: @escaping @Sendable (String, JSONObject) -> Void = { _, _ in },
+        onReady: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.state = state
+        self.clock = clock
+        self.logger = logger
+        self.audit = audit
+        self.onReady = onReady
+        self.build = { try await buildGateway($0) }
+    }
+
+    /// Serves until the task is told to shut down gracefully.
+    ///
+    /// - Throws: a one-sentence error when a listener, key or setting can't be used.
+    public func run() async throws {
+        let running = try await build(self)
+        onReady(running.origin)
+        try await running.serve()
+    }
+}

@@ -1,0 +1,189 @@
+import HTTPWire
+import NIOCore
+
+/// Writes the head of a request as the upstream gets it: hop-by-hop fields first, then whole families of names that
+/// only the gateway may assert, then credentials are left out; then identity and tracing are added.
+struct ForwardedHead {
+    /// What is particular to the route.
+    struct Options {
+        var forwardsAuthorization = false
+        /// Sent instead of fields of the same name.
+        var headers: [RouteConfiguration.Header] = []
+        /// Whether credentials are read on this route at all; with `require: none` their fields go all the same.
+        var basePath: [UInt8] = []
+    }
+
+    let request: EdgeRequest
+    let path: ArraySlice<UInt8>
+    /// The query without credentials; nil when there is none left.
+    let query: [UInt8]?
+    let identity: ForwardedIdentity
+    let options: Options
+
+    /// The head of a plain request, with its framing.
+    func plain() -> ByteBuffer {
+        var out = start()
+        copyFields(to: &out) { _ in false }
+        switch request.head.framing {
+        case .length(let count): out.writeString("Content-Length: \(count)\r\n")
+        case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
+        case .none, .untilClose: break
+        }
+        if request.head.expectContinue { out.writeStaticString("Expect: 100-continue\r\n") }
+        finish(&out)
+        return out
+    }
+
+    /// The head of a WebSocket upgrade; `protocols` are the offers without credentials.
+    func upgrade(protocols: [String]) -> ByteBuffer {
+        var out = start()
+        copyFields(to: &out) { $0 == .secWebSocketProtocol }
+        out.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
+        if !protocols.isEmpty { out.writeString("Sec-WebSocket-Protocol: \(protocols.joined(separator: ", "))\r\n") }
+        finish(&out)
+        return out
+    }
+
+    private func start() -> ByteBuffer {
+        var out = ByteBuffer()
+        out.reserveCapacity(request.head.bytes.readableBytes + 768)
+        request.head.withBytes(request.head.method) { _ = out.writeBytes($0) }
+        out.writeStaticString(" ")
+        out.writeBytes(options.basePath)
+        out.writeBytes(path)
+        if let query {
+            out.writeStaticString("?")
+            out.writeBytes(query)
+        }
+        out.writeStaticString(" HTTP/1.1\r\nHost: ")
+        out.writeString(request.host)
+        out.writeStaticString("\r\n")
+        return out
+    }
+
+    private func finish(_ out: inout ByteBuffer) {
+        for header in options.headers {
+            out.writeString("\(header.name): \(header.value)\r\n")
+        }
+        identity.write(to: &out)
+        writeForwarding(to: &out)
+        out.writeStaticString("\r\n")
+    }
+
+    private func writeForwarding(to out: inout ByteBuffer) {
+        out.writeStaticString("X-Forwarded-For: ")
+        out.writeString(request.forwardedFor)
+        out.writeStaticString("\r\nX-Forwarded-Proto: ")
+        out.writeStaticString(request.isSecure ? "https" : "http")
+        out.writeStaticString("\r\nX-Forwarded-Host: ")
+        out.writeString(request.host)
+        out.writeStaticString("\r\nX-Request-Id: ")
+        out.writeString(request.id)
+        out.writeStaticString("\r\n")
+        if !request.head.present.contains(.traceparent) {
+            out.writeString("traceparent: \(TraceContext.fresh())\r\n")
+        }
+    }
+
+    /// Copies what may pass. Neighbouring fields that pass are copied in one piece.
+    private func copyFields(to out: inout ByteBuffer, except isDropped: (KnownField) -> Bool) {
+        let head = request.head
+        var run: ByteRange?
+        func endRun() {
+            guard let piece = run else { return }
+            head.withBytes(piece) { _ = out.writeBytes($0) }
+            out.writeStaticString("\r\n")
+            run = nil
+        }
+        for field in head.fields {
+            guard passes(field), !isDropped(field.id) else {
+                endRun()
+                if field.id == .cookie, !isNominated(field) { copyCookies(field, to: &out) }
+                continue
+            }
+            // A run goes on where nothing but the CRLF lies between; white space behind a value is not copied.
+            if let piece = run, piece.end + 2 == field.name.start {
+                run = ByteRange(start: piece.start, end: field.value.end)
+            } else {
+                endRun()
+                run = ByteRange(start: field.name.start, end: field.value.end)
+            }
+        }
+        endRun()
+    }
+
+    private func passes(_ field: HeaderField) -> Bool {
+        switch field.id {
+        case .host, .contentLength, .transferEncoding, .cookie, .sessionID, .sessionSecret, .dpop, .expect,
+            .xRequestID, .methodOverride:
+            return false
+        case .authorization:
+            return options.forwardsAuthorization && !isNominated(field)
+        case .traceparent:
+            return request.head.withBytes(field.value) { TraceContext.isValid($0) }
+        default: break
+        }
+        if field.id.isHopByHop || field.id.isIdentityFamily || !field.hasPlainName { return false }
+        if isNominated(field) { return false }
+        return !isReplaced(field)
+    }
+
+    private func isNominated(_ field: HeaderField) -> Bool {
+        !request.head.connectionNominated.isEmpty
+            && request.head.isNominated(field, by: request.head.connectionNominated)
+    }
+
+    /// Whether the route sends a value of its own under this name.
+    private func isReplaced(_ field: HeaderField) -> Bool {
+        guard !options.headers.isEmpty else { return false }
+        return request.head.withBytes(field.name) { name in
+            options.headers.contains { header in
+                header.name.utf8.count == name.count
+                    && zip(header.name.utf8, name).allSatisfy { ASCII.lower($0) == ASCII.lower($1) }
+            }
+        }
+    }
+
+    private func copyCookies(_ field: HeaderField, to out: inout ByteBuffer) {
+        let kept = request.head.withBytes(field.value) { CookieHeader.strippingGatewayCookies($0) }
+        guard let kept else { return }
+        out.writeStaticString("Cookie: ")
+        out.writeBytes(kept)
+        out.writeStaticString("\r\n")
+    }
+}
+
+/// ASCII letters without regard to case.
+enum ASCII {
+    static func lower(_ byte: UInt8) -> UInt8 {
+        byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
+    }
+}
+
+/// W3C trace context, as far as a gateway that starts or passes a trace needs it.
+enum TraceContext {
+    /// A new `traceparent` value.
+    static func fresh() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let trace = hex(generator.next()) + hex(generator.next() | 1)
+        return "00-\(trace)-\(hex(generator.next() | 1))-01"
+    }
+
+    /// Whether a client's value has the form of version 00.
+    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count == 55 else { return false }
+        for (index, byte) in bytes.enumerated() {
+            if index == 2 || index == 35 || index == 52 {
+                if byte != UInt8(ascii: "-") { return false }
+            } else if !(0x30...0x39).contains(byte), !(0x61...0x66).contains(byte) {
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+}

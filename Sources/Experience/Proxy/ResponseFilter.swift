@@ -1,0 +1,72 @@
+import HTTPWire
+import NIOCore
+
+/// Writes the head of an upstream's answer as the client gets it.
+enum ResponseFilter {
+    /// Status line and the fields that may pass; framing and `Connection` are the client connection's to add.
+    ///
+    /// - Parameter ownsCORS: whether the gateway answers CORS questions on this route, so that the upstream's
+    ///   `Access-Control-*` fields are left out.
+    static func head(of response: ResponseHead, ownsCORS: Bool, keepsLength: Bool) -> ByteBuffer {
+        var out = ByteBuffer()
+        out.reserveCapacity(response.bytes.readableBytes + 256)
+        out.writeString("HTTP/1.1 \(response.status) ")
+        response.withBytes(response.reason) { _ = out.writeBytes($0) }
+        out.writeStaticString("\r\n")
+        var run: ByteRange?
+        func endRun() {
+            guard let piece = run else { return }
+            response.withBytes(piece) { _ = out.writeBytes($0) }
+            out.writeStaticString("\r\n")
+            run = nil
+        }
+        for field in response.fields {
+            guard passes(field, of: response, ownsCORS: ownsCORS, keepsLength: keepsLength) else {
+                endRun()
+                continue
+            }
+            if let piece = run, piece.end + 2 == field.name.start {
+                run = ByteRange(start: piece.start, end: field.value.end)
+            } else {
+                endRun()
+                run = ByteRange(start: field.name.start, end: field.value.end)
+            }
+        }
+        endRun()
+        return out
+    }
+
+    private static func passes(
+        _ field: HeaderField, of response: ResponseHead, ownsCORS: Bool, keepsLength: Bool
+    ) -> Bool {
+        if field.id.isHopByHop { return false }
+        switch field.id {
+        case .contentLength: return keepsLength
+        case .setCookie: return !response.withBytes(field.value) { CookieHeader.setsGatewayCookie($0) }
+        case .xGatehouse: return false
+        default: break
+        }
+        if !response.connectionNominated.isEmpty,
+            response.isNominated(field, by: response.connectionNominated)
+        {
+            return false
+        }
+        return !(ownsCORS && isCORS(response, field))
+    }
+
+    private static func isCORS(_ response: ResponseHead, _ field: HeaderField) -> Bool {
+        guard field.name.count > 15 else { return false }
+        return response.equals(ByteRange(start: field.name.start, end: field.name.start + 15), "access-control-")
+    }
+
+    /// Whether the answer is a stream of server-sent events.
+    static func isEventStream(_ response: ResponseHead) -> Bool {
+        guard let type = response.first(.contentType), type.value.count >= 17 else { return false }
+        let start = ByteRange(start: type.value.start, end: type.value.start + 17)
+        guard response.equals(start, "text/event-stream") else { return false }
+        guard type.value.count > 17 else { return true }
+        return response.withBytes(ByteRange(start: start.end, end: start.end + 1)) { bytes in
+            bytes.first == UInt8(ascii: ";") || bytes.first == UInt8(ascii: " ")
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import HTTPWire
+import NIOCore
+
+/// Whoever uses an upstream connection at the moment. Every call comes on the connection's event loop.
+protocol UpstreamUser: AnyObject {
+    /// Bytes from the upstream, as they came.
+    func upstreamReceived(_ bytes: ByteBuffer)
+    /// A burst of reads is over: the time to flush.
+    func upstreamReceivedAll()
+    func upstreamBecameWritable()
+    /// The upstream has closed or failed. Called at most once, and not after `release`.
+    func upstreamClosed()
+    /// Whether more bytes are of use now.
+    var wantsUpstreamBytes: Bool { get }
+}
+
+/// One connection to an upstream: lent to one exchange at a time.
+final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    let channel: any Channel
+    let member: Int
+    private let pool: UpstreamPool
+    private var context: ChannelHandlerContext?
+    private var user: (any UpstreamUser)?
+    private var isReadPending = false
+    private(set) var isOpen = true
+    /// How many exchanges it has served before the current one.
+    private(set) var served = 0
+
+    init(channel: any Channel, pool: UpstreamPool, member: Int) {
+        self.channel = channel
+        self.pool = pool
+        self.member = member
+    }
+
+    var isUsable: Bool { isOpen && channel.isActive }
+    var isWritable: Bool { channel.isWritable }
+
+    func lend(to user: any UpstreamUser) {
+        self.user = user
+        resumeReading()
+    }
+
+    /// Gives the connection up. Clean ones go back to the pool, others are closed.
+    func release(clean: Bool) {
+        guard user != nil else { return }
+        user = nil
+        served += 1
+        if clean {
+            pool.giveBack(self)
+            resumeReading()
+        } else {
+            pool.discard(self)
+        }
+    }
+
+    func write(_ bytes: ByteBuffer) { channel.write(bytes, promise: nil) }
+    func flush() { channel.flush() }
+
+    func close() {
+        isOpen = false
+        channel.close(promise: nil)
+    }
+
+    func resumeReading() {
+        if isReadPending, let context, user?.wantsUpstreamBytes ?? true {
+            isReadPending = false
+            context.read()
+        }
+    }
+
+    // MARK: Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func read(context: ChannelHandlerContext) {
+        if user?.wantsUpstreamBytes ?? true { context.read() } else { isReadPending = true }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard let user else {
+            // Bytes that nobody asked for: whatever they are, they must not meet the next exchange.
+            pool.forget(self)
+            return close()
+        }
+        user.upstreamReceived(unwrapInboundIn(data))
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        user?.upstreamReceivedAll()
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { user?.upstreamBecameWritable() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        isOpen = false
+        if let user { user.upstreamClosed() } else { pool.forget(self) }
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        isOpen = false
+        context.close(promise: nil)
+    }
+}

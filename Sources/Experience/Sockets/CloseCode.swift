@@ -1,0 +1,41 @@
+/// Why the gateway itself ends an open socket or streaming answer.
+enum LeaseEnd: Sendable, Equatable {
+    /// The token expired without a refresh of its family.
+    case tokenExpired
+    /// The token was revoked while its session lives.
+    case tokenRevoked
+    /// The session ended, for whatever reason.
+    case sessionEnded
+    /// The session was upgraded under an anonymous socket.
+    case sessionUpgraded
+    /// The gateway is stopping.
+    case draining
+    /// The store has been out of reach for longer than its grace.
+    case storeLost
+    /// `websocket.max_lifetime` is over.
+    case lifetimeOver
+
+    /// The WebSocket close code (RFC 6455 section 7.4).
+    var closeCode: UInt16 {
+        switch self {
+        case .tokenExpired, .tokenRevoked: 4401
+        case .sessionEnded: 4403
+        case .sessionUpgraded: 4409
+        case .draining: 1001
+        case .storeLost: 1013
+        case .lifetimeOver: 4401
+        }
+    }
+
+    /// The close frame's reason.
+    var reason: String {
+        switch self {
+        case .tokenExpired, .lifetimeOver: "token_expired"
+        case .tokenRevoked: "token_revoked"
+        case .sessionEnded: "session_ended"
+        case .sessionUpgraded: "session_upgraded"
+        case .draining: "draining"
+        case .storeLost: "store_unavailable"
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import HTTPWire
+import NIOCore
+
+/// What speaks over an embedded socket. Every call comes on the socket's event loop.
+protocol SocketApplication: AnyObject {
+    func opened(_ socket: EmbeddedSocket)
+    func received(text: ByteBuffer)
+    func received(binary: ByteBuffer)
+    /// The socket is gone. Called once.
+    func closed()
+    /// Whether another message can be taken now.
+    var wantsMessages: Bool { get }
+}
+
+/// A WebSocket that ends here (RFC 6455): frames in, messages out to a ``SocketApplication``, under a lease.
+final class EmbeddedSocket: Tunnel, LeaseHolder {
+    private enum State { case open, closing, closed }
+
+    private let application: any SocketApplication
+    private let place: SocketPlace
+    private let leases: LeaseTable
+    private let pingInterval: TimeAmount
+    private var decoder: FrameDecoder
+    private var channel: (any Channel)?
+    private var inbound = ByteBuffer()
+    private var state = State.open
+    private var leaseID: LeaseTable.ID?
+    private var unansweredPings = 0
+    private var pingTask: RepeatedTask?
+    private var isDraining = false
+    /// Bytes written while the client did not read; more than the bound ends the socket.
+    private var backlog = 0
+    private static let maxBacklog = 1024 * 1024
+
+    init(
+        application: any SocketApplication, place: SocketPlace, leases: LeaseTable, terms: LeaseTerms, maxMessage: Int,
+        pingInterval: TimeAmount
+    ) {
+        self.application = application
+        self.place = place
+        self.leases = leases
+        self.pingInterval = pingInterval
+        self.decoder = FrameDecoder(maxMessage: maxMessage)
+        self.leaseID = leases.insert(terms, holder: self)
+    }
+
+    var eventLoop: (any EventLoop)? { channel?.eventLoop }
+
+    // MARK: Tunnel
+
+    func opened(on channel: any Channel) {
+        self.channel = channel
+        application.opened(self)
+        guard state == .open, pingInterval > .nanoseconds(0) else { return }
+        let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        pingTask = channel.eventLoop.scheduleRepeatedTask(initialDelay: pingInterval, delay: pingInterval) { _ in
+            bound.value.ping()
+        }
+    }
+
+    var wantsBytes: Bool { state != .open || application.wantsMessages }
+
+    func received(_ bytes: ByteBuffer) {
+        unansweredPings = 0
+        guard state == .open else {
+            // After our own Close only the client's Close is of interest, and it only ends the wait.
+            if state == .closing { lookForClose(bytes) }
+            return
+        }
+        var bytes = bytes
+        if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeBuffer(&bytes) }
+        decode()
+    }
+
+    func receivedAll() { channel?.flush() }
+
+    func clientBecameWritable() { backlog = 0 }
+
+    func clientGone() {
+        guard state != .closed else { return }
+        state = .closed
+        end()
+    }
+
+    func drain() { leaseEnded(.draining) }
+
+    /// The application can take messages again.
+    func resume() {
+        decode()
+        channel?.read()
+    }
+
+    private func decode() {
+        while state == .open, application.wantsMessages {
+            switch decoder.next(&inbound) {
+            case .needMoreData: return
+            case .text(let text): application.received(text: text)
+            case .binary(let bytes): application.received(binary: bytes)
+            case .ping(let payload): write(.pong, payload)
+            case .pong: break
+            case .close(let code, _): answerClose(code)
+            case .violation(let fault): close(code: fault.rawValue, reason: "")
+            }
+        }
+        channel?.flush()
+    }
+
+    // MARK: Sending
+
+    func send(text: String) {
+        guard state == .open else { return }
+        var frame = ByteBuffer()
+        frame.reserveCapacity(text.utf8.count + 10)
+        FrameEncoder.text(text, to: &frame)
+        put(frame)
+        channel?.flush()
+    }
+
+    func write(_ opcode: WebSocketOpcode, _ payload: ByteBuffer) {
+        guard state == .open else { return }
+        var frame = ByteBuffer()
+        frame.reserveCapacity(payload.readableBytes + 10)
+        FrameEncoder.write(opcode, payload, to: &frame)
+        put(frame)
+    }
+
+    private func put(_ frame: ByteBuffer) {
+        guard let channel else { return }
+        if !channel.isWritable {
+            backlog += frame.readableBytes
+            if backlog > Self.maxBacklog { return close(code: 1013, reason: "overloaded") }
+        }
+        channel.write(frame, promise: nil)
+    }
+
+    private func ping() {
+        guard state == .open else { return }
+        guard unansweredPings < 2 else { return abandon() }
+        unansweredPings += 1
+        write(.ping, ByteBuffer())
+        channel?.flush()
+    }
+
+    // MARK: Closing
+
+    func leaseEnded(_ end: LeaseEnd) {
+        leaseID = nil
+        close(code: end.closeCode, reason: end.reason)
+    }
+
+    /// Sends a Close; nothing of the session is sent after it. The client has a moment to answer.
+    func close(code: UInt16, reason: String) {
+        guard state == .open else { return }
+        state = .closing
+        var frame = ByteBuffer()
+        FrameEncoder.close(code: code, reason: reason, to: &frame)
+        channel?.writeAndFlush(frame, promise: nil)
+        end()
+        closeSoon()
+    }
+
+    private func answerClose(_ code: UInt16?) {
+        guard state == .open else { return }
+        state = .closing
+        var frame = ByteBuffer()
+        if let code { FrameEncoder.close(code: code, to: &frame) } else { FrameEncoder.write(.close, ByteBuffer(), to: &frame) }
+        channel?.writeAndFlush(frame, promise: nil)
+        end()
+        abandon()
+    }
+
+    /// The server closes the connection first (RFC 6455 section 7.1.1), once the client has answered or a second is over.
+    private func closeSoon() {
+        guard let channel else { return }
+        inbound.clear()
+        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+        channel.read()
+    }
+
+    private func lookForClose(_ bytes: ByteBuffer) {
+        var bytes = bytes
+        inbound.writeBuffer(&bytes)
+        guard inbound.readableBytes <= 256 * 1024 else { return abandon() }
+        while true {
+            switch decoder.next(&inbound) {
+            case .text, .binary, .ping, .pong: continue
+            case .needMoreData: return
+            case .close, .violation: return abandon()
+            }
+        }
+    }
+
+    private func abandon() {
+        state = .closing
+        channel?.flush()
+        channel?.close(promise: nil)
+    }
+
+    /// Gives back everything but the connection. Runs once.
+    private func end() {
+        pingTask?.cancel()
+        pingTask = nil
+        if let leaseID { leases.remove(leaseID) }
+        leaseID = nil
+        place.leave()
+        application.closed()
+    }
+}
+
+/// A place taken in the census, given back once.
+final class SocketPlace {
+    private var census: SocketCensus?
+    private let session: String
+    private let user: String
+
+    /// nil when a cap is reached.
+    init?(census: SocketCensus, session: String, user: String) {
+        guard census.enter(session: session, user: user) else { return nil }
+        self.census = census
+        self.session = session
+        self.user = user
+    }
+
+    func leave() {
+        census?.leave(session: session, user: user)
+        census = nil
+    }
+
+    deinit { census?.leave(session: session, user: user) }
+}

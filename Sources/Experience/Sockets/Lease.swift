@@ -1,0 +1,168 @@
+/// Whoever is let in by a lease and must go when it ends. Called on the lease's event loop, at most once.
+protocol LeaseHolder: AnyObject {
+    func leaseEnded(_ end: LeaseEnd)
+}
+
+/// What an open socket or streaming answer was admitted with: everything that can end it.
+struct LeaseTerms: Sendable {
+    /// The session it is bound to; nil where only a token was asked for.
+    var sessionID: String?
+    /// The session's epoch when it was admitted.
+    var sessionEpoch: Int64 = 0
+    /// Whether the session had no owner when it was admitted.
+    var isAnonymous = false
+    /// `jti`, `fid` and `sub` of the access token; nil where no token was asked for.
+    var tokenID: String?
+    var familyID: String?
+    var subject: String?
+    /// `iat` of the token, in ms.
+    var tokenIssuedAt: Int64 = 0
+    /// When the token is no longer good, `exp` plus the clock skew, in ms since the epoch; moved by a refresh.
+    /// nil for answers that only a revocation ends early.
+    var expiresAt: Int64?
+    /// The end that nothing can move, in ms since the epoch.
+    var endsAt = Int64.max
+
+    /// The next moment at which time alone ends it.
+    var due: Int64 { min(expiresAt ?? .max, endsAt) }
+}
+
+/// The leases of one event loop: found by session, token, family and subject, and by time.
+///
+/// Time is kept in a hashed wheel of 50 ms slots. A refresh only writes the new expiry; the slot finds out when it
+/// comes round. Confined to its loop.
+final class LeaseTable {
+    typealias ID = UInt64
+
+    private struct Entry {
+        var terms: LeaseTerms
+        weak var holder: (any LeaseHolder)?
+    }
+
+    static let slotWidth: Int64 = 50
+    private static let slotCount: Int64 = 1024
+
+    private var entries: [ID: Entry] = [:]
+    private var nextID: ID = 0
+    private var bySession: [String: Set<ID>] = [:]
+    private var byToken: [String: Set<ID>] = [:]
+    private var byFamily: [String: Set<ID>] = [:]
+    private var bySubject: [String: Set<ID>] = [:]
+    private var wheel: [[ID]] = Array(repeating: [], count: Int(slotCount))
+    /// The last slot number that was looked at.
+    private var turned: Int64
+
+    init(now: Int64) { turned = now / Self.slotWidth }
+
+    var count: Int { entries.count }
+
+    func insert(_ terms: LeaseTerms, holder: any LeaseHolder) -> ID {
+        nextID += 1
+        let id = nextID
+        entries[id] = Entry(terms: terms, holder: holder)
+        if let key = terms.sessionID { bySession[key, default: []].insert(id) }
+        if let key = terms.tokenID { byToken[key, default: []].insert(id) }
+        if let key = terms.familyID { byFamily[key, default: []].insert(id) }
+        if let key = terms.subject { bySubject[key, default: []].insert(id) }
+        if terms.due < .max { place(id, due: terms.due) }
+        return id
+    }
+
+    func remove(_ id: ID) {
+        guard let entry = entries.removeValue(forKey: id) else { return }
+        Self.drop(id, entry.terms.sessionID, from: &bySession)
+        Self.drop(id, entry.terms.tokenID, from: &byToken)
+        Self.drop(id, entry.terms.familyID, from: &byFamily)
+        Self.drop(id, entry.terms.subject, from: &bySubject)
+    }
+
+    // MARK: What ends and what extends
+
+    /// The session is no longer live.
+    func sessionEnded(_ sessionID: String) {
+        end(bySession[sessionID], .sessionEnded) { _ in true }
+    }
+
+    /// The session moved to another epoch: sockets that were let in before its owner was known must go, as must
+    /// those of an owner whose session was resumed under new credentials.
+    func sessionMoved(_ sessionID: String, to epoch: Int64) {
+        end(bySession[sessionID], .sessionUpgraded) { $0.isAnonymous && $0.sessionEpoch < epoch }
+    }
+
+    func tokenRevoked(_ tokenID: String) {
+        end(byToken[tokenID], .tokenRevoked) { _ in true }
+    }
+
+    func familyRevoked(_ familyID: String) {
+        end(byFamily[familyID], .tokenRevoked) { _ in true }
+    }
+
+    func subjectRevoked(_ subject: String, issuedUntil: Int64) {
+        end(bySubject[subject], .tokenRevoked) { $0.tokenIssuedAt <= issuedUntil }
+    }
+
+    /// A token of the family was refreshed: what an older token of it admitted lives on until the new expiry.
+    func familyRefreshed(_ familyID: String, expiresAt: Int64) {
+        for id in byFamily[familyID] ?? [] {
+            guard let current = entries[id]?.terms.expiresAt else { continue }
+            entries[id]?.terms.expiresAt = max(current, expiresAt)
+        }
+    }
+
+    /// Ends everything, for example when the store has been lost.
+    func endAll(_ reason: LeaseEnd) {
+        end(Set(entries.keys), reason) { _ in true }
+    }
+
+    /// Ends everything of which a fresh look at the store shows that it is over.
+    func holders() -> [(id: ID, terms: LeaseTerms)] { entries.map { ($0.key, $0.value.terms) } }
+
+    /// Ends one lease.
+    func end(_ id: ID, _ reason: LeaseEnd) { end([id], reason) { _ in true } }
+
+    /// Looks at every slot whose time has come.
+    func turn(now: Int64) {
+        let current = now / Self.slotWidth
+        guard current > turned else {
+            // A clock that was set back: start over from where it is now.
+            if current < turned - 20 { turned = current }
+            return
+        }
+        let steps = min(current - turned, Self.slotCount)
+        for step in 0..<steps {
+            let slot = Int((current - step) % Self.slotCount)
+            let ids = wheel[slot]
+            guard !ids.isEmpty else { continue }
+            wheel[slot] = []
+            for id in ids { look(at: id, now: now) }
+        }
+        turned = current
+    }
+
+    private func look(at id: ID, now: Int64) {
+        guard let terms = entries[id]?.terms else { return }
+        if terms.due > now { return place(id, due: terms.due) }
+        let isToken = (terms.expiresAt ?? .max) <= now
+        end([id], isToken ? .tokenExpired : .lifetimeOver) { _ in true }
+    }
+
+    private func place(_ id: ID, due: Int64) {
+        // Beyond the horizon the lease waits in the farthest slot and is placed anew from there.
+        let slot = min(max(due / Self.slotWidth + 1, turned + 1), turned + Self.slotCount - 1)
+        wheel[Int(slot % Self.slotCount)].append(id)
+    }
+
+    private func end(_ ids: Set<ID>?, _ reason: LeaseEnd, where isConcerned: (LeaseTerms) -> Bool) {
+        for id in ids ?? [] {
+            guard let entry = entries[id], isConcerned(entry.terms) else { continue }
+            remove(id)
+            entry.holder?.leaseEnded(reason)
+        }
+    }
+
+    private static func drop(_ id: ID, _ key: String?, from index: inout [String: Set<ID>]) {
+        guard let key else { return }
+        index[key]?.remove(id)
+        if index[key]?.isEmpty == true { index[key] = nil }
+    }
+}

@@ -1,0 +1,149 @@
+import HTTPWire
+import NIOCore
+
+/// An upgrade on its way to an upstream: the client gets its `101` only after the upstream's has passed our own checks.
+final class RelayExchange: Exchange, UpstreamUser {
+    struct Terms {
+        var head: ByteBuffer
+        var timeout: TimeAmount
+        /// `Sec-WebSocket-Accept` as the client's key demands it.
+        var accept: String
+        var ownsCORS: Bool
+        var lease: LeaseTerms?
+        var place: SocketPlace?
+        /// The subprotocol to answer when the upstream chose none itself.
+        var ownProtocol: String?
+    }
+
+    private let writer: any ResponseWriter
+    private let pool: UpstreamPool
+    private let leases: LeaseTable
+    private let request: RequestHead
+    private let terms: Terms
+    private var upstream: UpstreamConnection?
+    private var tried: Set<Int> = []
+    private var inbound = ByteBuffer()
+    private var scanner = ResponseScanner()
+    private var deadline: ConnectionDeadline
+    private var isOver = false
+    private var interimCount = 0
+
+    var wantsContinueFromGateway: Bool { false }
+    var wantsUpstreamBytes: Bool { true }
+
+    init(writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, request: RequestHead, terms: Terms) {
+        self.writer = writer
+        self.pool = pool
+        self.leases = leases
+        self.request = request
+        self.terms = terms
+        self.deadline = ConnectionDeadline(loop: writer.eventLoop)
+    }
+
+    func start() {
+        deadline.arm(after: terms.timeout) { [weak self] in self?.fail(Problem(.upstreamTimeout)) }
+        connect()
+    }
+
+    private func connect() {
+        guard let member = pool.choose(excluding: tried) else {
+            return fail(Problem(.upstreamUnavailable, reason: "no_upstream_reachable"))
+        }
+        let bound = NIOLoopBound(self, eventLoop: writer.eventLoop)
+        // Always a connection of its own: it never goes back to the pool.
+        pool.connect(member).assumeIsolated().whenComplete { result in
+            let exchange = bound.value
+            switch result {
+            case .success(let connection):
+                guard !exchange.isOver else { return exchange.pool.giveBack(connection) }
+                exchange.upstream = connection
+                connection.lend(to: exchange)
+                connection.write(exchange.terms.head)
+                connection.flush()
+            case .failure:
+                guard !exchange.isOver else { return }
+                exchange.tried.insert(member)
+                exchange.connect()
+            }
+        }
+    }
+
+    // MARK: The client's side
+
+    func received(body: ByteBuffer) {}
+    func receivedEnd() {}
+    func clientBecameWritable() {}
+    func clientGone() { finish(closing: true) }
+
+    // MARK: The upstream's answer
+
+    func upstreamReceived(_ bytes: ByteBuffer) {
+        guard !isOver else { return }
+        var bytes = bytes
+        if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeBuffer(&bytes) }
+        switch scanner.feed(&inbound, requestWasHead: false) {
+        case .needMoreData: return
+        case .failed: fail(Problem(.upstreamUnavailable, reason: "upstream_answer_malformed"))
+        case .head(let head) where head.status == 101: switchProtocols(head)
+        case .head(let head) where head.status < 200:
+            interimCount += 1
+            if interimCount > 16 { return fail(Problem(.upstreamUnavailable, reason: "interim_flood")) }
+            let rest = inbound
+            inbound = ByteBuffer()
+            if rest.readableBytes > 0 { upstreamReceived(rest) }
+        case .head(let head): refuse(head)
+        }
+    }
+
+    func upstreamReceivedAll() {}
+    func upstreamBecameWritable() {}
+    func upstreamClosed() { fail(Problem(.upstreamUnavailable, reason: "upstream_closed")) }
+
+    private func switchProtocols(_ head: ResponseHead) {
+        if let fault = WebSocketHandshake.faultOfAnswer(head, to: request, accept: terms.accept) {
+            return fail(Problem(.upstreamUnavailable, reason: "upstream_upgrade: \(fault)"))
+        }
+        guard let upstream else { return }
+        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false)
+        out.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
+        if let own = terms.ownProtocol, !head.present.contains(.secWebSocketProtocol) {
+            out.writeString("Sec-WebSocket-Protocol: \(own)\r\n")
+        }
+        out.writeStaticString("\r\n")
+        let relay = SocketRelay(
+            upstream: upstream, place: terms.place, leases: leases, terms: terms.lease, early: inbound)
+        self.upstream = nil
+        finish(closing: false)
+        upstream.lend(to: relay)
+        writer.switchProtocols(out, to: relay)
+    }
+
+    /// Any other answer than 101 is passed on without its body, and the client's connection is closed behind it.
+    private func refuse(_ head: ResponseHead) {
+        let status = head.status
+        let out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false)
+        finish(closing: true)
+        guard status >= 300 else {
+            return writer.respond(Problem(.upstreamUnavailable, reason: "upstream_did_not_upgrade"))
+        }
+        writer.startResponse(out, framing: .length(0))
+        writer.finishResponse()
+    }
+
+    private func fail(_ problem: Problem) {
+        guard !isOver else { return }
+        finish(closing: true)
+        writer.respond(problem)
+    }
+
+    private func finish(closing: Bool) {
+        isOver = true
+        deadline.cancel()
+        inbound = ByteBuffer()
+        if closing {
+            upstream?.release(clean: false)
+            terms.place?.leave()
+        }
+        upstream = nil
+    }
+}

@@ -1,0 +1,45 @@
+import Synchronization
+
+/// How many sockets each session and each user holds on this node.
+///
+/// Asked once per upgrade, never per message.
+final class SocketCensus: Sendable {
+    private struct Counts {
+        var bySession: [String: Int] = [:]
+        var byUser: [String: Int] = [:]
+    }
+
+    private let counts = Mutex(Counts())
+    private let perSession: Int
+    private let perUser: Int
+
+    /// Limits of `Int.max` lift the caps.
+    init(perSession: Int, perUser: Int) {
+        self.perSession = perSession
+        self.perUser = perUser
+    }
+
+    /// Takes a place for one more socket; false when a cap is reached.
+    func enter(session: String, user: String) -> Bool {
+        counts.withLock { counts in
+            let ofSession = counts.bySession[session, default: 0]
+            let ofUser = counts.byUser[user, default: 0]
+            guard ofSession < perSession, ofUser < perUser else { return false }
+            counts.bySession[session] = ofSession + 1
+            counts.byUser[user] = ofUser + 1
+            return true
+        }
+    }
+
+    func leave(session: String, user: String) {
+        counts.withLock { counts in
+            Self.decrement(session, in: &counts.bySession)
+            Self.decrement(user, in: &counts.byUser)
+        }
+    }
+
+    private static func decrement(_ key: String, in table: inout [String: Int]) {
+        guard let count = table[key] else { return }
+        table[key] = count > 1 ? count - 1 : nil
+    }
+}

@@ -1,0 +1,142 @@
+import HTTPWire
+import NIOCore
+
+/// An upgraded connection between a client and an upstream: bytes pass untouched, only frame borders are followed, so
+/// that a Close can be put between two frames when the lease ends.
+final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
+    private let upstream: UpstreamConnection
+    private let place: SocketPlace?
+    private let leases: LeaseTable
+    private var leaseID: LeaseTable.ID?
+    private var client: (any Channel)?
+    private var toClient = FrameTracker()
+    private var isEnding = false
+    private var isOver = false
+    /// What the upstream sent behind its 101, before the client had its own.
+    private var early: ByteBuffer?
+
+    init(upstream: UpstreamConnection, place: SocketPlace?, leases: LeaseTable, terms: LeaseTerms?, early: ByteBuffer) {
+        self.upstream = upstream
+        self.place = place
+        self.leases = leases
+        self.early = early.readableBytes > 0 ? early : nil
+        if let terms { self.leaseID = leases.insert(terms, holder: self) }
+    }
+
+    // MARK: From the client
+
+    func opened(on channel: any Channel) {
+        client = channel
+        if let early {
+            self.early = nil
+            upstreamReceived(early)
+            channel.flush()
+        }
+        upstream.resumeReading()
+    }
+
+    var wantsBytes: Bool { isEnding || upstream.isWritable }
+
+    func received(_ bytes: ByteBuffer) {
+        guard !isEnding, !isOver else { return }
+        upstream.write(bytes)
+    }
+
+    func receivedAll() {
+        if !isOver { upstream.flush() }
+    }
+
+    func clientBecameWritable() { upstream.resumeReading() }
+
+    func clientGone() {
+        guard !isOver else { return }
+        over()
+        upstream.release(clean: false)
+    }
+
+    // MARK: From the upstream
+
+    var wantsUpstreamBytes: Bool { client?.isWritable ?? false }
+
+    func upstreamReceived(_ bytes: ByteBuffer) {
+        guard !isOver, let client else {
+            if client == nil { hold(bytes) }
+            return
+        }
+        guard !isEnding else { return finishFrame(with: bytes) }
+        // A frame whose length can't be is the client's to refuse: it is passed on like any other bytes.
+        _ = toClient.advance(over: bytes)
+        client.write(bytes, promise: nil)
+    }
+
+    func upstreamReceivedAll() {
+        if !isOver { client?.flush() }
+    }
+
+    func upstreamBecameWritable() { client?.read() }
+
+    func upstreamClosed() {
+        guard !isOver else { return }
+        over()
+        upstream.release(clean: false)
+        client?.flush()
+        client?.close(promise: nil)
+    }
+
+    private func hold(_ bytes: ByteBuffer) {
+        var bytes = bytes
+        if early == nil { early = bytes } else { early?.writeBuffer(&bytes) }
+    }
+
+    // MARK: The lease
+
+    func drain() { leaseEnded(.draining) }
+
+    private var end: LeaseEnd?
+
+    /// Puts a Close at the next frame border; a border that does not come within a second ends the connection as it is.
+    func leaseEnded(_ end: LeaseEnd) {
+        leaseID = nil
+        guard !isOver, !isEnding, let client else { return }
+        isEnding = true
+        self.end = end
+        if toClient.isAtBoundary { return sayGoodbye() }
+        let bound = NIOLoopBound(self, eventLoop: client.eventLoop)
+        client.eventLoop.scheduleTask(in: .milliseconds(500)) { bound.value.giveUp() }
+    }
+
+    private func finishFrame(with bytes: ByteBuffer) {
+        guard end != nil, let client else { return }
+        guard case .success(let progress) = toClient.advanceToBoundary(over: bytes) else { return giveUp() }
+        if let rest = bytes.getSlice(at: bytes.readerIndex, length: progress.consumed) {
+            client.write(rest, promise: nil)
+        }
+        if progress.isAtBoundary { sayGoodbye() }
+    }
+
+    private func sayGoodbye() {
+        guard let end, let client, !isOver else { return }
+        over()
+        upstream.release(clean: false)
+        var frame = ByteBuffer()
+        if !toClient.hasSeenClose { FrameEncoder.close(code: end.closeCode, reason: end.reason, to: &frame) }
+        client.writeAndFlush(frame, promise: nil)
+        // The client answers with its own Close and goes; it is not waited for longer than a second.
+        client.eventLoop.scheduleTask(in: .seconds(1)) { client.close(promise: nil) }
+    }
+
+    private func giveUp() {
+        guard !isOver else { return }
+        over()
+        upstream.release(clean: false)
+        client?.close(promise: nil)
+    }
+
+    private func over() {
+        isOver = true
+        isEnding = true
+        if let leaseID { leases.remove(leaseID) }
+        leaseID = nil
+        place?.leave()
+    }
+}

@@ -1,0 +1,176 @@
+import NIOCore
+
+/// Reads what stands between the data of chunks: sizes, extensions, line ends and trailers. All of it is dropped.
+///
+/// Sizes are one to sixteen hexadecimal digits. An extension is `;name`, `;name=token` or `;name="text"` without
+/// whitespace. Both extensions and trailers are bounded over the whole body, so that a body cannot be all padding.
+/// Trailers that would frame or route the message, had they stood in its head, are refused (RFC 9110 §6.5.1).
+struct ChunkScanner: Sendable {
+    enum Step {
+        case needMoreData
+        /// So many bytes of data follow; at least one.
+        case chunk(Int64)
+        case end
+    }
+
+    private enum State: UInt8, Sendable {
+        case size
+        case sizeLineFeed
+        case dataEnd
+        case dataLineFeed
+        case extensionNameStart
+        case extensionName
+        case extensionValueStart
+        case extensionToken
+        case extensionText
+        case extensionEscape
+        case extensionTextEnd
+        case trailerStart
+        case trailerName
+        case trailerValue
+        case trailerLineFeed
+        case finalLineFeed
+    }
+
+    static let maxSizeDigits = 16
+    static let maxExtension = 256
+    static let maxExtensionsInBody = 16 * 1024
+    static let maxTrailer = 8 * 1024
+    private static let forbiddenTrailers = [
+        "content-length", "transfer-encoding", "host", "connection", "upgrade", "trailer", "te", "expect",
+    ]
+    /// One more than the longest of them, so that a longer name is never taken for it.
+    private static let longestForbidden = 18
+
+    private var state = State.size
+    private var size: Int64 = 0
+    private var digits = 0
+    private var extensionBytes = 0
+    private var extensionBytesInBody = 0
+    private var trailerBytes = 0
+    /// The name under way in lower case, as far as a forbidden one goes.
+    private var trailerName: [UInt8] = []
+
+    /// Reads on until data follows or the body has ended.
+    mutating func scan(_ buffer: inout ByteBuffer) throws(WireError) -> Step {
+        var consumed = 0
+        let step = try buffer.withUnsafeReadableBytes { (bytes) throws(WireError) -> Step in
+            while consumed < bytes.count {
+                let byte = bytes[consumed]
+                consumed += 1
+                if let step = try self.take(byte) { return step }
+            }
+            return .needMoreData
+        }
+        buffer.moveReaderIndex(forwardBy: consumed)
+        return step
+    }
+
+    private mutating func take(_ byte: UInt8) throws(WireError) -> Step? {
+        switch self.state {
+        case .size: try self.takeSize(byte)
+        case .sizeLineFeed:
+            try Self.expect(byte, Byte.lineFeed)
+            return self.endSizeLine()
+        case .dataEnd:
+            try Self.expect(byte, Byte.carriageReturn)
+            self.state = .dataLineFeed
+        case .dataLineFeed:
+            try Self.expect(byte, Byte.lineFeed)
+            self.state = .size
+        case .extensionNameStart, .extensionName, .extensionValueStart, .extensionToken, .extensionText,
+            .extensionEscape, .extensionTextEnd:
+            try self.takeExtension(byte)
+        case .trailerStart, .trailerName, .trailerValue, .trailerLineFeed:
+            try self.takeTrailer(byte)
+        case .finalLineFeed:
+            try Self.expect(byte, Byte.lineFeed)
+            return .end
+        }
+        return nil
+    }
+
+    private mutating func takeSize(_ byte: UInt8) throws(WireError) {
+        if let value = byte.hexValue {
+            self.digits += 1
+            let (shifted, overflow) = self.size.multipliedReportingOverflow(by: 16)
+            guard self.digits <= Self.maxSizeDigits, !overflow else {
+                throw WireError(.chunk, "chunk size too large")
+            }
+            self.size = shifted + Int64(value)
+            return
+        }
+        guard self.digits > 0 else { throw WireError(.chunk, "chunk without a size") }
+        switch byte {
+        case Byte.carriageReturn: self.state = .sizeLineFeed
+        case Byte.semicolon: self.state = .extensionNameStart
+        default: throw WireError(.chunk, "chunk size is not hexadecimal")
+        }
+    }
+
+    private mutating func endSizeLine() -> Step? {
+        let size = self.size
+        self.size = 0
+        self.digits = 0
+        self.extensionBytes = 0
+        self.state = size == 0 ? .trailerStart : .dataEnd
+        return size == 0 ? nil : .chunk(size)
+    }
+
+    private mutating func takeExtension(_ byte: UInt8) throws(WireError) {
+        self.extensionBytes += 1
+        self.extensionBytesInBody += 1
+        guard self.extensionBytes <= Self.maxExtension, self.extensionBytesInBody <= Self.maxExtensionsInBody else {
+            throw WireError(.chunkExtension, "chunk extensions too long")
+        }
+        switch (self.state, byte) {
+        case (.extensionName, Byte.equals): self.state = .extensionValueStart
+        case (.extensionValueStart, Byte.quote): self.state = .extensionText
+        case (.extensionText, Byte.quote): self.state = .extensionTextEnd
+        case (.extensionText, Byte.backslash): self.state = .extensionEscape
+        case (.extensionName, Byte.semicolon), (.extensionToken, Byte.semicolon), (.extensionTextEnd, Byte.semicolon):
+            self.state = .extensionNameStart
+        case (.extensionName, Byte.carriageReturn), (.extensionToken, Byte.carriageReturn),
+            (.extensionTextEnd, Byte.carriageReturn):
+            self.state = .sizeLineFeed
+        case (.extensionText, _), (.extensionEscape, _):
+            guard byte.isFieldContent, byte < 0x80 else { throw Self.badExtension }
+            self.state = .extensionText
+        case (.extensionTextEnd, _): throw Self.badExtension
+        default:
+            guard ByteClass.token.contains(byte) else { throw Self.badExtension }
+            if self.state == .extensionNameStart { self.state = .extensionName }
+            if self.state == .extensionValueStart { self.state = .extensionToken }
+        }
+    }
+
+    private mutating func takeTrailer(_ byte: UInt8) throws(WireError) {
+        self.trailerBytes += 1
+        guard self.trailerBytes <= Self.maxTrailer else { throw WireError(.trailer, "trailers too long") }
+        switch self.state {
+        case .trailerStart where byte == Byte.carriageReturn: self.state = .finalLineFeed
+        case .trailerName where byte == Byte.colon:
+            for name in Self.forbiddenTrailers where name.utf8.elementsEqual(self.trailerName) {
+                throw WireError(.trailer, "a framing field as a trailer")
+            }
+            self.trailerName.removeAll(keepingCapacity: true)
+            self.state = .trailerValue
+        case .trailerStart, .trailerName:
+            guard ByteClass.token.contains(byte) else { throw WireError(.trailer, "malformed trailer name") }
+            if self.trailerName.count < Self.longestForbidden { self.trailerName.append(byte.asciiLowercased) }
+            self.state = .trailerName
+        case .trailerValue where byte == Byte.carriageReturn: self.state = .trailerLineFeed
+        case .trailerValue:
+            guard byte.isFieldContent else { throw WireError(.trailer, "a control byte in a trailer") }
+        default:
+            guard byte == Byte.lineFeed else { throw WireError(.trailer, "bare CR in a trailer") }
+            self.state = .trailerStart
+        }
+    }
+
+    private static func expect(_ byte: UInt8, _ wanted: UInt8) throws(WireError) {
+        guard byte == wanted else { throw WireError(.chunk, "a chunk does not end where its size says") }
+    }
+
+    private static var badExtension: WireError { WireError(.chunkExtension, "malformed chunk extension") }
+}

@@ -1,0 +1,78 @@
+import NIOCore
+
+/// Reads the request heads of one connection, byte by byte if that is how they arrive.
+///
+/// Feed it the connection's buffer whenever bytes were added; until a head is complete nothing but a leading empty line
+/// is taken out, and the caller must not take anything out either. A bad byte is refused when it is seen, not when the
+/// head is complete. Work is linear in bytes whatever the packets look like.
+package struct HeadScanner: Sendable {
+    private let limits: WireLimits
+    private var position = 0
+    private var skippedEmptyLine = false
+    private var hasLine = false
+    private var line: RequestLineScanner
+    private var section: FieldScanner
+    private var failure: WireError?
+
+    /// Makes a scanner that stands before a request line.
+    package init(limits: WireLimits = WireLimits()) {
+        self.limits = limits
+        self.line = RequestLineScanner(maxTarget: limits.maxTarget)
+        self.section = FieldScanner(kind: .request, maxFields: limits.maxFields)
+    }
+
+    /// Whether bytes of a head have been read and its end has not: what a header deadline asks.
+    package var isInsideHead: Bool { self.position > 0 || self.skippedEmptyLine }
+
+    /// Reads on; a complete head is moved out of `buffer` and the scanner stands before the next. A failure is final.
+    package mutating func feed(_ buffer: inout ByteBuffer) -> ParseResult<RequestHead> {
+        if let failure { return .failed(failure) }
+        do throws(WireError) {
+            guard try self.passEmptyLine(&buffer) else { return .needMoreData }
+            guard try self.scan(buffer) else { return .needMoreData }
+            guard let slice = buffer.readSlice(length: self.position) else { return .needMoreData }
+            let head = try slice.withUnsafeReadableBytes { (bytes) throws(WireError) -> RequestHead in
+                try RequestHead(bytes, slice: slice, line: self.line, section: self.section)
+            }
+            self = HeadScanner(limits: self.limits)
+            return .head(head)
+        } catch {
+            self.failure = error
+            return .failed(error)
+        }
+    }
+
+    private mutating func scan(_ buffer: ByteBuffer) throws(WireError) -> Bool {
+        try buffer.withUnsafeReadableBytes { (all) throws(WireError) -> Bool in
+            let bytes = UnsafeRawBufferPointer(rebasing: all.prefix(self.limits.maxHead))
+            if !self.hasLine {
+                guard try self.line.scan(bytes, &self.position) else { return try self.unfinished() }
+                self.hasLine = true
+                self.section.facts.versionMinor = self.line.versionMinor
+            }
+            guard try self.section.scan(bytes, &self.position) else { return try self.unfinished() }
+            return true
+        }
+    }
+
+    private func unfinished() throws(WireError) -> Bool {
+        guard self.position < self.limits.maxHead else {
+            throw self.line.isInTarget
+                ? WireError(.targetTooLong, "request target too long") : WireError(.headTooLong, "head too long")
+        }
+        return false
+    }
+
+    /// Steps over at most one CRLF before the request line (RFC 9112 §2.2); true when a request line may begin.
+    private mutating func passEmptyLine(_ buffer: inout ByteBuffer) throws(WireError) -> Bool {
+        guard self.position == 0, !self.hasLine else { return true }
+        guard let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else { return false }
+        guard first == Byte.carriageReturn else { return true }
+        guard !self.skippedEmptyLine else { throw WireError(.lineEnding, "more than one empty line") }
+        guard let second = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt8.self) else { return false }
+        guard second == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
+        buffer.moveReaderIndex(forwardBy: 2)
+        self.skippedEmptyLine = true
+        return buffer.readableBytes > 0 ? try self.passEmptyLine(&buffer) : false
+    }
+}

@@ -1,0 +1,120 @@
+/// Reads the field section of a head, and its final empty line, from wherever the last bytes ended.
+///
+/// Offsets count from the head's first byte; the caller hands over all bytes of the head so far and a position, so a
+/// byte is looked at once however small the packets are (a value is walked back over its trailing whitespace).
+struct FieldScanner: Sendable {
+    private enum State: UInt8, Sendable {
+        case lineStart
+        case name
+        case beforeValue
+        case value
+        case lineFeed
+        case finalLineFeed
+    }
+
+    private let maxFields: Int
+    private var state = State.lineStart
+    private var hasPlainName = true
+    private var nameStart = 0
+    private var valueStart = 0
+    private var name = ByteRange(start: 0, end: 0)
+    private(set) var present = KnownFieldSet()
+    private(set) var fields: [HeaderField] = []
+    var facts: MessageFacts
+
+    init(kind: MessageFacts.Kind, maxFields: Int) {
+        self.maxFields = maxFields
+        self.facts = MessageFacts(kind: kind)
+    }
+
+    /// Reads on from `position`; true when the empty line has been read.
+    mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
+        while position < bytes.count {
+            switch self.state {
+            case .lineStart:
+                try self.startLine(bytes[position], at: position)
+                if self.state == .finalLineFeed { position &+= 1 }
+            case .name:
+                try self.scanName(bytes, &position)
+            case .beforeValue:
+                while position < bytes.count, bytes[position].isOptionalWhitespace { position &+= 1 }
+                self.valueStart = position
+                if position < bytes.count { self.state = .value }
+            case .value:
+                position = ByteScan.endOfFieldContent(bytes, position, bytes.count)
+                guard position < bytes.count else { return false }
+                guard bytes[position] == Byte.carriageReturn else { throw Self.badValue(bytes[position]) }
+                position &+= 1
+                self.state = .lineFeed
+            case .lineFeed:
+                guard bytes[position] == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
+                try self.endField(bytes, at: position &- 1)
+                position &+= 1
+                self.state = .lineStart
+            case .finalLineFeed:
+                guard bytes[position] == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
+                position &+= 1
+                return true
+            }
+        }
+        return false
+    }
+
+    private mutating func startLine(_ byte: UInt8, at position: Int) throws(WireError) {
+        if byte == Byte.carriageReturn {
+            self.state = .finalLineFeed
+            return
+        }
+        guard ByteClass.token.contains(byte) else { throw Self.badLineStart(byte) }
+        if self.fields.isEmpty { self.fields.reserveCapacity(16) }
+        guard self.fields.count < self.maxFields else { throw WireError(.tooManyFields, "too many fields") }
+        self.nameStart = position
+        self.hasPlainName = true
+        self.state = .name
+    }
+
+    private mutating func scanName(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) {
+        while position < bytes.count, ByteClass.plainName.contains(bytes[position]) { position &+= 1 }
+        guard position < bytes.count else { return }
+        let byte = bytes[position]
+        if byte == Byte.colon {
+            self.name = ByteRange(start: self.nameStart, end: position)
+            self.state = .beforeValue
+        } else if ByteClass.token.contains(byte) {
+            self.hasPlainName = false
+        } else {
+            throw WireError(.fieldName, "a byte in a field name that no token has")
+        }
+        position &+= 1
+    }
+
+    private mutating func endField(_ bytes: UnsafeRawBufferPointer, at end: Int) throws(WireError) {
+        var valueEnd = end
+        while valueEnd > self.valueStart, bytes[valueEnd &- 1].isOptionalWhitespace { valueEnd &-= 1 }
+        let field = HeaderField(
+            name: self.name,
+            value: ByteRange(start: self.valueStart, end: valueEnd),
+            id: KnownField.lookup(bytes, self.name),
+            hasPlainName: self.hasPlainName)
+        self.fields.append(field)
+        guard field.id != .other else { return }
+        self.present.insert(field.id)
+        let before = self.valueStart &- self.name.end
+        let isPadded = valueEnd != end || before > 2 || (before == 2 && bytes[self.valueStart &- 1] != Byte.space)
+        try self.facts.note(field, isPadded: isPadded, bytes)
+    }
+
+    private static func badLineStart(_ byte: UInt8) -> WireError {
+        switch byte {
+        case Byte.space, Byte.tab: WireError(.obsoleteFolding, "a field line that begins with whitespace")
+        case Byte.lineFeed: WireError(.lineEnding, "bare LF")
+        case Byte.colon: WireError(.fieldName, "an empty field name")
+        default: WireError(.fieldName, "a byte in a field name that no token has")
+        }
+    }
+
+    private static func badValue(_ byte: UInt8) -> WireError {
+        byte == Byte.lineFeed
+            ? WireError(.lineEnding, "bare LF") : WireError(.fieldValue, "a control byte in a field value")
+    }
+}

@@ -1,0 +1,42 @@
+/// What may stand in `Host` and in the authority of a request target: a name or address and a port, nothing else.
+enum HostRule {
+    /// Whether the bytes are `host [":" port]`; with `requiresPort` the port must be there.
+    static func accepts(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange, requiresPort: Bool = false) -> Bool {
+        guard !range.isEmpty, range.count <= 255 + 6 else { return false }
+        let hostEnd: Int?
+        if bytes[range.start] == Byte.openBracket {
+            hostEnd = endOfAddress(bytes, range)
+        } else {
+            var position = range.start
+            while position < range.end, ByteClass.host.contains(bytes[position]) { position += 1 }
+            hostEnd = position > range.start ? position : nil
+        }
+        guard let hostEnd else { return false }
+        if hostEnd == range.end { return !requiresPort }
+        guard bytes[hostEnd] == Byte.colon else { return false }
+        return isPort(bytes, ByteRange(start: hostEnd + 1, end: range.end))
+    }
+
+    /// The position behind the closing bracket of an IPv6 literal. Zones and future formats are refused.
+    private static func endOfAddress(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange) -> Int? {
+        var position = range.start + 1
+        var colons = 0
+        while position < range.end, ByteClass.address.contains(bytes[position]) {
+            if bytes[position] == Byte.colon { colons += 1 }
+            position += 1
+        }
+        guard position < range.end, bytes[position] == Byte.closeBracket else { return nil }
+        guard (2...7).contains(colons), position - range.start <= 46 else { return nil }
+        return position + 1
+    }
+
+    private static func isPort(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange) -> Bool {
+        guard (1...5).contains(range.count) else { return false }
+        var port = 0
+        for position in range.start..<range.end {
+            guard bytes[position].isDigit else { return false }
+            port = port * 10 + Int(bytes[position] - Byte.zero)
+        }
+        return (1...65535).contains(port)
+    }
+}

@@ -1,0 +1,145 @@
+/// What the framing and connection fields of a head say, gathered while the fields are read.
+///
+/// Every rule that can be broken by one field is applied at that field, so that nothing behind it is read.
+struct MessageFacts: Sendable {
+    enum Kind: Sendable {
+        case request
+        case response
+    }
+
+    /// The most names that `Connection` may list over all its lines.
+    static let maxConnectionOptions = 32
+
+    let kind: Kind
+    var versionMinor: UInt8 = 1
+    var contentLength: Int64?
+    var isChunked = false
+    var host: ByteRange?
+    var connectionOptions = 0
+    var saysClose = false
+    var saysKeepAlive = false
+    var saysUpgrade = false
+    var nominated: [ByteRange] = []
+    var expectsContinue = false
+
+    init(kind: Kind) { self.kind = kind }
+
+    /// Takes note of one field. `isPadded`: more than one space stands before the value, or any whitespace behind it.
+    mutating func note(_ field: HeaderField, isPadded: Bool, _ bytes: UnsafeRawBufferPointer) throws(WireError) {
+        switch field.id {
+        case .contentLength: try self.noteContentLength(field.value, isPadded: isPadded, bytes)
+        case .transferEncoding: try self.noteTransferEncoding(field.value, isPadded: isPadded, bytes)
+        case .connection: try self.noteConnection(field.value, bytes)
+        case .host where self.kind == .request:
+            guard self.host == nil else { throw WireError(.duplicateHost, "more than one Host") }
+            guard HostRule.accepts(bytes, field.value) else { throw WireError(.host, "Host is not a host and port") }
+            self.host = field.value
+        case .expect where self.kind == .request:
+            guard ByteScan.equals(bytes, field.value, "100-continue"), !self.expectsContinue else {
+                throw WireError(.expectation, "an expectation other than 100-continue")
+            }
+            self.expectsContinue = true
+        default: break
+        }
+    }
+
+    private mutating func noteContentLength(
+        _ value: ByteRange, isPadded: Bool, _ bytes: UnsafeRawBufferPointer
+    ) throws(WireError) {
+        guard self.contentLength == nil else {
+            throw WireError(.duplicateContentLength, "more than one Content-Length")
+        }
+        guard !self.isChunked else { throw Self.bothFramings }
+        // Nobody pads a length honestly on the way in; some old servers do on the way out.
+        if self.kind == .request, isPadded || (value.count > 1 && bytes[value.start] == Byte.zero) {
+            throw WireError(.contentLength, "padded Content-Length")
+        }
+        guard (1...19).contains(value.count) else { throw Self.badLength }
+        var length: Int64 = 0
+        for position in value.start..<value.end {
+            guard bytes[position].isDigit else { throw Self.badLength }
+            let (tens, overflow) = length.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = tens.addingReportingOverflow(Int64(bytes[position] &- Byte.zero))
+            guard !overflow, !carry else { throw Self.badLength }
+            length = sum
+        }
+        self.contentLength = length
+    }
+
+    private mutating func noteTransferEncoding(
+        _ value: ByteRange, isPadded: Bool, _ bytes: UnsafeRawBufferPointer
+    ) throws(WireError) {
+        guard self.contentLength == nil else { throw Self.bothFramings }
+        guard self.versionMinor == 1 else {
+            throw WireError(.transferEncodingInHTTP10, "Transfer-Encoding in HTTP/1.0")
+        }
+        guard !self.isChunked else { throw Self.badEncoding }
+        if self.kind == .request, isPadded { throw WireError(.transferEncoding, "padded Transfer-Encoding") }
+        if ByteScan.equals(bytes, value, "chunked") {
+            self.isChunked = true
+            return
+        }
+        throw Self.otherEncoding(value, bytes)
+    }
+
+    /// Whether a coding other than plain `chunked` is malformed or merely unknown to us.
+    private static func otherEncoding(_ value: ByteRange, _ bytes: UnsafeRawBufferPointer) -> WireError {
+        guard !value.isEmpty else { return badEncoding }
+        var list = TokenList(value)
+        var sawChunked = false
+        while true {
+            switch list.next(in: bytes) {
+            case .malformed: return badEncoding
+            case .end: return WireError(.unknownTransferCoding, "unknown transfer coding")
+            case .token(let token):
+                // `chunked` once and last is sound framing under a coding we lack; any other place for it is not.
+                if sawChunked || ByteScan.equals(bytes, token, "identity") { return badEncoding }
+                sawChunked = ByteScan.equals(bytes, token, "chunked")
+            }
+        }
+    }
+
+    private mutating func noteConnection(_ value: ByteRange, _ bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var list = TokenList(value)
+        while true {
+            switch list.next(in: bytes) {
+            case .end: return
+            case .malformed: throw WireError(.connection, "Connection is not a list of tokens")
+            case .token(let token):
+                self.connectionOptions += 1
+                guard self.connectionOptions <= Self.maxConnectionOptions else {
+                    throw WireError(.connection, "Connection lists too many names")
+                }
+                self.noteConnectionOption(token, bytes)
+            }
+        }
+    }
+
+    private mutating func noteConnectionOption(_ token: ByteRange, _ bytes: UnsafeRawBufferPointer) {
+        if ByteScan.equals(bytes, token, "keep-alive") {
+            self.saysKeepAlive = true
+        } else if ByteScan.equals(bytes, token, "close") {
+            self.saysClose = true
+        } else if ByteScan.equals(bytes, token, "upgrade") {
+            self.saysUpgrade = true
+        } else {
+            self.nominated.append(token)
+        }
+    }
+
+    /// HTTP/1.1 stays open unless told otherwise; HTTP/1.0 only when the client asks.
+    var keepsAlive: Bool {
+        guard !self.saysClose else { return false }
+        return self.versionMinor == 1 || (self.saysKeepAlive && self.kind == .request)
+    }
+
+    private static var bothFramings: WireError {
+        WireError(.transferEncodingWithContentLength, "Transfer-Encoding together with Content-Length")
+    }
+    private static var badLength: WireError {
+        WireError(.contentLength, "Content-Length is not one decimal number")
+    }
+    private static var badEncoding: WireError {
+        WireError(.transferEncoding, "Transfer-Encoding is not exactly chunked")
+    }
+}

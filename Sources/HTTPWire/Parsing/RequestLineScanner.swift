@@ -1,0 +1,100 @@
+/// Reads `method SP request-target SP HTTP-version CRLF` from wherever the last bytes ended.
+struct RequestLineScanner: Sendable {
+    private enum State: UInt8, Sendable {
+        case method
+        case target
+        case version
+        case lineFeed
+    }
+
+    static let maxMethod = 32
+
+    private let maxTarget: Int
+    private var state = State.method
+    private var versionStart = 0
+    private var major: UInt8 = 0
+    private(set) var method = ByteRange(start: 0, end: 0)
+    private(set) var target = ByteRange(start: 0, end: 0)
+    private(set) var versionMinor: UInt8 = 0
+
+    init(maxTarget: Int) { self.maxTarget = maxTarget }
+
+    /// Whether what has been read so far is a target that may still grow.
+    var isInTarget: Bool { self.state == .target }
+
+    /// Reads on from `position`; true when the line has been read.
+    mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
+        while position < bytes.count {
+            switch self.state {
+            case .method: try self.scanMethod(bytes, &position)
+            case .target: try self.scanTarget(bytes, &position)
+            case .version: try self.scanVersion(bytes[position], &position)
+            case .lineFeed:
+                guard bytes[position] == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
+                guard self.major == 1, self.versionMinor <= 1 else {
+                    throw WireError(.unsupportedVersion, "neither HTTP/1.0 nor HTTP/1.1")
+                }
+                position += 1
+                return true
+            }
+        }
+        return false
+    }
+
+    private mutating func scanMethod(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) {
+        while position < bytes.count, ByteClass.method.contains(bytes[position]) { position &+= 1 }
+        guard position <= Self.maxMethod else { throw WireError(.method, "method too long") }
+        guard position < bytes.count else { return }
+        guard bytes[position] == Byte.space, position > 0 else {
+            throw WireError(.method, "a byte in the method that no method has")
+        }
+        self.method = ByteRange(start: 0, end: position)
+        position += 1
+        self.target = ByteRange(start: position, end: position)
+        self.state = .target
+    }
+
+    private mutating func scanTarget(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) {
+        while position < bytes.count, ByteClass.target.contains(bytes[position]) { position &+= 1 }
+        guard position - self.target.start <= self.maxTarget else {
+            throw WireError(.targetTooLong, "request target too long")
+        }
+        guard position < bytes.count else { return }
+        guard bytes[position] == Byte.space, position > self.target.start else {
+            throw WireError(.target, "a byte in the request target that no URI has")
+        }
+        self.target = ByteRange(start: self.target.start, end: position)
+        position += 1
+        self.versionStart = position
+        self.state = .version
+    }
+
+    private mutating func scanVersion(_ byte: UInt8, _ position: inout Int) throws(WireError) {
+        guard HTTPVersionText.accepts(byte, at: position - self.versionStart) else {
+            throw WireError(.version, "malformed HTTP version")
+        }
+        switch position - self.versionStart {
+        case 5: self.major = byte - Byte.zero
+        case 7: self.versionMinor = byte - Byte.zero
+        case 8: self.state = .lineFeed
+        default: break
+        }
+        position += 1
+    }
+}
+
+/// The eight bytes `HTTP/d.d`, one at a time, and the byte behind them in a request line.
+enum HTTPVersionText {
+    static func accepts(_ byte: UInt8, at index: Int) -> Bool {
+        switch index {
+        case 0: byte == 0x48
+        case 1, 2: byte == 0x54
+        case 3: byte == 0x50
+        case 4: byte == Byte.slash
+        case 5, 7: byte.isDigit
+        case 6: byte == Byte.dot
+        case 8: byte == Byte.carriageReturn
+        default: false
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// Reads `HTTP-version SP status [SP reason] CRLF` from wherever the last bytes ended.
+struct StatusLineScanner: Sendable {
+    private enum State: UInt8, Sendable {
+        case version
+        case status
+        case afterStatus
+        case reason
+        case lineFeed
+    }
+
+    private var state = State.version
+    private var major: UInt8 = 0
+    private var digits = 0
+    private var reasonStart = 0
+    private(set) var versionMinor: UInt8 = 0
+    private(set) var status = 0
+    private(set) var reason = ByteRange(start: 0, end: 0)
+
+    /// Reads on from `position`; true when the line has been read.
+    mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
+        while position < bytes.count {
+            let byte = bytes[position]
+            switch self.state {
+            case .version: try self.scanVersion(byte, at: position)
+            case .status: try self.scanStatus(byte)
+            case .afterStatus:
+                // The space is required (RFC 9112 §4), and left out by enough servers to be read without it.
+                guard byte == Byte.space || byte == Byte.carriageReturn else { throw Self.malformed }
+                self.reasonStart = position + 1
+                self.reason = ByteRange(start: position, end: position)
+                self.state = byte == Byte.space ? .reason : .lineFeed
+            case .reason:
+                position = ByteScan.endOfFieldContent(bytes, position, bytes.count)
+                guard position < bytes.count else { return false }
+                guard bytes[position] == Byte.carriageReturn else { throw Self.malformed }
+                self.reason = ByteRange(start: self.reasonStart, end: position)
+                self.state = .lineFeed
+            case .lineFeed:
+                guard byte == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
+                position += 1
+                return true
+            }
+            position += 1
+        }
+        return false
+    }
+
+    private mutating func scanVersion(_ byte: UInt8, at index: Int) throws(WireError) {
+        if index == 8 {
+            guard byte == Byte.space else { throw Self.malformed }
+            self.state = .status
+            return
+        }
+        guard HTTPVersionText.accepts(byte, at: index) else { throw Self.malformed }
+        if index == 5 { self.major = byte - Byte.zero }
+        if index == 7 {
+            self.versionMinor = byte - Byte.zero
+            guard self.major == 1, self.versionMinor <= 1 else {
+                throw WireError(.unsupportedVersion, "neither HTTP/1.0 nor HTTP/1.1")
+            }
+        }
+    }
+
+    private mutating func scanStatus(_ byte: UInt8) throws(WireError) {
+        guard byte.isDigit else { throw Self.malformed }
+        self.status = self.status * 10 + Int(byte - Byte.zero)
+        self.digits += 1
+        guard self.digits == 3 else { return }
+        guard (100...599).contains(self.status) else { throw WireError(.status, "status outside 100 to 599") }
+        self.state = .afterStatus
+    }
+
+    private static var malformed: WireError { WireError(.startLine, "malformed status line") }
+}

@@ -1,0 +1,72 @@
+/// The four forms of a request target (RFC 9112 §3.2).
+package enum TargetForm: Sendable, Equatable {
+    /// `/path?query`.
+    case origin
+    /// `http://authority/path?query`; the authority must equal `Host`.
+    case absolute
+    /// `host:port`, of `CONNECT` only.
+    case authority
+    /// `*`, of `OPTIONS` only.
+    case asterisk
+}
+
+/// A request target taken apart.
+struct TargetParts: Sendable {
+    var form: TargetForm
+    var authority: ByteRange?
+    /// Empty for an absolute form without a path, and for the forms that have none.
+    var path: ByteRange
+    /// Without the question mark; nil when there is none.
+    var query: ByteRange?
+
+    init(_ bytes: UnsafeRawBufferPointer, target: ByteRange, method: RequestMethod) throws(WireError) {
+        let nowhere = ByteRange(start: target.end, end: target.end)
+        self.path = nowhere
+        if method == .connect {
+            guard HostRule.accepts(bytes, target, requiresPort: true) else {
+                throw WireError(.target, "CONNECT without host and port")
+            }
+            self.form = .authority
+            self.authority = target
+            return
+        }
+        if bytes[target.start] == Byte.slash {
+            self.form = .origin
+            self.splitQuery(bytes, target)
+            return
+        }
+        if target.count == 1, bytes[target.start] == Byte.asterisk {
+            guard method == .options else { throw WireError(.target, "asterisk-form without OPTIONS") }
+            self.form = .asterisk
+            return
+        }
+        self.form = .absolute
+        try self.splitAbsolute(bytes, target)
+    }
+
+    private mutating func splitAbsolute(_ bytes: UnsafeRawBufferPointer, _ target: ByteRange) throws(WireError) {
+        var start = target.start
+        if ByteScan.hasPrefix(bytes, target, "http://") {
+            start += 7
+        } else if ByteScan.hasPrefix(bytes, target, "https://") {
+            start += 8
+        } else {
+            throw WireError(.target, "neither a path nor an http URI")
+        }
+        var end = start
+        while end < target.end, bytes[end] != Byte.slash, bytes[end] != Byte.questionMark { end += 1 }
+        let authority = ByteRange(start: start, end: end)
+        guard HostRule.accepts(bytes, authority) else { throw WireError(.target, "an authority that is no host") }
+        self.authority = authority
+        self.splitQuery(bytes, ByteRange(start: end, end: target.end))
+    }
+
+    private mutating func splitQuery(_ bytes: UnsafeRawBufferPointer, _ rest: ByteRange) {
+        guard let mark = ByteScan.firstIndex(of: Byte.questionMark, bytes, rest) else {
+            self.path = rest
+            return
+        }
+        self.path = ByteRange(start: rest.start, end: mark)
+        self.query = ByteRange(start: mark + 1, end: rest.end)
+    }
+}

@@ -1,0 +1,42 @@
+/// Walks a comma-separated list of tokens inside a field value.
+///
+/// Strict: an empty value is an empty list, but an empty element in a list of more is malformed.
+struct TokenList {
+    enum Element {
+        case token(ByteRange)
+        case end
+        case malformed
+    }
+
+    private var position: Int
+    private let end: Int
+    private var expectsElement: Bool
+
+    init(_ value: ByteRange) {
+        self.position = value.start
+        self.end = value.end
+        self.expectsElement = !value.isEmpty
+    }
+
+    mutating func next(in bytes: UnsafeRawBufferPointer) -> Element {
+        guard self.expectsElement else { return .end }
+        self.skipWhitespace(bytes)
+        let start = self.position
+        while self.position < self.end, ByteClass.token.contains(bytes[self.position]) { self.position += 1 }
+        let token = ByteRange(start: start, end: self.position)
+        guard !token.isEmpty else { return .malformed }
+        self.skipWhitespace(bytes)
+        if self.position == self.end {
+            self.expectsElement = false
+        } else if bytes[self.position] == Byte.comma {
+            self.position += 1
+        } else {
+            return .malformed
+        }
+        return .token(token)
+    }
+
+    private mutating func skipWhitespace(_ bytes: UnsafeRawBufferPointer) {
+        while self.position < self.end, bytes[self.position].isOptionalWhitespace { self.position += 1 }
+    }
+}

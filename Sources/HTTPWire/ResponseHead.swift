@@ -1,0 +1,67 @@
+import NIOCore
+
+/// A response head that has passed every rule of the wire.
+package struct ResponseHead: MessageHead {
+    package let bytes: ByteBuffer
+    package let fields: [HeaderField]
+    package let present: KnownFieldSet
+    /// 100 to 599.
+    package let status: Int
+    /// The reason phrase as sent, often empty.
+    package let reason: ByteRange
+    /// 0 or 1.
+    package let versionMinor: UInt8
+    /// How the body ends.
+    package let framing: BodyFraming
+    /// What `Content-Length` said, also where no body follows (`HEAD`, 304).
+    package let contentLength: Int64?
+    /// Whether the server will go on with the connection; never after HTTP/1.0.
+    package let keepAlive: Bool
+    /// Whether `Connection` lists `upgrade`.
+    package let connectionSaysUpgrade: Bool
+    /// The names listed by `Connection`, but for `close`, `keep-alive` and `upgrade`.
+    package let connectionNominated: [ByteRange]
+
+    init(
+        slice: ByteBuffer, line: StatusLineScanner, section: FieldScanner, requestWasHead: Bool
+    ) throws(WireError) {
+        let facts = section.facts
+        self.bytes = slice
+        self.fields = section.fields
+        self.present = section.present
+        self.status = line.status
+        self.reason = line.reason
+        self.versionMinor = line.versionMinor
+        self.contentLength = facts.contentLength
+        self.framing = try Self.framing(status: line.status, facts: facts, requestWasHead: requestWasHead)
+        self.keepAlive = facts.keepsAlive && self.framing != .untilClose
+        self.connectionSaysUpgrade = facts.saysUpgrade
+        self.connectionNominated = facts.nominated
+    }
+
+    /// RFC 9112 §6.3 in its order.
+    private static func framing(
+        status: Int, facts: MessageFacts, requestWasHead: Bool
+    ) throws(WireError) -> BodyFraming {
+        guard status >= 200 || (facts.versionMinor == 1 && !facts.saysClose) else {
+            throw WireError(.status, "an interim answer that ends the connection, or in HTTP/1.0")
+        }
+        if status < 200 || status == 204 {
+            guard !facts.isChunked else {
+                throw WireError(.transferEncoding, "Transfer-Encoding in an answer that has no body")
+            }
+            return .none
+        }
+        if requestWasHead || status == 304 { return .none }
+        if facts.isChunked { return .chunked }
+        return facts.contentLength.map(BodyFraming.length) ?? .untilClose
+    }
+
+    /// Reads a head that is wholly in `buffer`; for input that arrives in pieces keep a `ResponseScanner`.
+    package static func parse(
+        _ buffer: inout ByteBuffer, requestWasHead: Bool = false, limits: WireLimits = WireLimits()
+    ) -> ParseResult<ResponseHead> {
+        var scanner = ResponseScanner(limits: limits)
+        return scanner.feed(&buffer, requestWasHead: requestWasHead)
+    }
+}

@@ -1,0 +1,56 @@
+import NIOCore
+
+/// Reads the response heads of one upstream connection, byte by byte if that is how they arrive.
+///
+/// The rules of use are those of `HeadScanner`. An empty line before a status line is refused.
+package struct ResponseScanner: Sendable {
+    private let limits: WireLimits
+    private var position = 0
+    private var hasLine = false
+    private var line = StatusLineScanner()
+    private var section: FieldScanner
+    private var failure: WireError?
+
+    /// Makes a scanner that stands before a status line.
+    package init(limits: WireLimits = WireLimits()) {
+        self.limits = limits
+        self.section = FieldScanner(kind: .response, maxFields: limits.maxFields)
+    }
+
+    /// Whether bytes of a head have been read and its end has not.
+    package var isInsideHead: Bool { self.position > 0 }
+
+    /// Reads on; a complete head is moved out of `buffer`, interim (1xx) heads too. A failure is final.
+    package mutating func feed(_ buffer: inout ByteBuffer, requestWasHead: Bool) -> ParseResult<ResponseHead> {
+        if let failure { return .failed(failure) }
+        do throws(WireError) {
+            guard try self.scan(buffer) else { return .needMoreData }
+            guard let slice = buffer.readSlice(length: self.position) else { return .needMoreData }
+            let head = try ResponseHead(
+                slice: slice, line: self.line, section: self.section, requestWasHead: requestWasHead)
+            self = ResponseScanner(limits: self.limits)
+            return .head(head)
+        } catch {
+            self.failure = error
+            return .failed(error)
+        }
+    }
+
+    private mutating func scan(_ buffer: ByteBuffer) throws(WireError) -> Bool {
+        try buffer.withUnsafeReadableBytes { (all) throws(WireError) -> Bool in
+            let bytes = UnsafeRawBufferPointer(rebasing: all.prefix(self.limits.maxHead))
+            if !self.hasLine {
+                guard try self.line.scan(bytes, &self.position) else { return try self.unfinished() }
+                self.hasLine = true
+                self.section.facts.versionMinor = self.line.versionMinor
+            }
+            guard try self.section.scan(bytes, &self.position) else { return try self.unfinished() }
+            return true
+        }
+    }
+
+    private func unfinished() throws(WireError) -> Bool {
+        guard self.position < self.limits.maxHead else { throw WireError(.headTooLong, "head too long") }
+        return false
+    }
+}

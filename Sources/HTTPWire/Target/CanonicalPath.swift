@@ -1,0 +1,190 @@
+import NIOCore
+
+/// The one spelling of a request path: for matching, for authorisation and for forwarding.
+///
+/// Escapes of unreserved bytes are decoded, the others are kept with upper-case digits, and raw brackets are escaped.
+/// A path that two servers might read differently is refused instead of repaired: dot segments and empty segments in
+/// any spelling, escaped slashes and backslashes, control bytes, broken escapes, bytes that are not UTF-8, and escapes
+/// of escapes.
+package struct CanonicalPath: Sendable, Equatable {
+    /// The path, beginning with a slash; when nothing had to change, a slice of the head it came from.
+    package let bytes: ByteBuffer
+    /// Whether an escaped slash is in it, which only a route that says so may let pass.
+    package let hasEncodedSlash: Bool
+    /// Whether a semicolon is in it: some servers cut a segment there before they look at it.
+    package let hasParameters: Bool
+
+    /// The canonical path of `head`; an absolute form without a path means `/`.
+    package init(_ head: RequestHead, allowEncodedSlash: Bool = false) throws(WireError) {
+        guard head.targetForm == .origin || head.targetForm == .absolute else {
+            throw WireError(.path, "a target without a path")
+        }
+        try self.init(head.slice(head.path), allowEncodedSlash: allowEncodedSlash)
+    }
+
+    /// The canonical form of the bytes of a path.
+    package init(_ path: ByteBuffer, allowEncodedSlash: Bool = false) throws(WireError) {
+        guard path.readableBytes > 0 else {
+            self.bytes = Self.root
+            self.hasEncodedSlash = false
+            self.hasParameters = false
+            return
+        }
+        let isPlain = path.withUnsafeReadableBytes(Self.isPlain)
+        if isPlain {
+            self.bytes = path
+            self.hasEncodedSlash = false
+            self.hasParameters = path.readableBytesView.contains(Byte.semicolon)
+            return
+        }
+        var builder = PathBuilder(allowEncodedSlash: allowEncodedSlash)
+        try path.withUnsafeReadableBytes { (bytes) throws(WireError) in try builder.read(bytes) }
+        self.bytes = ByteBuffer(bytes: builder.output)
+        self.hasEncodedSlash = builder.hasEncodedSlash
+        self.hasParameters = builder.hasParameters
+    }
+
+    /// The path as text.
+    package var string: String { String(buffer: self.bytes) }
+
+    private static let root = ByteBuffer(string: "/")
+
+    /// Whether the path is canonical at a glance: only plain bytes, no empty segment, no segment that begins with a dot.
+    private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.first == Byte.slash else { return false }
+        var previous = Byte.asterisk
+        for byte in bytes {
+            if byte == Byte.slash || byte == Byte.dot {
+                guard previous != Byte.slash else { return false }
+            } else if !ByteClass.pathPlain.contains(byte) {
+                return false
+            }
+            previous = byte
+        }
+        return true
+    }
+}
+
+/// Rewrites a path byte by byte and judges each segment when it ends.
+private struct PathBuilder {
+    let allowEncodedSlash: Bool
+    private(set) var output: [UInt8] = []
+    private(set) var hasEncodedSlash = false
+    private(set) var hasParameters = false
+    /// Where the segment begins, an escaped slash counting as a border too.
+    private var segmentStart = 0
+    private var utf8 = UTF8Scanner()
+
+    init(allowEncodedSlash: Bool) { self.allowEncodedSlash = allowEncodedSlash }
+
+    mutating func read(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
+        guard bytes.first == Byte.slash else { throw WireError(.path, "a path that does not begin with a slash") }
+        self.output.reserveCapacity(bytes.count + 16)
+        self.output.append(Byte.slash)
+        self.segmentStart = 1
+        var position = 1
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == Byte.percent {
+                try self.readEscape(bytes, position)
+                position += 3
+                continue
+            }
+            try self.readRaw(byte)
+            position += 1
+        }
+        try self.endSegment(isLast: true)
+        guard self.utf8.isAtBoundary else { throw Self.notUTF8 }
+        try self.refuseNestedEscapes()
+    }
+
+    private mutating func readRaw(_ byte: UInt8) throws(WireError) {
+        guard self.utf8.take(byte) else { throw Self.notUTF8 }
+        switch byte {
+        case Byte.slash:
+            try self.endSegment(isLast: false)
+            self.output.append(byte)
+            self.segmentStart = self.output.count
+        case Byte.openBracket, Byte.closeBracket: self.appendEscape(of: byte)
+        case Byte.dot: self.output.append(byte)
+        default:
+            guard ByteClass.pathPlain.contains(byte) else { throw WireError(.path, "a byte that no path has") }
+            if byte == Byte.semicolon { self.hasParameters = true }
+            self.output.append(byte)
+        }
+    }
+
+    private mutating func readEscape(_ bytes: UnsafeRawBufferPointer, _ position: Int) throws(WireError) {
+        guard let byte = Self.escaped(bytes, position) else { throw WireError(.path, "a broken escape") }
+        guard self.utf8.take(byte) else { throw Self.notUTF8 }
+        switch byte {
+        case 0..<Byte.space, Byte.delete: throw WireError(.path, "an escaped control byte")
+        case Byte.backslash: throw WireError(.path, "an escaped backslash")
+        case Byte.slash:
+            guard self.allowEncodedSlash else { throw WireError(.path, "an escaped slash") }
+            try self.refuseDots()
+            self.hasEncodedSlash = true
+            self.appendEscape(of: byte)
+            self.segmentStart = self.output.count
+        case _ where ByteClass.unreserved.contains(byte): self.output.append(byte)
+        default:
+            if byte == Byte.semicolon { self.hasParameters = true }
+            self.appendEscape(of: byte)
+        }
+    }
+
+    private mutating func endSegment(isLast: Bool) throws(WireError) {
+        guard isLast || self.output.count > self.segmentStart else {
+            throw WireError(.path, "an empty segment")
+        }
+        try self.refuseDots()
+    }
+
+    /// Refuses `.` and `..`, alone and before a path parameter however that is spelled.
+    private func refuseDots() throws(WireError) {
+        var position = self.segmentStart
+        while position < self.output.count, self.output[position] == Byte.dot { position += 1 }
+        guard (1...2).contains(position - self.segmentStart) else { return }
+        let rest = self.output[position...]
+        if rest.isEmpty || rest.first == Byte.semicolon || rest.starts(with: [Byte.percent, 0x33, 0x42]) {
+            throw WireError(.path, "a dot segment")
+        }
+    }
+
+    /// Refuses `%252e` and its like: one decoding away from `%2e`, and somebody behind us will do it.
+    ///
+    /// Looks at what was written, because `%25%32e` only becomes `%252e` there.
+    private func refuseNestedEscapes() throws(WireError) {
+        for position in self.output.indices.dropLast(4)
+        where self.output[position...].starts(with: [Byte.percent, 0x32, 0x35]) {
+            guard let high = self.output[position + 3].hexValue, let low = self.output[position + 4].hexValue,
+                Self.isDangerous(high << 4 | low)
+            else { continue }
+            throw WireError(.path, "an escape of an escape")
+        }
+    }
+
+    private mutating func appendEscape(of byte: UInt8) {
+        self.output.append(Byte.percent)
+        for digit in [byte >> 4, byte & 0x0F] {
+            self.output.append(digit < 10 ? Byte.zero + digit : 0x41 + digit - 10)
+        }
+    }
+
+    /// The byte that the escape at `position` stands for.
+    private static func escaped(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> UInt8? {
+        guard position + 2 < bytes.count, let high = bytes[position + 1].hexValue,
+            let low = bytes[position + 2].hexValue
+        else { return nil }
+        return high << 4 | low
+    }
+
+    private static func isDangerous(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0..<Byte.space, Byte.delete, Byte.dot, Byte.slash, Byte.backslash, Byte.percent, Byte.semicolon: true
+        default: false
+        }
+    }
+
+    private static var notUTF8: WireError { WireError(.path, "a path that is not UTF-8") }
+}

@@ -1,0 +1,142 @@
+import NIOCore
+
+/// The query of a request target, read as `name=value` pairs between ampersands.
+///
+/// Nothing else separates pairs, and a plus sign is a plus sign: tokens are looked for here, not forms. Names and values
+/// are decoded once. A name with a broken escape equals no name.
+package struct RequestQuery: Sendable {
+    /// The most pairs that are looked at; a query of more is refused where it is read.
+    package static let maxPairs = 64
+
+    private let bytes: ByteBuffer
+
+    /// Takes the bytes behind the question mark.
+    package init(_ bytes: ByteBuffer) { self.bytes = bytes }
+
+    /// Takes the query of `head`; nil when there is none.
+    package init?(_ head: RequestHead) {
+        guard let query = head.query else { return nil }
+        self.bytes = head.slice(query)
+    }
+
+    /// The decoded values of every pair named `name`; a value with a broken escape throws.
+    package func values(of name: StaticString) throws(WireError) -> [[UInt8]] {
+        try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> [[UInt8]] in
+            var values: [[UInt8]] = []
+            var pairs = PairList(count: bytes.count)
+            while let pair = try pairs.next(in: bytes) {
+                guard Self.isNamed(bytes, pair.name, name) else { continue }
+                guard let value = Self.decoded(bytes, pair.value) else {
+                    throw WireError(.query, "a broken escape in a value")
+                }
+                values.append(value)
+            }
+            return values
+        }
+    }
+
+    /// Whether a pair with one of `names` is there.
+    package func contains(anyOf names: [StaticString]) throws(WireError) -> Bool {
+        try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> Bool in
+            var pairs = PairList(count: bytes.count)
+            while let pair = try pairs.next(in: bytes) {
+                for name in names where Self.isNamed(bytes, pair.name, name) { return true }
+            }
+            return false
+        }
+    }
+
+    /// The query without the pairs named in `names`, its other bytes as they were; nil when nothing is left.
+    package func removing(_ names: [StaticString]) throws(WireError) -> ByteBuffer? {
+        guard try self.contains(anyOf: names) else { return self.bytes }
+        return try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> ByteBuffer? in
+            var rest = ByteBuffer()
+            rest.reserveCapacity(bytes.count)
+            var isEmpty = true
+            var pairs = PairList(count: bytes.count)
+            while let pair = try pairs.next(in: bytes) {
+                var isRemoved = false
+                for name in names where Self.isNamed(bytes, pair.name, name) { isRemoved = true }
+                guard !isRemoved else { continue }
+                if !isEmpty { rest.writeInteger(Byte.ampersand) }
+                isEmpty = false
+                rest.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[pair.whole.start..<pair.whole.end]))
+            }
+            return isEmpty ? nil : rest
+        }
+    }
+
+    /// Whether `range`, decoded, is exactly `name`.
+    private static func isNamed(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange, _ name: StaticString) -> Bool {
+        guard name.hasPointerRepresentation, range.count >= name.utf8CodeUnitCount else { return false }
+        var position = range.start
+        for index in 0..<name.utf8CodeUnitCount {
+            guard let byte = decodedByte(bytes, range, &position), byte == name.utf8Start[index] else { return false }
+        }
+        return position == range.end
+    }
+
+    private static func decoded(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange) -> [UInt8]? {
+        var value: [UInt8] = []
+        value.reserveCapacity(range.count)
+        var position = range.start
+        while position < range.end {
+            guard let byte = decodedByte(bytes, range, &position) else { return nil }
+            value.append(byte)
+        }
+        return value
+    }
+
+    /// The byte at `position`, raw or escaped, and steps over it; nil at the end and at a broken escape.
+    private static func decodedByte(
+        _ bytes: UnsafeRawBufferPointer, _ range: ByteRange, _ position: inout Int
+    ) -> UInt8? {
+        guard position < range.end else { return nil }
+        let byte = bytes[position]
+        guard byte == Byte.percent else {
+            position += 1
+            return byte
+        }
+        guard position + 2 < range.end, let high = bytes[position + 1].hexValue,
+            let low = bytes[position + 2].hexValue
+        else { return nil }
+        position += 3
+        return high << 4 | low
+    }
+}
+
+/// Walks the pairs of a query. An empty piece between two ampersands is a pair with an empty name.
+private struct PairList {
+    struct Pair {
+        var whole: ByteRange
+        var name: ByteRange
+        var value: ByteRange
+    }
+
+    private var position = 0
+    private var pairs = 0
+    private var isDone: Bool
+
+    init(count: Int) { self.isDone = count == 0 }
+
+    mutating func next(in bytes: UnsafeRawBufferPointer) throws(WireError) -> Pair? {
+        guard !self.isDone else { return nil }
+        self.pairs += 1
+        guard self.pairs <= RequestQuery.maxPairs else {
+            throw WireError(.tooManyParameters, "too many query parameters")
+        }
+        let start = self.position
+        var equals: Int?
+        while self.position < bytes.count, bytes[self.position] != Byte.ampersand {
+            if equals == nil, bytes[self.position] == Byte.equals { equals = self.position }
+            self.position += 1
+        }
+        let end = self.position
+        self.isDone = end == bytes.count
+        self.position += 1
+        return Pair(
+            whole: ByteRange(start: start, end: end),
+            name: ByteRange(start: start, end: equals ?? end),
+            value: ByteRange(start: equals.map { $0 + 1 } ?? end, end: end))
+    }
+}

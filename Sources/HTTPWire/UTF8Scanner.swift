@@ -1,0 +1,56 @@
+/// Validates UTF-8 as it arrives, in whatever pieces, and fails at the first byte that cannot be right.
+///
+/// Overlong forms, surrogates and everything above U+10FFFF are refused (RFC 3629).
+package struct UTF8Scanner: Sendable {
+    private var needed: UInt8 = 0
+    private var lowest: UInt8 = 0x80
+    private var highest: UInt8 = 0xBF
+
+    package init() {}
+
+    /// Whether the bytes so far end with a whole character.
+    package var isAtBoundary: Bool { self.needed == 0 }
+
+    /// Takes one byte; false when it cannot stand here.
+    package mutating func take(_ byte: UInt8) -> Bool {
+        if self.needed == 0 { return byte < 0x80 || self.begin(byte) }
+        guard byte >= self.lowest, byte <= self.highest else { return false }
+        self.needed -= 1
+        self.lowest = 0x80
+        self.highest = 0xBF
+        return true
+    }
+
+    /// Takes all of `bytes`; false when one of them cannot stand where it does.
+    package mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var position = 0
+        while position < bytes.count {
+            if self.needed == 0, bytes.count - position >= 8 {
+                let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+                if word & 0x8080_8080_8080_8080 == 0 {
+                    position += 8
+                    continue
+                }
+            }
+            guard self.take(bytes[position]) else { return false }
+            position += 1
+        }
+        return true
+    }
+
+    private mutating func begin(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0xC2...0xDF: self.needed = 1
+        case 0xE0...0xEF:
+            self.needed = 2
+            if byte == 0xE0 { self.lowest = 0xA0 }
+            if byte == 0xED { self.highest = 0x9F }
+        case 0xF0...0xF4:
+            self.needed = 3
+            if byte == 0xF0 { self.lowest = 0x90 }
+            if byte == 0xF4 { self.highest = 0x8F }
+        default: return false
+        }
+        return true
+    }
+}

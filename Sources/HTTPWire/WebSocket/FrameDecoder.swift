@@ -1,0 +1,181 @@
+import NIOCore
+
+/// What a frame decoder found.
+package enum FrameEvent: Sendable, Equatable {
+    case needMoreData
+    /// A whole message of valid UTF-8.
+    case text(ByteBuffer)
+    /// A whole message.
+    case binary(ByteBuffer)
+    case ping(ByteBuffer)
+    case pong(ByteBuffer)
+    /// The peer closes. The code is nil when its Close was empty; the reason is valid UTF-8.
+    case close(code: UInt16?, reason: ByteBuffer)
+    /// The peer broke the protocol; send a Close with this code and end.
+    case violation(WebSocketFault)
+}
+
+/// The strict server end of a WebSocket without extensions: bytes in, whole messages out.
+///
+/// Memory grows with what has arrived, never with what a header announces. Faults are found at the first byte that
+/// makes them certain. After a Close or a violation everything is dropped.
+package struct FrameDecoder: Sendable {
+    private let maxMessage: Int
+    private let maxFragments: Int
+    private var frame: FrameHeader?
+    private var opcode = WebSocketOpcode.continuation
+    /// How much of the payload of `frame` has been read.
+    private var read = 0
+    private var message = ByteBuffer()
+    private var messageOpcode: WebSocketOpcode?
+    private var fragments = 0
+    private var control = ByteBuffer()
+    private var utf8 = UTF8Scanner()
+    private var isFinished = false
+
+    /// Makes a decoder for messages of at most `maxMessage` bytes in at most `maxFragments` frames.
+    package init(maxMessage: Int, maxFragments: Int = 1024) {
+        self.maxMessage = max(maxMessage, 0)
+        self.maxFragments = maxFragments
+    }
+
+    /// Whether part of a frame or a message has arrived: what a progress deadline asks.
+    package var isInsideMessage: Bool { self.frame != nil || self.messageOpcode != nil }
+
+    /// Takes the next event out of `buffer`; call it again until it needs more data.
+    package mutating func next(_ buffer: inout ByteBuffer) -> FrameEvent {
+        guard !self.isFinished else {
+            buffer.moveReaderIndex(forwardBy: buffer.readableBytes)
+            return .needMoreData
+        }
+        do throws(WebSocketFault) {
+            while try self.readHeader(&buffer), try self.readPayload(&buffer) {
+                if let event = try self.endFrame() { return event }
+            }
+            return .needMoreData
+        } catch {
+            self.isFinished = true
+            self.message = ByteBuffer()
+            return .violation(error)
+        }
+    }
+
+    // MARK: Headers
+
+    private mutating func readHeader(_ buffer: inout ByteBuffer) throws(WebSocketFault) -> Bool {
+        guard self.frame == nil else { return true }
+        if let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) { try self.checkFirst(first) }
+        if let second = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt8.self), second & 0x80 == 0 {
+            throw .protocolError
+        }
+        switch buffer.withUnsafeReadableBytes(FrameHeader.parse) {
+        case .needMoreData: return false
+        case .malformed: throw .protocolError
+        case .header(let header):
+            try self.check(header)
+            buffer.moveReaderIndex(forwardBy: header.length)
+            self.frame = header
+            self.read = 0
+            return true
+        }
+    }
+
+    /// Judges the first byte of a frame alone, so that garbage is refused at once.
+    private func checkFirst(_ first: UInt8) throws(WebSocketFault) {
+        guard first & 0x70 == 0, let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .protocolError }
+        switch opcode {
+        case .continuation: if self.messageOpcode == nil { throw .protocolError }
+        case .text, .binary: if self.messageOpcode != nil { throw .protocolError }
+        case .close, .ping, .pong: if first & 0x80 == 0 { throw .protocolError }
+        }
+    }
+
+    private mutating func check(_ header: FrameHeader) throws(WebSocketFault) {
+        guard let opcode = WebSocketOpcode(rawValue: header.opcode), header.maskingKey != nil, header.isMinimal else {
+            throw .protocolError
+        }
+        self.opcode = opcode
+        guard !opcode.isControl else {
+            guard header.payloadLength <= 125 else { throw .protocolError }
+            return
+        }
+        self.fragments += 1
+        guard header.payloadLength <= self.maxMessage - self.message.readableBytes,
+            self.fragments <= self.maxFragments
+        else { throw .messageTooBig }
+        if opcode != .continuation { self.messageOpcode = opcode }
+    }
+
+    // MARK: Payloads
+
+    /// Reads what has arrived of the payload; true when that is all of it.
+    private mutating func readPayload(_ buffer: inout ByteBuffer) throws(WebSocketFault) -> Bool {
+        guard let frame, let key = frame.maskingKey else { return false }
+        let count = min(frame.payloadLength - self.read, buffer.readableBytes)
+        if count > 0 {
+            buffer.withUnsafeReadableBytes { all in
+                let piece = UnsafeRawBufferPointer(rebasing: all.prefix(count))
+                if self.opcode.isControl {
+                    Self.unmask(piece, key, offset: self.read, to: &self.control)
+                } else {
+                    Self.unmask(piece, key, offset: self.read, to: &self.message)
+                }
+            }
+            buffer.moveReaderIndex(forwardBy: count)
+            self.read += count
+            if !self.opcode.isControl, self.messageOpcode == .text { try self.validateText(last: count) }
+        }
+        return self.read == frame.payloadLength
+    }
+
+    private static func unmask(
+        _ piece: UnsafeRawBufferPointer, _ key: UInt32, offset: Int, to target: inout ByteBuffer
+    ) {
+        target.writeWithUnsafeMutableBytes(minimumWritableBytes: piece.count) { space in
+            FrameMask.apply(key, from: piece, to: space, offset: offset)
+            return min(piece.count, space.count)
+        }
+    }
+
+    private mutating func validateText(last count: Int) throws(WebSocketFault) {
+        let isValid = self.message.withUnsafeReadableBytes { all in
+            self.utf8.take(UnsafeRawBufferPointer(rebasing: all.suffix(count)))
+        }
+        guard isValid else { throw .invalidPayload }
+    }
+
+    // MARK: Events
+
+    private mutating func endFrame() throws(WebSocketFault) -> FrameEvent? {
+        guard let frame else { return nil }
+        self.frame = nil
+        guard !self.opcode.isControl else { return try self.endControl() }
+        guard frame.isFinal else { return nil }
+        guard self.messageOpcode != .text || self.utf8.isAtBoundary else { throw .invalidPayload }
+        let message = self.message
+        let isText = self.messageOpcode == .text
+        self.message = ByteBuffer()
+        self.messageOpcode = nil
+        self.fragments = 0
+        return isText ? .text(message) : .binary(message)
+    }
+
+    private mutating func endControl() throws(WebSocketFault) -> FrameEvent {
+        var payload = self.control
+        self.control = ByteBuffer()
+        switch self.opcode {
+        case .ping: return .ping(payload)
+        case .pong: return .pong(payload)
+        default: break
+        }
+        self.isFinished = true
+        self.message = ByteBuffer()
+        guard payload.readableBytes > 0 else { return .close(code: nil, reason: payload) }
+        guard let code = payload.readInteger(as: UInt16.self), WebSocketCloseCode.isLegal(code) else {
+            throw .protocolError
+        }
+        var reason = UTF8Scanner()
+        guard payload.withUnsafeReadableBytes({ reason.take($0) }), reason.isAtBoundary else { throw .invalidPayload }
+        return .close(code: code, reason: payload)
+    }
+}

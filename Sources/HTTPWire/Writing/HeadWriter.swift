@@ -1,0 +1,137 @@
+import NIOCore
+
+/// Writes heads and chunk framing.
+///
+/// Names are always literals. A value that was not already accepted by a parser goes through `field(_:checking:to:)`,
+/// which never writes a byte that could end the line.
+package enum HeadWriter {
+    /// `HTTP/1.1 200 OK`.
+    package static func statusLine(_ status: Int, to buffer: inout ByteBuffer) {
+        buffer.writeStaticString("HTTP/1.1 ")
+        decimal(Int64((100...999).contains(status) ? status : 500), to: &buffer)
+        buffer.writeInteger(Byte.space)
+        buffer.writeStaticString(StatusPhrase.of(status))
+        endLine(to: &buffer)
+    }
+
+    /// The status line of an answer that is passed on, with its own reason phrase.
+    package static func statusLine(of head: ResponseHead, to buffer: inout ByteBuffer) {
+        buffer.writeStaticString("HTTP/1.1 ")
+        decimal(Int64(head.status), to: &buffer)
+        buffer.writeInteger(Byte.space)
+        copy(head.reason, of: head, to: &buffer)
+        endLine(to: &buffer)
+    }
+
+    /// `GET /path?query HTTP/1.1`: the method of `head`, and the path and query under which it goes on.
+    package static func requestLine(
+        of head: RequestHead, path: ByteBuffer, query: ByteBuffer?, to buffer: inout ByteBuffer
+    ) {
+        copy(head.method, of: head, to: &buffer)
+        buffer.writeInteger(Byte.space)
+        buffer.writeImmutableBuffer(path)
+        if let query {
+            buffer.writeInteger(Byte.questionMark)
+            buffer.writeImmutableBuffer(query)
+        }
+        buffer.writeStaticString(" HTTP/1.1\r\n")
+    }
+
+    /// A field with a literal value.
+    package static func field(_ name: StaticString, _ value: StaticString, to buffer: inout ByteBuffer) {
+        startField(name, to: &buffer)
+        buffer.writeStaticString(value)
+        endLine(to: &buffer)
+    }
+
+    /// A field with a number.
+    package static func field(_ name: StaticString, _ value: Int64, to buffer: inout ByteBuffer) {
+        startField(name, to: &buffer)
+        decimal(value, to: &buffer)
+        endLine(to: &buffer)
+    }
+
+    /// A field with a value made at run time; false, and nothing written, when a byte of it is not field content.
+    @discardableResult
+    package static func field(
+        _ name: StaticString, checking value: some Collection<UInt8>, to buffer: inout ByteBuffer
+    ) -> Bool {
+        guard value.allSatisfy(\.isFieldContent) else { return false }
+        startField(name, to: &buffer)
+        buffer.writeBytes(value)
+        endLine(to: &buffer)
+        return true
+    }
+
+    /// A field with a value made at run time; false, and nothing written, when a byte of it is not field content.
+    @discardableResult
+    package static func field(_ name: StaticString, checking value: String, to buffer: inout ByteBuffer) -> Bool {
+        field(name, checking: value.utf8, to: &buffer)
+    }
+
+    /// A field of another head as it was sent there, but with one space before its value and none behind it.
+    package static func field(copying field: HeaderField, of head: some MessageHead, to buffer: inout ByteBuffer) {
+        head.bytes.withUnsafeReadableBytes { bytes in
+            let (name, value) = (field.name, field.value)
+            guard name.end < bytes.count, value.end <= bytes.count, name.end <= value.start else { return }
+            if value.start == name.end + 2, bytes[name.end + 1] == Byte.space {
+                // As nearly all are written: one piece from name to value.
+                buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[name.start..<value.end]))
+            } else {
+                buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[name.start..<name.end]))
+                buffer.writeStaticString(": ")
+                buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[value.start..<value.end]))
+            }
+        }
+        endLine(to: &buffer)
+    }
+
+    /// `Date`.
+    package static func date(_ secondsSince1970: Int64, to buffer: inout ByteBuffer) {
+        startField("date", to: &buffer)
+        HTTPDate.write(secondsSince1970, to: &buffer)
+        endLine(to: &buffer)
+    }
+
+    /// The empty line behind the last field.
+    package static func endOfHead(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
+
+    /// The size line before the data of a chunk; `length` must be more than nothing, or the body would end here.
+    package static func chunkHeader(length: Int, to buffer: inout ByteBuffer) {
+        guard length > 0 else { return }
+        var shift = (Int.bitWidth - 1 - length.leadingZeroBitCount) / 4 * 4
+        while shift >= 0 {
+            let digit = UInt8(truncatingIfNeeded: length >> shift) & 0x0F
+            buffer.writeInteger(digit < 10 ? Byte.zero + digit : 0x61 + digit - 10)
+            shift -= 4
+        }
+        endLine(to: &buffer)
+    }
+
+    /// The line end behind the data of a chunk.
+    package static func chunkEnd(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
+
+    /// The chunk that ends a body.
+    package static func lastChunk(to buffer: inout ByteBuffer) { buffer.writeStaticString("0\r\n\r\n") }
+
+    private static func startField(_ name: StaticString, to buffer: inout ByteBuffer) {
+        buffer.writeStaticString(name)
+        buffer.writeStaticString(": ")
+    }
+
+    private static func endLine(to buffer: inout ByteBuffer) {
+        buffer.writeInteger(0x0D0A, as: UInt16.self)
+    }
+
+    private static func copy(_ range: ByteRange, of head: some MessageHead, to buffer: inout ByteBuffer) {
+        head.withBytes(range) { bytes in _ = buffer.writeBytes(bytes) }
+    }
+
+    private static func decimal(_ value: Int64, to buffer: inout ByteBuffer) {
+        guard value >= 10 || value < 0 else {
+            buffer.writeInteger(Byte.zero + UInt8(truncatingIfNeeded: value))
+            return
+        }
+        buffer.writeString(String(value))
+    }
+}

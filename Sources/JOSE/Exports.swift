@@ -1,0 +1,2 @@
+// Whoever speaks JOSE speaks base64url and JSON.
+@_exported import Encodings

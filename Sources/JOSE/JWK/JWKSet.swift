@@ -1,0 +1,137 @@
+import Encodings
+import Libcrypto
+
+/// A set of verification keys, found by `kid`.
+public struct JWKSet: Sendable {
+    /// Where a set comes from decides what happens to a key that cannot be used.
+    public enum Policy: Sendable {
+        /// Ours: a key that cannot be used refuses the set, so that the mistake is seen. Keys for encryption are skipped.
+        case local
+        /// Someone else's: a key that cannot be used is skipped, so that it does not take the others with it. Shared
+        /// secrets refuse the set: there is no such thing as a published secret.
+        case remote
+    }
+
+    /// The most keys of one set.
+    public static let maximumKeys = 100
+
+    /// The keys in their order.
+    public let keys: [VerificationKey]
+    /// Why keys were skipped, in their order.
+    public let skipped: [JOSEError]
+    private let places: [ByteName: Int]
+
+    /// A set of keys; no two of them may have one `kid`, and shared secrets stay among themselves.
+    public init(_ keys: [VerificationKey]) throws(JOSEError) {
+        try self.init(keys, skipped: [])
+    }
+
+    /// Reads a JWKS.
+    ///
+    /// - Parameters:
+    ///   - bytes: the JSON text, an object with `keys`.
+    ///   - policy: what happens to keys that cannot be used.
+    ///   - algorithms: what is accepted; none accepts everything that is on by default.
+    public init(
+        parsing bytes: some Collection<UInt8>, policy: Policy, algorithms: [SignatureAlgorithm] = []
+    ) throws(JOSEError) {
+        let object: JSONObject
+        do throws(JSONError) {
+            object = try StrictJSON.object(bytes, limits: KeyForm.limits)
+        } catch {
+            throw JOSEError(.keyUnreadable, "not readable as JSON: \(error)")
+        }
+        try self.init(object, policy, algorithms)
+    }
+
+    /// Reads keys in any form, told apart by content: PEM, DER, JWK or JWKS.
+    public init(
+        file bytes: some Collection<UInt8>, algorithms: [SignatureAlgorithm] = [], passphrase: [UInt8]? = nil
+    ) throws(JOSEError) {
+        let bytes = Array(bytes)
+        if case .json(let object) = KeyForm(of: bytes), object[JWKName.keys] != nil {
+            try self.init(object, .local, algorithms)
+        } else {
+            try self.init([try VerificationKey(parsing: bytes, algorithms: algorithms, passphrase: passphrase)])
+        }
+    }
+
+    private init(_ object: JSONObject, _ policy: Policy, _ algorithms: [SignatureAlgorithm]) throws(JOSEError) {
+        guard case .array(let entries)? = object[JWKName.keys] else {
+            throw JOSEError(.keyUnreadable, "a key set without an array of keys")
+        }
+        guard entries.count <= Self.maximumKeys else {
+            throw JOSEError(.keyUnreadable, "a key set of more than \(Self.maximumKeys) keys")
+        }
+        try Self.refuseMixture(entries, policy)
+        var keys: [VerificationKey] = []
+        var skipped: [JOSEError] = []
+        for entry in entries {
+            do throws(JOSEError) {
+                guard case .object(let jwk) = entry else { throw JOSEError(.keyUnreadable, "a key that is no object") }
+                keys.append(
+                    try VerificationKey(try JWK.material(of: jwk, for: .verify), allowed: algorithms, keyID: nil))
+            } catch {
+                guard policy == .remote || error.code == .keyUse else { throw error }
+                skipped.append(error)
+            }
+        }
+        try self.init(keys, skipped: skipped)
+    }
+
+    /// Looks at every `kty`, also at those of keys that will be skipped.
+    private static func refuseMixture(_ entries: [JSONValue], _ policy: Policy) throws(JOSEError) {
+        let types = entries.compactMap { $0.objectValue?[JWKName.keyType]?.stringValue }
+        let secrets = types.count { $0.hasSameBytes(as: JWKName.octets) }
+        guard secrets == 0 || secrets == entries.count else {
+            throw JOSEError(.mixedKeySet, "shared secrets and public keys in one set")
+        }
+        guard secrets == 0 || policy == .local else {
+            throw JOSEError(.mixedKeySet, "shared secrets in a published set")
+        }
+    }
+
+    private init(_ keys: [VerificationKey], skipped: [JOSEError]) throws(JOSEError) {
+        var places: [ByteName: Int] = [:]
+        for (index, key) in keys.enumerated() {
+            guard places.updateValue(index, forKey: ByteName(key.keyID)) == nil else {
+                throw JOSEError(.duplicateKeyID, "two keys with one kid in a set")
+            }
+        }
+        guard Set(keys.map(\.isSymmetric)).count <= 1 else {
+            throw JOSEError(.mixedKeySet, "shared secrets and public keys in one set")
+        }
+        self.keys = keys
+        self.skipped = skipped
+        self.places = places
+    }
+
+    // MARK: Finding
+
+    /// The key of exactly this `kid`.
+    public subscript(keyID keyID: String) -> VerificationKey? {
+        places[ByteName(keyID)].map { keys[$0] }
+    }
+
+    /// The key that a token's header points to: by `kid`, or the only one there is if the token has none.
+    public func key(for header: ProtectedHeader) -> Result<VerificationKey, TokenRefusal> {
+        if let keyID = header.keyID {
+            guard let key = self[keyID: keyID] else {
+                return .failure(TokenRefusal(.keyUnknown, "no key has this kid"))
+            }
+            return .success(key)
+        }
+        guard let key = keys.first, keys.count == 1 else {
+            return .failure(TokenRefusal(.keyUnknown, "the token has no kid, and there is not exactly one key"))
+        }
+        return .success(key)
+    }
+
+    // MARK: Publishing
+
+    /// The JWKS of the keys: public members only, shared secrets left out.
+    public static func publicJSON(of keys: [VerificationKey]) -> String {
+        let published = keys.compactMap(\.jwk).map(JSONValue.object)
+        return (["keys": .array(published)] as JSONObject).serialized()
+    }
+}

@@ -1,0 +1,94 @@
+import Encodings
+
+extension UnverifiedToken {
+    /// The whole judgement: extensions, algorithm, signature, claims; `exp` last, so that `expired` means that
+    /// everything else is good.
+    ///
+    /// - Parameters:
+    ///   - key: the key to verify with; its algorithm is the only one accepted.
+    ///   - rules: what the claims must say.
+    ///   - now: seconds since 1970.
+    public func verify(
+        with key: VerificationKey, rules: ClaimsRules, now: Double
+    ) -> Result<VerifiedToken, TokenRefusal> {
+        if let refusal = signatureRefusal(key) { return .failure(refusal) }
+        do throws(TokenRefusal) {
+            let claims = try unverifiedClaims()
+            if let refusal = rules.refusal(of: header, claims, now: now) { return .failure(refusal) }
+            return .success(VerifiedToken(header: header, claims: claims, keyID: key.keyID))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The whole judgement with the key of the set that the header's `kid` points to.
+    public func verify(
+        with keys: JWKSet, rules: ClaimsRules, now: Double
+    ) -> Result<VerifiedToken, TokenRefusal> {
+        keys.key(for: header).flatMap { verify(with: $0, rules: rules, now: now) }
+    }
+
+    /// The signature alone; the payload may be anything, also nothing.
+    public func verifySignature(with key: VerificationKey) -> Result<VerifiedPayload, TokenRefusal> {
+        if let refusal = signatureRefusal(key) { return .failure(refusal) }
+        return .success(VerifiedPayload(header: header, payload: unverifiedPayload, keyID: key.keyID))
+    }
+
+    /// The signature alone, with the key of the set that the header's `kid` points to.
+    public func verifySignature(with keys: JWKSet) -> Result<VerifiedPayload, TokenRefusal> {
+        keys.key(for: header).flatMap { verifySignature(with: $0) }
+    }
+
+    /// The signature of a token whose payload travelled apart (RFC 7515, appendix F) and whose middle is empty.
+    public func verifySignature(
+        with key: VerificationKey, detachedPayload payload: [UInt8]
+    ) -> Result<VerifiedPayload, TokenRefusal> {
+        guard unverifiedPayload.isEmpty else {
+            return .failure(TokenRefusal(.malformed, "a payload in the token and another beside it"))
+        }
+        if let refusal = headerRefusal(key) { return .failure(refusal) }
+        let input = bytes[..<payloadStart] + Base64URL.encodeBytes(payload)
+        guard key.isValid(signature, for: input) else { return .failure(Self.badSignature) }
+        return .success(VerifiedPayload(header: header, payload: payload, keyID: key.keyID))
+    }
+
+    // MARK: Steps
+
+    private func signatureRefusal(_ key: VerificationKey) -> TokenRefusal? {
+        if let refusal = headerRefusal(key) { return refusal }
+        // The signing input is the token's own beginning, not something built again from what was read.
+        return key.isValid(signature, for: bytes[..<signingInputCount]) ? nil : Self.badSignature
+    }
+
+    /// One key, one algorithm: the token may only confirm it.
+    private func headerRefusal(_ key: VerificationKey) -> TokenRefusal? {
+        if header.demandsExtension {
+            return TokenRefusal(.criticalHeader, "the header demands an extension (crit, b64), and none is known here")
+        }
+        guard header.algorithm.hasSameBytes(as: key.algorithm.rawValue) else {
+            guard SignatureAlgorithm(name: header.algorithm) != nil else {
+                return TokenRefusal(.algorithmNotAllowed, "an alg that does not exist here")
+            }
+            return TokenRefusal(.algorithmMismatch, "the alg is not the key's, which is \(key.algorithm.rawValue)")
+        }
+        return nil
+    }
+
+    private static let badSignature = TokenRefusal(.signatureInvalid, "the signature is not the key's")
+}
+
+/// A payload whose signature was verified; what it says was not looked at.
+public struct VerifiedPayload: Sendable {
+    /// The header.
+    public let header: ProtectedHeader
+    /// The payload.
+    public let payload: [UInt8]
+    /// The `kid` of the key that verified it.
+    public let keyID: String
+
+    init(header: ProtectedHeader, payload: [UInt8], keyID: String) {
+        self.header = header
+        self.payload = payload
+        self.keyID = keyID
+    }
+}

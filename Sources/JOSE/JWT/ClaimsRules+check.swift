@@ -1,0 +1,95 @@
+import Encodings
+
+extension ClaimsRules {
+    /// The first rule that is broken, in a fixed order; nil if none is.
+    ///
+    /// `exp` comes last: whoever is told `expired` may refresh, so everything else must be good by then.
+    func refusal(of header: ProtectedHeader, _ claims: Claims, now: Double) -> TokenRefusal? {
+        guard now.isFinite else { return TokenRefusal(.claimInvalid, "the clock does not tell the time") }
+        return typeRefusal(header)
+            ?? issuerRefusal(claims)
+            ?? audienceRefusal(claims)
+            ?? subjectRefusal(claims)
+            ?? requiredRefusal(claims)
+            ?? timeRefusal(claims, now)
+            ?? additionalRefusal(header, claims, now)
+            ?? expiryRefusal(claims, now)
+    }
+
+    private func typeRefusal(_ header: ProtectedHeader) -> TokenRefusal? {
+        if header.isNested { return TokenRefusal(.typeMismatch, "a token within a token") }
+        guard !types.isEmpty else { return nil }
+        guard let type = header.type else { return TokenRefusal(.typeMismatch, "typ is missing") }
+        let given = MediaType(type)
+        return types.contains { given.isSame(as: $0) } ? nil : TokenRefusal(.typeMismatch, "typ is not the wanted one")
+    }
+
+    private func issuerRefusal(_ claims: Claims) -> TokenRefusal? {
+        guard let issuer else { return nil }
+        guard let given = claims.issuer else { return TokenRefusal(.claimMissing, "iss is missing") }
+        return given.hasSameBytes(as: issuer) ? nil : TokenRefusal(.issuerMismatch, "iss is not the wanted one")
+    }
+
+    private func audienceRefusal(_ claims: Claims) -> TokenRefusal? {
+        guard !audience.isEmpty else { return nil }
+        guard let given = claims.audience else { return TokenRefusal(.claimMissing, "aud is missing") }
+        for wanted in audience where given.contains(where: { $0.hasSameBytes(as: wanted) }) { return nil }
+        return TokenRefusal(.audienceMismatch, "aud does not name us")
+    }
+
+    private func subjectRefusal(_ claims: Claims) -> TokenRefusal? {
+        guard let subject else { return nil }
+        guard let given = claims.subject else { return TokenRefusal(.claimMissing, "sub is missing") }
+        return given.hasSameBytes(as: subject) ? nil : TokenRefusal(.subjectMismatch, "sub is not the wanted one")
+    }
+
+    private func requiredRefusal(_ claims: Claims) -> TokenRefusal? {
+        for name in requiredClaims {
+            switch claims.members[name] {
+            case nil: return TokenRefusal(.claimMissing, "\(name) is missing")
+            case .null: return TokenRefusal(.claimInvalid, "\(name) is null")
+            case .string(let text) where text.isEmpty: return TokenRefusal(.claimInvalid, "\(name) is empty")
+            case .array(let values) where values.isEmpty: return TokenRefusal(.claimInvalid, "\(name) is empty")
+            default: continue
+            }
+        }
+        // RFC 9068 gives it a type, and upstreams are told about it.
+        if case let value? = claims.members[ClaimName.clientID], value.stringValue == nil {
+            return TokenRefusal(.claimInvalid, "client_id is not a string")
+        }
+        return nil
+    }
+
+    /// Everything about dates that waiting or refreshing does not mend.
+    private func timeRefusal(_ claims: Claims, _ now: Double) -> TokenRefusal? {
+        if let notBefore = claims.notBefore, notBefore > now + leeway {
+            return TokenRefusal(.notYetValid, "nbf is still to come")
+        }
+        if let issuedAt = claims.issuedAt, issuedAt > now + leeway {
+            return TokenRefusal(.issuedInFuture, "iat is still to come")
+        }
+        guard let expiresAt = claims.expiresAt else { return nil }
+        if let notBefore = claims.notBefore, notBefore > expiresAt {
+            return TokenRefusal(.claimInvalid, "nbf is after exp")
+        }
+        if let issuedAt = claims.issuedAt, issuedAt > expiresAt {
+            return TokenRefusal(.claimInvalid, "iat is after exp")
+        }
+        if let maximumLifetime, expiresAt - (claims.issuedAt ?? now) > maximumLifetime {
+            return TokenRefusal(.lifetimeExceeded, "exp is too long after iat")
+        }
+        return nil
+    }
+
+    private func additionalRefusal(_ header: ProtectedHeader, _ claims: Claims, _ now: Double) -> TokenRefusal? {
+        for rule in additional {
+            if let refusal = rule.refusal(header, claims, now) { return refusal }
+        }
+        return nil
+    }
+
+    private func expiryRefusal(_ claims: Claims, _ now: Double) -> TokenRefusal? {
+        guard !acceptsExpired, let expiresAt = claims.expiresAt, expiresAt <= now - leeway else { return nil }
+        return TokenRefusal(.expired, "exp has passed")
+    }
+}

@@ -1,0 +1,84 @@
+import Encodings
+import Libcrypto
+
+/// A key as it was read, before it is bound to an algorithm.
+struct KeyMaterial: Sendable {
+    enum Content: Sendable {
+        case `public`(PublicKey)
+        case `private`(PrivateKey)
+        case symmetric([UInt8])
+    }
+
+    var content: Content
+    var declaredAlgorithm: SignatureAlgorithm?
+    var keyID: String?
+
+    /// Reads a key in any form, told apart by content: JSON begins with a brace, DER with a SEQUENCE, and PEM has its
+    /// boundary lines.
+    init(parsing bytes: [UInt8], passphrase: [UInt8]?, for operation: JWK.Operation) throws(JOSEError) {
+        switch KeyForm(of: bytes) {
+        case .json(let object):
+            guard object[JWKName.keys] == nil else {
+                throw JOSEError(.keyUnreadable, "a set of keys where one key is wanted")
+            }
+            self = try JWK.material(of: object, for: operation)
+        case .der:
+            self.init(try JOSEError.mapping { () throws(LibcryptoError) in
+                try KeyDecoder.decode(der: bytes, passphrase: passphrase)
+            })
+        case .pem:
+            self.init(try JOSEError.mapping { () throws(LibcryptoError) in
+                try KeyDecoder.decode(pem: bytes, passphrase: passphrase)
+            })
+        case .unknown(let why):
+            throw JOSEError(.keyUnreadable, why)
+        }
+    }
+
+    init(_ content: Content, declaredAlgorithm: SignatureAlgorithm? = nil, keyID: String? = nil) {
+        self.content = content
+        self.declaredAlgorithm = declaredAlgorithm
+        self.keyID = keyID
+    }
+
+    private init(_ decoded: DecodedKey) {
+        switch decoded {
+        case .public(let key): self.init(Content.public(key))
+        case .private(let key): self.init(Content.private(key))
+        }
+    }
+}
+
+/// The form of a key file, found by looking at it.
+enum KeyForm {
+    case json(JSONObject)
+    case der
+    case pem
+    case unknown(String)
+
+    /// What a key set may cost.
+    static let limits = JSONLimits(maxBytes: 256 * 1024, maxMembers: 256, maxValues: 10_000)
+
+    init(of bytes: [UInt8]) {
+        let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        if first == UInt8(ascii: "{") {
+            do throws(JSONError) {
+                self = .json(try StrictJSON.object(bytes, limits: Self.limits))
+            } catch {
+                self = .unknown("not readable as JSON: \(error)")
+            }
+        } else if bytes.first == 0x30 {
+            self = .der
+        } else if bytes.count <= KeyDecoder.maximumBytes, Self.hasBoundaryLine(bytes) {
+            self = .pem
+        } else {
+            self = .unknown("neither PEM, DER, JWK nor JWKS")
+        }
+    }
+
+    private static func hasBoundaryLine(_ bytes: [UInt8]) -> Bool {
+        let boundary = Array("-----BEGIN ".utf8)
+        guard bytes.count >= boundary.count else { return false }
+        return (0...(bytes.count - boundary.count)).contains { bytes[$0..<($0 + boundary.count)].elementsEqual(boundary) }
+    }
+}

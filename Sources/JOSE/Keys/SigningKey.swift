@@ -1,0 +1,128 @@
+import Encodings
+import Libcrypto
+
+/// A key that signs, bound to its one algorithm; it has no description, and its secret leaves only through the named
+/// exports.
+public struct SigningKey: Sendable {
+    /// The half that verifies.
+    public let verificationKey: VerificationKey
+    let backend: Backend
+
+    enum Backend: Sendable {
+        case asymmetric(SignatureSigner, PrivateKey)
+        case symmetric(HMACKey, secret: [UInt8])
+    }
+
+    /// The one algorithm of the key.
+    public var algorithm: SignatureAlgorithm { verificationKey.algorithm }
+    /// The `kid` that signed tokens carry.
+    public var keyID: String { verificationKey.keyID }
+
+    // MARK: Making and reading
+
+    /// Makes a new key: RSA with 2048 bits, secrets as long as the digest.
+    public static func generate(_ algorithm: SignatureAlgorithm, keyID: String? = nil) throws(JOSEError) -> SigningKey {
+        if let digest = algorithm.hmacDigest {
+            return try SigningKey(secret: SecureRandom.bytes(digest.byteCount), algorithm: algorithm, keyID: keyID)
+        }
+        guard let kind = algorithm.keyKind else { throw JOSEError(.keyUnsupported, "no kind of key for it") }
+        let key = try JOSEError.mapping { () throws(LibcryptoError) in try PrivateKey(generating: kind) }
+        return try SigningKey(KeyMaterial(.private(key)), allowed: [algorithm], keyID: keyID)
+    }
+
+    /// Reads one private key in any form, told apart by content: PEM, DER or JWK.
+    ///
+    /// - Parameters:
+    ///   - bytes: the key.
+    ///   - algorithm: the algorithm to use; without it the key's own `alg`, else the usual one of its kind.
+    ///   - keyID: a name of its own; without it the JWK's `kid`, else the thumbprint.
+    ///   - passphrase: for encrypted keys.
+    public init(
+        parsing bytes: some Collection<UInt8>, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil,
+        passphrase: [UInt8]? = nil
+    ) throws(JOSEError) {
+        let material = try KeyMaterial(parsing: Array(bytes), passphrase: passphrase, for: .sign)
+        try self.init(material, allowed: algorithm.map { [$0] } ?? [], keyID: keyID)
+    }
+
+    /// Reads a PEM text: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1.
+    public init(
+        pem: String, passphrase: [UInt8]? = nil, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil
+    ) throws(JOSEError) {
+        try self.init(parsing: pem.utf8, algorithm: algorithm, keyID: keyID, passphrase: passphrase)
+    }
+
+    /// Reads a private JSON Web Key.
+    public init(
+        jwk: JSONObject, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil
+    ) throws(JOSEError) {
+        try self.init(try JWK.material(of: jwk, for: .sign), allowed: algorithm.map { [$0] } ?? [], keyID: keyID)
+    }
+
+    /// Takes a shared secret, at least as long as the digest.
+    public init(secret: [UInt8], algorithm: SignatureAlgorithm, keyID: String? = nil) throws(JOSEError) {
+        try self.init(KeyMaterial(.symmetric(secret)), allowed: [algorithm], keyID: keyID)
+    }
+
+    private init(_ material: KeyMaterial, allowed: [SignatureAlgorithm], keyID: String?) throws(JOSEError) {
+        verificationKey = try VerificationKey(material, allowed: allowed, keyID: keyID)
+        switch material.content {
+        case .public: throw JOSEError(.privateKeyMissing, "a public key cannot sign")
+        case .private(let key):
+            guard let scheme = verificationKey.algorithm.scheme else {
+                throw JOSEError(.algorithmMismatch, "a private key is not for the HMAC algorithms")
+            }
+            let signer = try JOSEError.mapping { () throws(LibcryptoError) in try SignatureSigner(key, scheme) }
+            backend = .asymmetric(signer, key)
+        case .symmetric(let secret):
+            guard case .symmetric(let key) = verificationKey.backend else {
+                throw JOSEError(.algorithmMismatch, "a shared secret is only for the HMAC algorithms")
+            }
+            backend = .symmetric(key, secret: secret)
+        }
+    }
+
+    // MARK: Secret exports
+
+    /// The private key as PKCS#8 in PEM, encrypted if a passphrase is given. Secret.
+    public func pkcs8PEM(passphrase: [UInt8]? = nil) throws(JOSEError) -> String {
+        let key = try privateKey()
+        return try JOSEError.mapping { () throws(LibcryptoError) in try key.pkcs8PEM(passphrase: passphrase) }
+    }
+
+    /// The private key as PKCS#8 in DER, encrypted if a passphrase is given. Secret.
+    public func pkcs8DER(passphrase: [UInt8]? = nil) throws(JOSEError) -> [UInt8] {
+        let key = try privateKey()
+        return try JOSEError.mapping { () throws(LibcryptoError) in try key.pkcs8DER(passphrase: passphrase) }
+    }
+
+    /// The whole key as a JWK, private members included. Secret.
+    public func privateJWK() throws(JOSEError) -> JSONObject {
+        switch backend {
+        case .asymmetric(_, let key):
+            var object = verificationKey.jwk ?? [:]
+            for (name, value) in try JWK.privateMembers(of: key).members { object[name] = value }
+            return object
+        case .symmetric(_, let secret):
+            return [
+                JWKName.keyType: .string(JWKName.octets), JWKName.use: .string(JWKName.signature),
+                JWKName.algorithm: .string(algorithm.rawValue), JWKName.keyID: .string(keyID),
+                JWKName.secret: .string(Base64URL.encode(secret)),
+            ]
+        }
+    }
+
+    private func privateKey() throws(JOSEError) -> PrivateKey {
+        guard case .asymmetric(_, let key) = backend else {
+            throw JOSEError(.keyUnsupported, "a shared secret has no PKCS#8 form")
+        }
+        return key
+    }
+}
+
+extension SigningKey: CustomStringConvertible, CustomReflectable {
+    /// The algorithm and the `kid`.
+    public var description: String { "SigningKey(\(algorithm.rawValue), \(keyID))" }
+    /// Nothing: a dump of a key would be a leak.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

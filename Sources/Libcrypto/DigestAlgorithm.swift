@@ -1,0 +1,51 @@
+import CLibcrypto
+
+/// The hash functions in use.
+package enum DigestAlgorithm: Sendable, CaseIterable {
+    case sha256
+    case sha384
+    case sha512
+
+    /// The length of a digest in bytes.
+    package var byteCount: Int {
+        switch self {
+        case .sha256: 32
+        case .sha384: 48
+        case .sha512: 64
+        }
+    }
+
+    /// libcrypto's implementation, fetched once a process: a fetch takes locks.
+    var implementation: OpaquePointer {
+        switch self {
+        case .sha256: FetchedDigest.sha256.pointer
+        case .sha384: FetchedDigest.sha384.pointer
+        case .sha512: FetchedDigest.sha512.pointer
+        }
+    }
+
+    /// The name libcrypto knows it by.
+    var name: String {
+        switch self {
+        case .sha256: "SHA256"
+        case .sha384: "SHA384"
+        case .sha512: "SHA512"
+        }
+    }
+}
+
+// @unchecked: an EVP_MD is immutable once fetched, and these live as long as the process.
+private struct FetchedDigest: @unchecked Sendable {
+    static let sha256 = FetchedDigest("SHA256")
+    static let sha384 = FetchedDigest("SHA384")
+    static let sha512 = FetchedDigest("SHA512")
+
+    let pointer: OpaquePointer
+
+    private init(_ name: String) {
+        guard let pointer = EVP_MD_fetch(nil, name, nil) else {
+            preconditionFailure("this libcrypto has no \(name)")
+        }
+        self.pointer = pointer
+    }
+}

@@ -1,0 +1,94 @@
+import CLibcrypto
+
+/// Keyed hashes (RFC 2104).
+package enum HMAC {
+    /// HMAC-SHA256 of a message.
+    package static func sha256(key: [UInt8], _ message: some Collection<UInt8>) -> [UInt8] {
+        authenticate(.sha256, key: key, message)
+    }
+
+    /// The HMAC of a message under a digest.
+    package static func authenticate(
+        _ digest: DigestAlgorithm, key: [UInt8], _ message: some Collection<UInt8>
+    ) -> [UInt8] {
+        do throws(LibcryptoError) {
+            return try HMACKey(digest, key: key).authenticate(message)
+        } catch {
+            // Only a lack of memory can make it fail; there is no tag that would be right to return then.
+            preconditionFailure("EVP_MAC failed")
+        }
+    }
+}
+
+/// A symmetric key made ready for one digest, for callers that authenticate often.
+package final class HMACKey: Sendable {
+    /// The digest in use.
+    package let digest: DigestAlgorithm
+    private let template: MACContext
+
+    /// Makes a key ready; the bytes are copied into libcrypto.
+    package init(_ digest: DigestAlgorithm, key: [UInt8]) throws(LibcryptoError) {
+        self.digest = digest
+        template = try MACContext(digest, key: key)
+    }
+
+    /// The tag of a message.
+    package func authenticate(_ message: some Collection<UInt8>) throws(LibcryptoError) -> [UInt8] {
+        let tag =
+            message.withContiguousStorageIfAvailable { template.tag(of: $0, count: digest.byteCount) }
+            ?? Array(message).withUnsafeBufferPointer { template.tag(of: $0, count: digest.byteCount) }
+        return try LibcryptoError.unwrap(tag, "EVP_MAC")
+    }
+
+    /// Whether `tag` is the whole tag of the message, compared in constant time.
+    package func isValid(_ tag: [UInt8], for message: some Collection<UInt8>) -> Bool {
+        do throws(LibcryptoError) {
+            return ConstantTime.equal(try authenticate(message), tag)
+        } catch {
+            return false
+        }
+    }
+}
+
+// @unchecked: the initialised context is only ever copied from, which libcrypto does without changing it.
+private final class MACContext: @unchecked Sendable {
+    private let pointer: OpaquePointer
+
+    init(_ digest: DigestAlgorithm, key: [UInt8]) throws(LibcryptoError) {
+        let algorithm = try LibcryptoError.unwrap(EVP_MAC_fetch(nil, "HMAC", nil), "EVP_MAC_fetch")
+        defer { EVP_MAC_free(algorithm) }
+        pointer = try LibcryptoError.unwrap(EVP_MAC_CTX_new(algorithm), "EVP_MAC_CTX_new")
+        // A null key means "the one from before", so an empty key needs an address.
+        let result = withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { empty in
+            key.withUnsafeBufferPointer { key in
+                let bytes = key.baseAddress ?? UnsafePointer(empty.baseAddress?.assumingMemoryBound(to: UInt8.self))
+                // The parameter keeps the addresses of both strings.
+                return OSSL_MAC_PARAM_DIGEST.withCString { parameter in
+                    digest.name.withCString { name in
+                        let parameters = [
+                            OSSL_PARAM_construct_utf8_string(parameter, UnsafeMutablePointer(mutating: name), 0),
+                            OSSL_PARAM_construct_end(),
+                        ]
+                        return EVP_MAC_init(pointer, bytes, key.count, parameters)
+                    }
+                }
+            }
+        }
+        try LibcryptoError.check(result, "EVP_MAC_init")
+    }
+
+    deinit { EVP_MAC_CTX_free(pointer) }
+
+    func tag(of message: UnsafeBufferPointer<UInt8>, count: Int) -> [UInt8]? {
+        guard let copy = EVP_MAC_CTX_dup(pointer) else { return nil }
+        defer { EVP_MAC_CTX_free(copy) }
+        guard EVP_MAC_update(copy, message.baseAddress, message.count) == 1 else { return nil }
+        var length = 0
+        var succeeded = false
+        let tag = [UInt8](unsafeUninitializedCapacity: count) { out, written in
+            succeeded = EVP_MAC_final(copy, out.baseAddress, &length, count) == 1 && length == count
+            if succeeded { written = count }
+        }
+        return succeeded ? tag : nil
+    }
+}

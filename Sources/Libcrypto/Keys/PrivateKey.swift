@@ -1,0 +1,146 @@
+import CLibcrypto
+
+/// A private key that was found sound; it has no description, and its bytes leave only through the named exports.
+package final class PrivateKey: Sendable {
+    /// The half that may be shown.
+    package let publicKey: PublicKey
+    let key: EVPKey
+
+    /// What the key is.
+    package var kind: KeyKind { publicKey.kind }
+
+    /// Takes a decoded key after checking it.
+    init(checking key: EVPKey) throws(LibcryptoError) {
+        let kind = try key.kind()
+        if case .ec(let curve) = kind {
+            let count = curve.coordinateByteCount
+            self.key = try Self.ecKey(
+                curve, d: try key.number(OSSL_PKEY_PARAM_PRIV_KEY, count: count),
+                x: try key.number(OSSL_PKEY_PARAM_EC_PUB_X, count: count),
+                y: try key.number(OSSL_PKEY_PARAM_EC_PUB_Y, count: count))
+        } else {
+            self.key = key
+        }
+        publicKey = try PublicKey(checking: try Self.publicHalf(of: self.key, kind))
+        try KeySoundness.checkPair(self.key, kind)
+    }
+
+    /// Makes a new key.
+    package convenience init(generating kind: KeyKind) throws(LibcryptoError) {
+        try kind.requireAvailable()
+        let context = try LibcryptoError.unwrap(
+            EVP_PKEY_CTX_new_from_name(nil, kind.algorithmName, nil), "EVP_PKEY_CTX_new_from_name")
+        defer { EVP_PKEY_CTX_free(context) }
+        try LibcryptoError.check(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
+        switch kind {
+        case .rsa(let bits):
+            guard KeySoundness.rsaBits.contains(bits), let bits = CInt(exactly: bits) else {
+                throw LibcryptoError(.unsoundKey, "RSA keys have \(KeySoundness.rsaBits) bits here")
+            }
+            try LibcryptoError.check(
+                EVP_PKEY_CTX_set_rsa_keygen_bits(context, bits), "EVP_PKEY_CTX_set_rsa_keygen_bits")
+        case .ec(let curve):
+            try LibcryptoError.check(
+                EVP_PKEY_CTX_set_group_name(context, curve.groupName), "EVP_PKEY_CTX_set_group_name")
+        case .ed25519, .ed448, .mldsa: break
+        }
+        var key: OpaquePointer?
+        try LibcryptoError.check(EVP_PKEY_generate(context, &key), "EVP_PKEY_generate")
+        try self.init(checking: EVPKey(takingOwnershipOf: try LibcryptoError.unwrap(key, "EVP_PKEY_generate")))
+    }
+
+    private static func publicHalf(of key: EVPKey, _ kind: KeyKind) throws(LibcryptoError) -> EVPKey {
+        switch kind {
+        case .rsa:
+            var parameters = KeyParameters()
+            parameters.number(OSSL_PKEY_PARAM_RSA_N, try key.number(OSSL_PKEY_PARAM_RSA_N))
+            parameters.number(OSSL_PKEY_PARAM_RSA_E, try key.number(OSSL_PKEY_PARAM_RSA_E))
+            return try parameters.makeKey("RSA", isPrivate: false)
+        case .ec(let curve):
+            let count = curve.coordinateByteCount
+            return try PublicKey.ecKey(
+                curve, x: try key.number(OSSL_PKEY_PARAM_EC_PUB_X, count: count),
+                y: try key.number(OSSL_PKEY_PARAM_EC_PUB_Y, count: count))
+        case .ed25519, .ed448, .mldsa:
+            let raw = try key.rawPublicBytes()
+            let made = EVP_PKEY_new_raw_public_key_ex(nil, kind.algorithmName, nil, raw, raw.count)
+            return EVPKey(
+                takingOwnershipOf: try LibcryptoError.unwrap(made, "EVP_PKEY_new_raw_public_key_ex"))
+        }
+    }
+
+    private static func ecKey(_ curve: Curve, d: [UInt8], x: [UInt8], y: [UInt8]) throws(LibcryptoError) -> EVPKey {
+        let count = curve.coordinateByteCount
+        guard d.count == count, x.count == count, y.count == count else {
+            throw LibcryptoError(.unsoundKey, "a number that has not the length of its curve")
+        }
+        var parameters = KeyParameters()
+        parameters.text(OSSL_PKEY_PARAM_GROUP_NAME, curve.groupName)
+        parameters.octets(OSSL_PKEY_PARAM_PUB_KEY, [4] + x + y)
+        parameters.number(OSSL_PKEY_PARAM_PRIV_KEY, d)
+        return try parameters.makeKey("EC", isPrivate: true)
+    }
+
+    // MARK: From parameters
+
+    /// A key of a curve; every number has exactly the curve's length, and the point must belong to `d`.
+    package convenience init(curve: Curve, d: [UInt8], x: [UInt8], y: [UInt8]) throws(LibcryptoError) {
+        try self.init(checking: try Self.ecKey(curve, d: d, x: x, y: y))
+    }
+
+    /// An RSA key of all its numbers, big endian.
+    package convenience init(rsa numbers: RSAPrivateNumbers) throws(LibcryptoError) {
+        guard numbers.all.allSatisfy({ $0.bytes.count <= KeySoundness.rsaBits.upperBound / 8 }) else {
+            throw LibcryptoError(.unsoundKey, "an RSA key whose numbers are too large")
+        }
+        var parameters = KeyParameters()
+        for (name, bytes) in numbers.all { parameters.number(name, bytes) }
+        try self.init(checking: try parameters.makeKey("RSA", isPrivate: true))
+    }
+
+    /// The private bytes of an Edwards key, or the seed of an ML-DSA key.
+    package convenience init(kind: KeyKind, rawBytes: [UInt8]) throws(LibcryptoError) {
+        try kind.requireAvailable()
+        if case .mldsa = kind {
+            var parameters = KeyParameters()
+            parameters.octets("seed", rawBytes)
+            try self.init(checking: try parameters.makeKey(kind.algorithmName, isPrivate: true))
+            return
+        }
+        guard let key = EVP_PKEY_new_raw_private_key_ex(nil, kind.algorithmName, nil, rawBytes, rawBytes.count) else {
+            throw LibcryptoError(.unsoundKey, "not the bytes of a \(kind.algorithmName) key")
+        }
+        try self.init(checking: EVPKey(takingOwnershipOf: key))
+    }
+
+    // MARK: To parameters
+
+    /// Every number of an RSA key. Secret.
+    package func rsaPrivateNumbers() throws(LibcryptoError) -> RSAPrivateNumbers {
+        try RSAPrivateNumbers(of: key)
+    }
+
+    /// The private number of an EC key, of exactly the curve's length. Secret.
+    package func ecPrivateNumber() throws(LibcryptoError) -> [UInt8] {
+        guard case .ec(let curve) = kind else { throw LibcryptoError(.unsupportedKey, "not an EC key") }
+        return try key.number(OSSL_PKEY_PARAM_PRIV_KEY, count: curve.coordinateByteCount)
+    }
+
+    /// The private bytes of an Edwards key, or the seed of an ML-DSA key. Secret.
+    package func rawPrivateBytes() throws(LibcryptoError) -> [UInt8] {
+        if case .mldsa = kind { return try key.octets("seed", count: 32) }
+        return try key.rawPrivateBytes()
+    }
+
+    // MARK: PEM and DER
+
+    /// The key as PKCS#8 in PEM, encrypted (PBES2, AES-256-CBC) if a passphrase is given. Secret.
+    package func pkcs8PEM(passphrase: [UInt8]? = nil) throws(LibcryptoError) -> String {
+        String(decoding: try KeyEncoder.encode(key, .privateKeyInfo, .pem, passphrase: passphrase), as: UTF8.self)
+    }
+
+    /// The key as PKCS#8 in DER, encrypted (PBES2, AES-256-CBC) if a passphrase is given. Secret.
+    package func pkcs8DER(passphrase: [UInt8]? = nil) throws(LibcryptoError) -> [UInt8] {
+        try KeyEncoder.encode(key, .privateKeyInfo, .der, passphrase: passphrase)
+    }
+}

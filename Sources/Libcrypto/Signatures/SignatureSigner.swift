@@ -1,0 +1,57 @@
+import CLibcrypto
+
+/// Signs with one key under one scheme; safe to call from any thread.
+package final class SignatureSigner: Sendable {
+    private let scheme: SignatureScheme
+    private let kind: KeyKind
+    private let capacity: Int
+    private let pool: ContextPool<SignatureContext>
+
+    /// Binds a key to a scheme; throws if it cannot be used so.
+    package init(_ key: PrivateKey, _ scheme: SignatureScheme) throws(LibcryptoError) {
+        guard scheme.fits(key.kind) else {
+            throw LibcryptoError(.unsupportedKey, "a key that does not fit the signature algorithm")
+        }
+        self.scheme = scheme
+        kind = key.kind
+        capacity = max(Int(EVP_PKEY_get_size(key.key.pointer)), ECDSAEncoding.maximumDERByteCount)
+        let evpKey = key.key
+        pool = ContextPool { () throws(LibcryptoError) in try SignatureContext(evpKey, scheme, .sign) }
+        pool.giveBack(try pool.take())
+    }
+
+    /// The signature over `message`, in JOSE's encoding.
+    package func sign(_ message: some Collection<UInt8>) throws(LibcryptoError) -> [UInt8] {
+        let context = try pool.take()
+        defer { pool.giveBack(context) }
+        let result: Result<[UInt8], LibcryptoError> = withBuffer(message) { message in
+            do throws(LibcryptoError) {
+                return .success(try sign(message, context))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func sign(
+        _ message: UnsafeBufferPointer<UInt8>, _ context: SignatureContext
+    ) throws(LibcryptoError) -> [UInt8] {
+        var signature = [UInt8](repeating: 0, count: capacity)
+        let result: Result<Int, LibcryptoError> = signature.withUnsafeMutableBufferPointer { out in
+            do throws(LibcryptoError) {
+                return .success(try context.sign(message, into: out))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let length = try result.get()
+        guard case .ec(let curve) = kind else { return Array(signature.prefix(length)) }
+        let raw = signature.withUnsafeBufferPointer {
+            ECDSAEncoding.raw(
+                fromDER: UnsafeBufferPointer(rebasing: $0.prefix(length)),
+                coordinateByteCount: curve.coordinateByteCount)
+        }
+        return try LibcryptoError.unwrap(raw, "EVP_PKEY_sign gave no DER")
+    }
+}

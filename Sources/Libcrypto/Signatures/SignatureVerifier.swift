@@ -1,0 +1,66 @@
+import CLibcrypto
+
+/// Verifies signatures of one key under one scheme; safe to call from any thread.
+package final class SignatureVerifier: Sendable {
+    /// The exact length of a signature in bytes.
+    package let signatureByteCount: Int
+    private let scheme: SignatureScheme
+    private let pool: ContextPool<SignatureContext>
+
+    /// Binds a key to a scheme; throws if it cannot be used so.
+    package init(_ key: PublicKey, _ scheme: SignatureScheme) throws(LibcryptoError) {
+        guard scheme.fits(key.kind) else {
+            throw LibcryptoError(.unsupportedKey, "a key that does not fit the signature algorithm")
+        }
+        try key.kind.requireAvailable()
+        self.scheme = scheme
+        signatureByteCount = key.signatureByteCount
+        let evpKey = key.key
+        pool = ContextPool { () throws(LibcryptoError) in try SignatureContext(evpKey, scheme, .verify) }
+        // The first context now, so that a key that cannot verify is found when it is loaded.
+        pool.giveBack(try pool.take())
+    }
+
+    /// Whether `signature`, in JOSE's encoding, is the key's over `message`.
+    package func isValid(_ signature: some Collection<UInt8>, for message: some Collection<UInt8>) -> Bool {
+        guard signature.count == signatureByteCount else { return false }
+        return withBuffer(signature) { signature in
+            withBuffer(message) { message in verify(signature, message) }
+        }
+    }
+
+    private func verify(_ signature: UnsafeBufferPointer<UInt8>, _ message: UnsafeBufferPointer<UInt8>) -> Bool {
+        let context: SignatureContext
+        do throws(LibcryptoError) {
+            context = try pool.take()
+        } catch {
+            return false
+        }
+        defer { pool.giveBack(context) }
+        guard case .ecdsa = scheme else { return context.verify(signature, message) }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: ECDSAEncoding.maximumDERByteCount) { der in
+            let length = ECDSAEncoding.writeDER(signature, to: der)
+            return context.verify(UnsafeBufferPointer(rebasing: der.prefix(length)), message)
+        }
+    }
+}
+
+extension PublicKey {
+    /// The exact length of a signature in JOSE's encoding.
+    package var signatureByteCount: Int {
+        switch kind {
+        case .rsa(let bits): (bits + 7) / 8
+        case .ec(let curve): curve.coordinateByteCount * 2
+        case .ed25519: 64
+        case .ed448: 114
+        case .mldsa: Int(EVP_PKEY_get_size(key.pointer))
+        }
+    }
+}
+
+/// The contiguous bytes of a collection, copied only if they are not contiguous already.
+func withBuffer<Result>(
+    _ bytes: some Collection<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+) -> Result {
+    bytes.withContiguousStorageIfAvailable(body) ?? Array(bytes).withUnsafeBufferPointer(body)
+}

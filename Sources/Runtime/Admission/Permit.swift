@@ -1,0 +1,71 @@
+import StateSurface
+
+/// Evidence that a session was live and open to somebody at the time of asking. Only the checks in this file make one,
+/// so whatever takes a permit cannot be reached without them.
+package struct Permit: Sendable, Equatable {
+    package let sessionID: String
+    package let state: SessionState
+    /// The owner; both nil while the session is anonymous.
+    package let tenantID: String?
+    package let userID: String?
+    /// The session's epoch. A session with a higher one has outgrown this permit.
+    package let epoch: Int64
+    package let familyID: String?
+    /// When the session ends at the latest, however much it is used.
+    package let absoluteExpiresAt: Milliseconds
+
+    fileprivate init(_ entry: SessionView.Entry) {
+        self.sessionID = entry.id
+        self.state = SessionState(entry.state)
+        self.tenantID = entry.tenantID
+        self.userID = entry.userID
+        self.epoch = entry.epoch
+        self.familyID = entry.familyID
+        self.absoluteExpiresAt = entry.absoluteExpiresAt
+    }
+}
+
+/// What memory alone can say. There is no "no": that is for the store to say.
+package enum Admission: Sendable {
+    case granted(Permit)
+    case askStore
+}
+
+/// The checks. Pure: a session as it is known, who asks, and the time.
+enum Admit {
+    /// A live, authenticated session, to its owner.
+    static func owner(_ owner: SessionOwner, to entry: SessionView.Entry?, now: Milliseconds) -> Permit? {
+        guard let entry, entry.state == .authenticated, entry.isLive(at: now),
+            owner.owns(tenantID: entry.tenantID, userID: entry.userID)
+        else { return nil }
+        return Permit(entry)
+    }
+
+    /// A live session, to whoever holds its current secret.
+    static func bearer(ofSecret hash: [UInt8], to entry: SessionView.Entry?, now: Milliseconds) -> Permit? {
+        guard let entry, SessionProof.equal(entry.secretHash, hash), entry.isLive(at: now) else { return nil }
+        return Permit(entry)
+    }
+
+    /// A permit once more, if the session still is what it was made for.
+    static func again(_ permit: Permit, to entry: SessionView.Entry?, now: Milliseconds) -> Permit? {
+        guard let entry, entry.epoch == permit.epoch, entry.isLive(at: now),
+            entry.id.utf8.elementsEqual(permit.sessionID.utf8)
+        else { return nil }
+        return Permit(entry)
+    }
+}
+
+extension SessionView {
+    /// Judges from memory whether a session is this user's, live and authenticated. Never waits.
+    package func admit(sessionID: String, tenantID: String, userID: String, now: Milliseconds) -> Admission {
+        let owner = SessionOwner(tenantID: tenantID, userID: userID)
+        return Admit.owner(owner, to: self.entry(id: sessionID), now: now).map(Admission.granted) ?? .askStore
+    }
+
+    /// Judges from memory whether this is the current secret of a live session. Never waits.
+    package func admit(secretHash: [UInt8], now: Milliseconds) -> Admission {
+        Admit.bearer(ofSecret: secretHash, to: self.entry(secretHash: secretHash), now: now)
+            .map(Admission.granted) ?? .askStore
+    }
+}

@@ -1,0 +1,152 @@
+import Encodings
+import Libcrypto
+
+/// What an agent's socket is told to do.
+package enum AgentOutput: Sendable, Equatable {
+    /// One text frame.
+    case text(String)
+    /// A close frame, after which nothing follows.
+    case close(code: UInt16, reason: String)
+}
+
+/// Bounds on what one agent may ask for.
+package struct AgentLimits: Sendable, Equatable {
+    /// Longest message, in bytes.
+    package var maxMessage: Int
+    /// Intents of one socket that wait for their turn.
+    package var maxQueued: Int
+    /// Longest event, in bytes.
+    package var maxEvent: Int
+
+    package init(maxMessage: Int = 64 * 1_024, maxQueued: Int = 64, maxEvent: Int = 256 * 1_024) {
+        self.maxMessage = maxMessage
+        self.maxQueued = maxQueued
+        self.maxEvent = maxEvent
+    }
+}
+
+/// What was wrong with a message, or with the moment it came. Not part of the session's stream.
+package struct AgentFault: Error, Sendable, Hashable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
+        case invalidRequest = "invalid_request"
+        case payloadTooLarge = "payload_too_large"
+        case overloaded
+        case storeUnavailable = "store_unavailable"
+        case sessionMismatch = "session_mismatch"
+    }
+
+    package let code: Code
+    package let message: String
+    /// The intent it is about, where that much could be read.
+    package let intentID: String?
+
+    init(_ code: Code, _ message: String, intentID: String? = nil) {
+        self.code = code
+        self.message = message
+        self.intentID = intentID
+    }
+}
+
+/// The messages of the agent protocol: one JSON object per text frame.
+enum AgentProtocol {
+    /// Reads an intent.
+    /// - Parameter isFrame: whether it came over a socket, where `type` and `id` are required; as a request body it may
+    ///   do without.
+    static func intent(
+        _ bytes: some Collection<UInt8>, isFrame: Bool, limits: AgentLimits
+    ) throws(AgentFault) -> Intent {
+        guard bytes.count <= limits.maxMessage else {
+            throw AgentFault(.payloadTooLarge, "The message is too long.")
+        }
+        let message = try self.object(bytes, limits: limits)
+        let type = message["type"]?.stringValue
+        guard type == "intent" || (!isFrame && message["type"] == nil) else {
+            throw AgentFault(.invalidRequest, "type must be \"intent\".")
+        }
+        let id = try self.id(message["id"], isRequired: isFrame)
+        guard let name = message["intent"]?.stringValue, self.isName(name) else {
+            throw AgentFault(.invalidRequest, "intent must be 1 to 64 characters.", intentID: id)
+        }
+        guard let params = message["params"] else { return Intent(id: id, name: name, params: JSONObject()) }
+        guard let object = params.objectValue else {
+            throw AgentFault(.invalidRequest, "params must be an object.", intentID: id)
+        }
+        return Intent(id: id, name: name, params: object)
+    }
+
+    private static func object(
+        _ bytes: some Collection<UInt8>, limits: AgentLimits
+    ) throws(AgentFault) -> JSONObject {
+        do {
+            return try StrictJSON.object(
+                bytes, limits: JSONLimits(maxBytes: limits.maxMessage, maxStringBytes: limits.maxMessage))
+        } catch {
+            throw AgentFault(.invalidRequest, "The message is not one JSON object.")
+        }
+    }
+
+    private static func id(_ value: JSONValue?, isRequired: Bool) throws(AgentFault) -> String {
+        if value == nil, !isRequired { return "auto-" + Base64URL.encode(SecureRandom.bytes(16)) }
+        guard let id = value?.stringValue, self.isName(id) else {
+            throw AgentFault(.invalidRequest, "id must be 1 to 64 characters.")
+        }
+        return id
+    }
+
+    /// 1 to 64 characters, none of which controls anything.
+    private static func isName(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars
+        return (1...64).contains(scalars.count) && scalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+    }
+
+    // MARK: Towards the agent
+
+    /// The first message on every socket.
+    static func ready(_ permit: Permit, lastSeq: Int64, lostBefore firstSeq: Int64?) -> String {
+        var message: JSONObject = [
+            "type": "ready",
+            "session": [
+                "state": .string(permit.state.rawValue),
+                "tenant_id": permit.tenantID.map(JSONValue.string) ?? .null,
+                "user_id": permit.userID.map(JSONValue.string) ?? .null,
+            ],
+            "last_seq": .number(JSONNumber(lastSeq)),
+        ]
+        if let firstSeq {
+            message["lost"] = true
+            message["first_seq"] = .number(JSONNumber(firstSeq))
+        }
+        return JSONValue.object(message).serialized()
+    }
+
+    /// A message of the session's stream.
+    static func event(seq: Int64, intentID: String, outcome: RealmOutcome) -> String {
+        var message: JSONObject = [
+            "type": "event", "seq": .number(JSONNumber(seq)), "id": .string(intentID),
+        ]
+        switch outcome {
+        case .result(let data):
+            message["event"] = "result"
+            message["data"] = data
+        case .failure(let code, let text):
+            message["event"] = "error"
+            message["error"] = ["code": .string(code), "message": .string(text)]
+        }
+        return JSONValue.object(message).serialized()
+    }
+
+    /// A message outside the stream: what came was no intent, or could not be taken.
+    static func fault(_ fault: AgentFault) -> String {
+        var message: JSONObject = ["type": "error"]
+        if let id = fault.intentID { message["id"] = .string(id) }
+        message["error"] = ["code": .string(fault.code.rawValue), "message": .string(fault.message)]
+        return JSONValue.object(message).serialized()
+    }
+
+    /// What makes two intents the same one.
+    static func fingerprint(_ intent: Intent) -> [UInt8] {
+        var content: JSONObject = ["intent": .string(intent.name)]
+        content["params"] = .object(intent.params)
+        return Digest.sha256(JSONValue.object(content).serializedBytes())
+    }
+}

@@ -1,0 +1,116 @@
+import Encodings
+import StateSurface
+import Synchronization
+
+/// Carries out intents: recorded before they run, their outcome after, none twice.
+final class IntentRunner: Sendable {
+    /// What came of handing in an intent.
+    enum Outcome: Sendable {
+        /// It is in the stream under this event; `isRepeat` when it was before.
+        case event(EventRecord, isRepeat: Bool)
+        /// It was handed in before and is still at work; its event will be in the stream.
+        case underWay
+    }
+
+    private let store: any StateSurface
+    private let realms: [String: any Realm]
+    private let uses: SessionUses
+    private let nodeID: String
+    private let limits: AgentLimits
+    private let clock: @Sendable () -> Milliseconds
+
+    init(
+        store: any StateSurface, realms: [any Realm], uses: SessionUses, nodeID: String, limits: AgentLimits,
+        clock: @escaping @Sendable () -> Milliseconds
+    ) {
+        var byName: [String: any Realm] = [:]
+        // The first realm that claims a name has it, so an adopter's realm can't take over a built-in intent.
+        for realm in realms {
+            for name in realm.intents where byName[name] == nil { byName[name] = realm }
+        }
+        self.store = store
+        self.realms = byName
+        self.uses = uses
+        self.nodeID = nodeID
+        self.limits = limits
+        self.clock = clock
+    }
+
+    /// Runs an intent with the rights of a permit that was confirmed just now.
+    func run(_ intent: Intent, with permit: Permit) async throws -> Outcome {
+        guard let tenantID = permit.tenantID, let userID = permit.userID else {
+            throw AgentFault(.sessionMismatch, "The session has no owner.", intentID: intent.id)
+        }
+        let execution = ExecutionRecord(
+            sessionID: permit.sessionID, intentID: intent.id, intent: intent.name,
+            fingerprint: AgentProtocol.fingerprint(intent), nodeID: self.nodeID, epoch: permit.epoch,
+            createdAt: self.clock())
+        if let earlier = try await self.store.begin(execution: execution) {
+            return try Self.outcome(of: earlier, repeatedBy: execution)
+        }
+        let context = RealmContext(
+            tenantID: tenantID, userID: userID, sessionID: permit.sessionID, store: self.store, uses: self.uses,
+            clock: self.clock)
+        let outcome = await self.perform(intent, in: context)
+        return .event(try await self.finish(execution, outcome), isRepeat: false)
+    }
+
+    /// Finishes what a node began that is no longer there.
+    func finishInterrupted(_ execution: ExecutionRecord) async throws {
+        let outcome = RealmOutcome.failure(
+            code: "interrupted", message: "The intent was cut off. It may have taken effect; it was not run again.")
+        _ = try await self.record(execution, outcome)
+    }
+
+    /// The recorded event of an intent, if it is done.
+    func recorded(sessionID: String, intentID: String) async throws -> EventRecord? {
+        try await self.store.execution(sessionID: sessionID, intentID: intentID).flatMap(Self.event)
+    }
+
+    private func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
+        guard let realm = self.realms[intent.name] else {
+            return .failure(code: "not_found", message: "There is no such intent.")
+        }
+        let outcome = await realm.perform(intent, in: context)
+        if case .result(let data) = outcome, data.serialized().utf8.count > self.limits.maxEvent {
+            return .failure(code: "payload_too_large", message: "The result is too long.")
+        }
+        return outcome
+    }
+
+    /// Records an outcome. The intent has run: a store that is away for a moment must not lose that.
+    private func finish(_ execution: ExecutionRecord, _ outcome: RealmOutcome) async throws -> EventRecord {
+        var pause = 50
+        while true {
+            do {
+                return try await self.record(execution, outcome)
+            } catch let error as StateSurfaceError where error.code == .unavailable && pause < 20_000 {
+                try await Task.sleep(for: .milliseconds(pause))
+                pause *= 2
+            }
+        }
+    }
+
+    private func record(_ execution: ExecutionRecord, _ outcome: RealmOutcome) async throws -> EventRecord {
+        let intentID = execution.intentID
+        return try await self.store.finish(sessionID: execution.sessionID, intentID: intentID, at: self.clock()) {
+            AgentProtocol.event(seq: $0, intentID: intentID, outcome: outcome)
+        }
+    }
+
+    private static func outcome(
+        of earlier: ExecutionRecord, repeatedBy execution: ExecutionRecord
+    ) throws -> Outcome {
+        guard earlier.fingerprint == execution.fingerprint else {
+            throw AgentFault(
+                .invalidRequest, "This id was used for another intent in this session.", intentID: execution.intentID)
+        }
+        guard let event = Self.event(earlier) else { return .underWay }
+        return .event(event, isRepeat: true)
+    }
+
+    private static func event(_ execution: ExecutionRecord) -> EventRecord? {
+        guard let seq = execution.seq, let outcome = execution.outcome else { return nil }
+        return EventRecord(sessionID: execution.sessionID, seq: seq, payload: outcome)
+    }
+}

@@ -1,0 +1,156 @@
+import Encodings
+import StateSurface
+
+/// Versioned documents of a user: `draft` → `active` → `archived`, every change by compare-and-set.
+struct ArtifactRealm: Realm {
+    static let maximumNameLength = 128
+    static let maximumContentLength = 48 * 1_024
+    static let maximumCount = 1_000
+
+    let intents = ["artifact.put", "artifact.get", "artifact.list", "artifact.transition"]
+
+    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
+        do {
+            switch intent.name {
+            case "artifact.put": return try await self.put(intent.params, in: context)
+            case "artifact.get": return try await self.get(intent.params, in: context)
+            case "artifact.list": return try await self.list(in: context)
+            case "artifact.transition": return try await self.transition(intent.params, in: context)
+            default: return .notFound
+            }
+        } catch let refusal as Refusal {
+            return refusal.outcome
+        } catch {
+            return .storeUnavailable
+        }
+    }
+
+    // MARK: Intents
+
+    private func put(_ params: JSONObject, in context: RealmContext) async throws -> RealmOutcome {
+        let name = try Self.name(params)
+        let expected = try Self.expectedVersion(params)
+        guard let content = params["content"] else { throw Refusal(.invalid("content is missing.")) }
+        let text = content.serialized()
+        guard text.utf8.count <= Self.maximumContentLength else {
+            throw Refusal(.failure(code: "payload_too_large", message: "content is longer than 48 KiB."))
+        }
+        try await self.requireRoom(for: name, in: context)
+        let draft = ArtifactRecord(
+            tenantID: context.tenantID, userID: context.userID, name: name, version: 0, state: .draft, content: text,
+            updatedAt: context.clock())
+        guard let stored = try await context.store.put(artifact: draft, expectedVersion: expected) else {
+            throw Refusal.conflict
+        }
+        return .result(Self.summary(stored))
+    }
+
+    private func get(_ params: JSONObject, in context: RealmContext) async throws -> RealmOutcome {
+        let record = try await self.newest(Self.name(params), in: context)
+        guard case .object(var object) = Self.summary(record) else { return .notFound }
+        object["content"] = (try? StrictJSON.parse(record.content, limits: Self.contentLimits)) ?? .null
+        return .result(.object(object))
+    }
+
+    private func list(in context: RealmContext) async throws -> RealmOutcome {
+        let records = try await context.store.artifacts(
+            tenantID: context.tenantID, userID: context.userID, limit: Self.maximumCount)
+        return .result(["artifacts": .array(records.map(Self.summary))])
+    }
+
+    private func transition(_ params: JSONObject, in context: RealmContext) async throws -> RealmOutcome {
+        let name = try Self.name(params)
+        let expected = try Self.expectedVersion(params)
+        guard let target = params["to"]?.stringValue.flatMap(ArtifactRecord.State.init(rawValue:)) else {
+            throw Refusal(.invalid("to must be \"active\" or \"archived\"."))
+        }
+        let newest = try await self.newest(name, in: context)
+        if let expected, expected != newest.version { throw Refusal.conflict }
+        guard newest.state.next == target else {
+            throw Refusal(.invalid("An artifact goes from draft to active to archived, one step at a time."))
+        }
+        let moved = try await context.store.transition(
+            tenantID: context.tenantID, userID: context.userID, name: name, version: newest.version,
+            from: newest.state, to: target, at: context.clock())
+        guard let moved else { throw Refusal.conflict }
+        return .result(Self.summary(moved))
+    }
+
+    // MARK: Parts
+
+    private func newest(_ name: String, in context: RealmContext) async throws -> ArtifactRecord {
+        let record = try await context.store.artifact(tenantID: context.tenantID, userID: context.userID, name: name)
+        guard let record else { throw Refusal(.notFound) }
+        return record
+    }
+
+    private func requireRoom(for name: String, in context: RealmContext) async throws {
+        let tenantID = context.tenantID
+        let userID = context.userID
+        guard try await context.store.artifact(tenantID: tenantID, userID: userID, name: name) == nil else { return }
+        let all = try await context.store.artifacts(tenantID: tenantID, userID: userID, limit: Self.maximumCount)
+        guard all.count < Self.maximumCount else {
+            throw Refusal(.failure(code: "overloaded", message: "There are too many artifacts."))
+        }
+    }
+
+    /// What lies in the store came through the agent's limits, one level further down.
+    private static let contentLimits = JSONLimits()
+
+    private static func name(_ params: JSONObject) throws -> String {
+        guard let name = params["name"]?.stringValue, (1...self.maximumNameLength).contains(name.utf8.count),
+            name.utf8.allSatisfy(self.isNameByte)
+        else { throw Refusal(.invalid("name must be 1 to 128 of A-Z a-z 0-9 . _ - /")) }
+        return name
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"),
+            UInt8(ascii: "/"):
+            true
+        default: false
+        }
+    }
+
+    private static func expectedVersion(_ params: JSONObject) throws -> Int64? {
+        guard let value = params["expected_version"], !value.isNull else { return nil }
+        guard let version = value.int64Value, version >= 0 else {
+            throw Refusal(.invalid("expected_version must be a whole number, 0 for \"none yet\"."))
+        }
+        return version
+    }
+
+    private static func summary(_ record: ArtifactRecord) -> JSONValue {
+        [
+            "name": .string(record.name),
+            "version": .number(JSONNumber(record.version)),
+            "state": .string(record.state.rawValue),
+            "updated_at": .string(Timestamp.text(record.updatedAt)),
+        ]
+    }
+}
+
+/// A refusal on its way out of the functions above.
+private struct Refusal: Error {
+    let outcome: RealmOutcome
+
+    init(_ outcome: RealmOutcome) {
+        self.outcome = outcome
+    }
+
+    static let conflict = Refusal(
+        .failure(code: "version_conflict", message: "The artifact has changed since that version."))
+}
+
+extension ArtifactRecord.State {
+    /// The only state that may follow.
+    fileprivate var next: Self? {
+        switch self {
+        case .draft: .active
+        case .active: .archived
+        case .archived: nil
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Encodings
+import StateSurface
+
+/// Tells a session about itself.
+struct SessionRealm: Realm {
+    let intents = ["session.describe"]
+
+    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
+        do {
+            guard let record = try await context.store.session(id: context.sessionID) else { return .notFound }
+            return .result(.object(SessionSnapshot(context.uses.apply(to: record)).json()))
+        } catch {
+            return .storeUnavailable
+        }
+    }
+}

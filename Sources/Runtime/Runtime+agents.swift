@@ -1,0 +1,89 @@
+import StateSurface
+import Synchronization
+
+extension Runtime {
+    /// How many intents of HTTP requests may run at once.
+    private static var maxRunning: Int { 1_024 }
+
+    /// Connects an agent's socket. `ready` is sent before this returns; then what it missed, then what happens.
+    /// - Parameters:
+    ///   - resumeFrom: the last event it has; nil for only what is to come.
+    ///   - send: must be quick, and keep the order it is called in.
+    package func attach(
+        permit: Permit, resumeFrom: Int64?, send: @escaping @Sendable (AgentOutput) -> Void
+    ) async throws -> AgentConnection {
+        guard let permit = try await self.confirm(permit), permit.userID != nil else { throw SessionFault.mismatch }
+        let listener = EventStreams.Listener(sessionID: permit.sessionID, send: send)
+        // Before asking how far the stream goes: what is added meanwhile must be heard of.
+        self.streams.add(listener)
+        let bounds: (first: Int64, last: Int64)
+        do {
+            bounds = try await self.store.eventBounds(sessionID: permit.sessionID)
+        } catch {
+            self.streams.remove(listener)
+            throw error
+        }
+        let start = StreamStart(resumeFrom: resumeFrom, first: bounds.first, last: bounds.last)
+        listener.emit(
+            .text(AgentProtocol.ready(permit, lastSeq: bounds.last, lostBefore: start.isLost ? bounds.first : nil)))
+        self.streams.start(listener, after: start.position, lastSeq: bounds.last)
+        self.noteUse(permit.sessionID)
+        return AgentConnection(
+            permit: permit, listener: listener, streams: self.streams, runner: self.runner, limits: self.agentLimits,
+            confirm: { [weak self] in try await self?.confirm($0) })
+    }
+
+    /// Runs one intent and answers its event, as JSON.
+    /// - Parameter body: the intent, as on the socket; `type` and `id` may be left out.
+    /// - Throws: ``AgentFault``, or the store's errors.
+    package func execute(permit: Permit, intentJSON body: some Collection<UInt8>) async throws -> String {
+        let intent = try AgentProtocol.intent(body, isFrame: false, limits: self.agentLimits)
+        let running = self.running.add(1, ordering: .relaxed).newValue
+        defer { self.running.subtract(1, ordering: .relaxed) }
+        guard running <= Self.maxRunning else {
+            throw AgentFault(.overloaded, "Too many intents are running.", intentID: intent.id)
+        }
+        guard let permit = try await self.confirm(permit) else {
+            throw AgentFault(.sessionMismatch, "The session is not open to this caller.", intentID: intent.id)
+        }
+        self.noteUse(permit.sessionID)
+        switch try await self.runner.run(intent, with: permit) {
+        case .event(let event, _): return event.payload
+        case .underWay: return try await self.awaitOutcome(of: intent, sessionID: permit.sessionID)
+        }
+    }
+
+    /// The event of an intent that another request or node is at work on.
+    private func awaitOutcome(of intent: Intent, sessionID: String) async throws -> String {
+        for _ in 0..<100 {
+            if let event = try await self.runner.recorded(sessionID: sessionID, intentID: intent.id) {
+                return event.payload
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw AgentFault(.overloaded, "The intent is still under way.", intentID: intent.id)
+    }
+}
+
+/// Where a socket's share of the stream begins.
+struct StreamStart: Sendable, Equatable {
+    let position: Int64
+    /// Whether something after the place it asked for is no longer kept.
+    let isLost: Bool
+
+    init(resumeFrom: Int64?, first: Int64, last: Int64) {
+        let beforeFirst = max(0, first - 1)
+        guard let resumeFrom else {
+            self.init(position: last, isLost: false)
+            return
+        }
+        // A place past the end is of another stream: that one is lost as well.
+        let isKept = resumeFrom >= beforeFirst && resumeFrom <= last
+        self.init(position: isKept ? resumeFrom : beforeFirst, isLost: !isKept)
+    }
+
+    private init(position: Int64, isLost: Bool) {
+        self.position = position
+        self.isLost = isLost
+    }
+}

@@ -1,0 +1,121 @@
+import Encodings
+import Libcrypto
+import StateSurface
+import Synchronization
+import TrafficCop
+
+/// Sessions and what runs in them. Nothing outside the gateway talks to it; whoever does has been checked.
+///
+/// - Making, upgrading and ending sessions: `Runtime+sessions.swift`.
+/// - Letting requests and sockets at them: `Runtime+admission.swift`.
+/// - Agents and their intents: `Runtime+agents.swift`.
+/// - What goes on in the background: `Runtime+upkeep.swift`.
+package final class Runtime: Sendable {
+    /// Sessions in memory, for the data plane.
+    package let view: SessionView
+    package let policy: SessionPolicy
+    let store: any StateSurface
+    let cop: TrafficCop
+    let clock: @Sendable () -> Milliseconds
+    let nodeID: String
+    let keeper: SessionKeeper
+    let uses: SessionUses
+    let tickets: TicketBook
+    let streams: EventStreams
+    let runner: IntentRunner
+    let agentLimits: AgentLimits
+    let notices: Notices
+    let running = Atomic<Int>(0)
+    private let subscription: Subscription
+
+    /// - Parameters:
+    ///   - realms: the adopter's realms, besides the built-in ones.
+    ///   - nodeID: names this run of this process; never used again by another.
+    package init(
+        state: any StateSurface, cop: TrafficCop, policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [],
+        clock: @escaping @Sendable () -> Milliseconds, nodeID: String = Runtime.makeNodeID(),
+        agentLimits: AgentLimits = AgentLimits(), ticketStore: (any TicketStore)? = nil
+    ) {
+        let view = SessionView()
+        let uses = SessionUses()
+        let streams = EventStreams(store: state)
+        let notices = Notices()
+        self.view = view
+        self.policy = policy
+        self.store = state
+        self.cop = cop
+        self.clock = clock
+        self.nodeID = nodeID
+        self.uses = uses
+        self.streams = streams
+        self.agentLimits = agentLimits
+        self.notices = notices
+        self.tickets = TicketBook(store: ticketStore ?? MemoryTicketStore())
+        self.keeper = SessionKeeper(
+            store: state, lifecycle: SessionLifecycle(policy: policy), uses: uses, clock: clock)
+        self.runner = IntentRunner(
+            store: state, realms: Self.builtInRealms + realms, uses: uses, nodeID: nodeID, limits: agentLimits,
+            clock: clock)
+        self.subscription = state.subscribe { change in
+            Self.heard(change, view: view, streams: streams, notices: notices)
+        }
+    }
+
+    deinit {
+        self.subscription.cancel()
+    }
+
+    /// `echo`, `session.describe` and the artifacts.
+    package static let builtInRealms: [any Realm] = [EchoRealm(), SessionRealm(), ArtifactRealm()]
+
+    /// A name that no other run of any node has.
+    package static func makeNodeID() -> String {
+        "node_" + Base64URL.encode(SecureRandom.bytes(16))
+    }
+
+    /// Tells of everything that may end a permit. The callback must be quick; memory is true by the time it runs.
+    package func observe(_ observer: @escaping @Sendable (SessionNotice) -> Void) -> NoticeSubscription {
+        self.notices.add(observer)
+    }
+
+    private static func heard(_ change: Change, view: SessionView, streams: EventStreams, notices: Notices) {
+        switch change {
+        case .session(let id, let state, let epoch):
+            view.forget(id: id)
+            notices.tell(.changed(sessionID: id, state: SessionState(state), epoch: epoch))
+        case .events(let sessionID, let lastSeq):
+            streams.grew(sessionID: sessionID, to: lastSeq)
+        case .reset:
+            view.forgetAll()
+            notices.tell(.reset)
+            Task { await streams.catchUp() }
+        case .familyEnded, .revoked, .account:
+            break
+        }
+    }
+}
+
+/// Who wants to be told.
+final class Notices: Sendable {
+    private struct State: Sendable {
+        var observers: [UInt64: @Sendable (SessionNotice) -> Void] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ observer: @escaping @Sendable (SessionNotice) -> Void) -> NoticeSubscription {
+        let id = self.state.withLock { state in
+            state.lastID &+= 1
+            state.observers[state.lastID] = observer
+            return state.lastID
+        }
+        return NoticeSubscription { [weak self] in
+            self?.state.withLock { _ = $0.observers.removeValue(forKey: id) }
+        }
+    }
+
+    func tell(_ notice: SessionNotice) {
+        for observer in self.state.withLock({ Array($0.observers.values) }) { observer(notice) }
+    }
+}

@@ -1,0 +1,198 @@
+import Libcrypto
+import StateSurface
+
+/// What happens to a session that exists.
+enum SessionEvent: Sendable {
+    /// Its owner is set, or its owner repeats that.
+    case upgrade(SessionClaim)
+    /// Its owner has logged in anew.
+    case resume(SessionClaim)
+    /// Somebody wants to see it.
+    case read(SessionProof)
+    /// Somebody wants it gone; without a proof, the gateway itself does.
+    case end(SessionProof?)
+    /// Time has gone by.
+    case lapse
+}
+
+/// Somebody who has proved to be a user and lays hand on a session.
+struct SessionClaim: Sendable {
+    let owner: SessionOwner
+    /// SHA-256 of the secret that was presented.
+    let presentedHash: [UInt8]
+    /// SHA-256 of the secret that will be the only one when this succeeds.
+    let newHash: [UInt8]
+    let familyID: String?
+    /// The epoch the session had when the claim began; nil when any will do.
+    var expectedEpoch: Int64?
+    var metadata = "{}"
+}
+
+/// What to do about an event. Nothing has been done yet.
+enum SessionAction: Sendable, Equatable {
+    /// Answer with the session as it is.
+    case answer(SessionRecord)
+    /// Write this over the version it was made from, then answer with it.
+    case write(SessionRecord)
+    /// Write down that the session has expired, then refuse.
+    case expire(SessionRecord, SessionFault)
+    case refuse(SessionFault)
+}
+
+/// The life of a session, decided without clock, store or network:
+/// `anonymous` → `authenticated` → `ended` | `expired`, never backwards, one owner ever.
+struct SessionLifecycle: Sendable {
+    let policy: SessionPolicy
+
+    /// Decides one event on a session as it was loaded. `now` is the only time there is.
+    func decide(_ record: SessionRecord?, _ event: SessionEvent, now: Milliseconds) -> SessionAction {
+        guard let record else { return .refuse(.mismatch) }
+        switch event {
+        case .upgrade(let claim): return self.upgrade(record, claim, now: now)
+        case .resume(let claim): return self.resume(record, claim, now: now)
+        case .read(let proof): return self.read(record, proof, now: now)
+        case .end(let proof): return self.end(record, proof, now: now)
+        case .lapse:
+            return record.state.isLive && Self.isPast(record, now) ? .write(Self.expired(record)) : .answer(record)
+        }
+    }
+
+    // MARK: Reading and ending
+
+    private func read(_ record: SessionRecord, _ proof: SessionProof, now: Milliseconds) -> SessionAction {
+        guard proof.opens(record) else { return .refuse(.mismatch) }
+        switch record.state {
+        case .ended: return .refuse(.ended)
+        case .expired: return .refuse(.expired)
+        case .anonymous, .authenticated:
+            return Self.isPast(record, now) ? .expire(Self.expired(record), .expired) : .answer(record)
+        }
+    }
+
+    private func end(_ record: SessionRecord, _ proof: SessionProof?, now: Milliseconds) -> SessionAction {
+        if let proof, !proof.opens(record) { return .refuse(.mismatch) }
+        guard record.state.isLive else { return .answer(record) }
+        guard !Self.isPast(record, now) else { return .write(Self.expired(record)) }
+        var ended = record
+        ended.state = .ended
+        ended.endedAt = now
+        ended.previousSecretHash = nil
+        ended.previousSecretUntil = nil
+        return .write(ended)
+    }
+
+    // MARK: Claims
+
+    private func upgrade(_ record: SessionRecord, _ claim: SessionClaim, now: Milliseconds) -> SessionAction {
+        let presented = Presented(claim.presentedHash, for: record, within: self.policy.repeatWindow, now: now)
+        if let refusal = self.refusal(of: claim, presented, on: record, now: now) { return refusal }
+        var next = record
+        do {
+            next.metadata = try SessionMetadata.merge(
+                claim.metadata, into: record.metadata, limit: self.policy.metadataLimit)
+        } catch {
+            return .refuse(error)
+        }
+        if record.state == .anonymous {
+            next.tenantID = claim.owner.tenantID
+            next.userID = claim.owner.userID
+            next.familyID = claim.familyID
+            self.raise(&next, now: now)
+        }
+        self.rotate(&next, to: claim.newHash, presented, now: now)
+        return .write(next)
+    }
+
+    private func resume(_ record: SessionRecord, _ claim: SessionClaim, now: Milliseconds) -> SessionAction {
+        let presented = Presented(claim.presentedHash, for: record, within: self.policy.repeatWindow, now: now)
+        if let refusal = self.refusal(of: claim, presented, on: record, now: now) { return refusal }
+        guard record.state == .authenticated else { return .refuse(.conflict) }
+        var next = record
+        next.familyID = claim.familyID
+        self.raise(&next, now: now)
+        self.rotate(&next, to: claim.newHash, presented, now: now)
+        return .write(next)
+    }
+
+    /// What stands in the way of a claim. Only whoever holds a good secret is told more than "mismatch".
+    private func refusal(
+        of claim: SessionClaim, _ presented: Presented, on record: SessionRecord, now: Milliseconds
+    ) -> SessionAction? {
+        guard record.state.isLive else { return .refuse(.mismatch) }
+        guard presented != .neither else { return .refuse(.mismatch) }
+        guard !Self.isPast(record, now) else { return .expire(Self.expired(record), .mismatch) }
+        if record.state == .authenticated, !claim.owner.owns(record) { return .refuse(.conflict) }
+        if let expected = claim.expectedEpoch, expected != record.epoch { return .refuse(.conflict) }
+        return nil
+    }
+
+    /// Whether this is the secret before the current one, still good for repeating what replaced it.
+    func repeats(_ record: SessionRecord, secretHash: [UInt8], now: Milliseconds) -> Bool {
+        let presented = Presented(secretHash, for: record, within: self.policy.repeatWindow, now: now)
+        return presented == .previous && !Self.isPast(record, now)
+    }
+
+    /// A change of privilege: everything issued before it carries an older epoch.
+    private func raise(_ record: inout SessionRecord, now: Milliseconds) {
+        record.state = .authenticated
+        record.epoch += 1
+        record.idleTimeout = self.policy.idle
+        record.absoluteExpiresAt = Self.saturating(max(record.createdAt, now), plus: self.policy.lifetime)
+        record.lastSeenAt = max(record.lastSeenAt, now)
+    }
+
+    /// The new secret is the only one; the one presented may repeat this for a while, but never for longer by repeating.
+    private func rotate(
+        _ record: inout SessionRecord, to hash: [UInt8], _ presented: Presented, now: Milliseconds
+    ) {
+        if presented == .current {
+            record.previousSecretHash = record.secretHash
+            record.previousSecretUntil = Self.saturating(now, plus: self.policy.repeatWindow)
+        }
+        record.secretHash = hash
+        record.lastSeenAt = max(record.lastSeenAt, now)
+    }
+
+    // MARK: Time
+
+    static func saturating(_ time: Milliseconds, plus span: Milliseconds) -> Milliseconds {
+        let (sum, overflow) = time.addingReportingOverflow(span)
+        return overflow ? .max : sum
+    }
+
+    static func isPast(_ record: SessionRecord, _ now: Milliseconds) -> Bool {
+        now >= record.expiresAt
+    }
+
+    private static func expired(_ record: SessionRecord) -> SessionRecord {
+        var expired = record
+        expired.state = .expired
+        expired.endedAt = record.expiresAt
+        expired.previousSecretHash = nil
+        expired.previousSecretUntil = nil
+        return expired
+    }
+}
+
+/// Which of a session's secrets was presented.
+private enum Presented: Sendable, Equatable {
+    case current
+    /// The one before, within its seconds of grace.
+    case previous
+    case neither
+
+    init(_ hash: [UInt8], for record: SessionRecord, within window: Milliseconds, now: Milliseconds) {
+        if ConstantTime.equal(record.secretHash, hash) {
+            self = .current
+        } else if record.state == .authenticated, let previous = record.previousSecretHash,
+            let until = record.previousSecretUntil, now < until,
+            // A clock that was set back must not stretch the window.
+            SessionLifecycle.saturating(now, plus: window) >= until,
+            ConstantTime.equal(previous, hash)
+        {
+            self = .previous
+        } else {
+            self = .neither
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Libcrypto
+import StateSurface
+
+/// Who may own a session: a user of a tenant.
+package struct SessionOwner: Sendable, Hashable {
+    package let tenantID: String
+    package let userID: String
+
+    package init(tenantID: String, userID: String) {
+        self.tenantID = tenantID
+        self.userID = userID
+    }
+
+    /// Compared byte for byte: two spellings of one text are two owners.
+    func owns(tenantID: String?, userID: String?) -> Bool {
+        guard let tenantID, let userID else { return false }
+        return tenantID.utf8.elementsEqual(self.tenantID.utf8) && userID.utf8.elementsEqual(self.userID.utf8)
+    }
+
+    func owns(_ record: SessionRecord) -> Bool {
+        self.owns(tenantID: record.tenantID, userID: record.userID)
+    }
+}
+
+/// What somebody shows to be let at a session.
+package enum SessionProof: Sendable {
+    /// SHA-256 of the current secret.
+    case secret(hash: [UInt8])
+    /// A verified token of this user.
+    case owner(tenantID: String, userID: String)
+
+    static func equal(_ a: [UInt8], _ b: [UInt8]) -> Bool { ConstantTime.equal(a, b) }
+
+    func opens(_ record: SessionRecord) -> Bool {
+        switch self {
+        case .secret(let hash):
+            ConstantTime.equal(record.secretHash, hash)
+        case .owner(let tenantID, let userID):
+            SessionOwner(tenantID: tenantID, userID: userID).owns(record)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Encodings
+import StateSurface
+
+/// A session as it was at one moment: what may be shown of it. Holds no secret and no hash of one.
+package struct SessionSnapshot: Sendable, Equatable {
+    package let id: String
+    package let state: SessionState
+    package let tenantID: String?
+    package let userID: String?
+    package let createdAt: Milliseconds
+    package let expiresAt: Milliseconds
+    package let absoluteExpiresAt: Milliseconds
+    package let lastSeenAt: Milliseconds
+    package let metadata: JSONObject
+    /// Raised by every change of privilege.
+    package let epoch: Int64
+    /// The refresh family that it is home or guest of.
+    package let familyID: String?
+
+    init(_ record: SessionRecord) {
+        self.id = record.id
+        self.state = SessionState(record.state)
+        self.tenantID = record.tenantID
+        self.userID = record.userID
+        self.createdAt = record.createdAt
+        self.expiresAt = record.expiresAt
+        self.absoluteExpiresAt = record.absoluteExpiresAt
+        self.lastSeenAt = record.lastSeenAt
+        self.metadata = SessionMetadata.stored(record.metadata)
+        self.epoch = record.epoch
+        self.familyID = record.familyID
+    }
+
+    /// Whether this user of this tenant is the owner, compared byte for byte.
+    package func isOwned(tenantID: String, userID: String) -> Bool {
+        SessionOwner(tenantID: tenantID, userID: userID).owns(tenantID: self.tenantID, userID: self.userID)
+    }
+
+    /// The session as the API shows it; `secret` only where one is handed out.
+    package func json(secret: String? = nil) -> JSONObject {
+        var object: JSONObject = [
+            "session_id": .string(self.id),
+            "state": .string(self.state.rawValue),
+            "tenant_id": self.tenantID.map(JSONValue.string) ?? .null,
+            "user_id": self.userID.map(JSONValue.string) ?? .null,
+            "created_at": .string(Timestamp.text(self.createdAt)),
+            "expires_at": .string(Timestamp.text(self.expiresAt)),
+            "last_seen_at": .string(Timestamp.text(self.lastSeenAt)),
+            "metadata": .object(self.metadata),
+        ]
+        if let secret { object["session_secret"] = .string(secret) }
+        return object
+    }
+}
+
+/// A session together with the secret that was just made for it.
+package struct IssuedSession: Sendable {
+    package let session: SessionSnapshot
+    /// `sec_…`, to be handed to its one reader and forgotten.
+    package let secret: SessionSecret
+    /// The refresh family that was the session's before; the caller decides whether it has to end.
+    package let previousFamilyID: String?
+}
+
+/// What came of ending a session.
+package struct EndedSession: Sendable, Equatable {
+    package let id: String
+    package let familyID: String?
+    /// False when it was dead before.
+    package let wasLive: Bool
+}

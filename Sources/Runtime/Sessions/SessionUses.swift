@@ -1,0 +1,63 @@
+import StateSurface
+import Synchronization
+
+/// Uses of sessions that are not yet written down: many of them become one write.
+///
+/// Until that write has returned, whoever loads a session here asks this memory too, so that a session in use never
+/// looks idle to the node that it is used on.
+final class SessionUses: Sendable {
+    private struct State {
+        var pending: [String: Milliseconds] = [:]
+        var flushing: [String: Milliseconds] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let capacity: Int
+
+    init(capacity: Int = 200_000) {
+        self.capacity = capacity
+    }
+
+    /// Notes that a session was used. False when there are too many to remember: flush soon.
+    @discardableResult
+    func note(_ id: String, at now: Milliseconds) -> Bool {
+        self.state.withLock { state in
+            guard state.pending.count < self.capacity || state.pending[id] != nil else { return false }
+            state.pending[id] = max(now, state.pending[id] ?? now)
+            return true
+        }
+    }
+
+    /// The record with the latest use that this node knows of.
+    func apply(to record: SessionRecord) -> SessionRecord {
+        guard record.state.isLive else { return record }
+        let latest = self.state.withLock { state in
+            max(state.pending[record.id] ?? .min, state.flushing[record.id] ?? .min)
+        }
+        guard latest > record.lastSeenAt else { return record }
+        var used = record
+        used.lastSeenAt = latest
+        return used
+    }
+
+    /// Writes down what is pending; what can't be written is kept for the next time.
+    func flush(to store: any StateSurface) async throws {
+        let batch = self.state.withLock { state -> [String: Milliseconds] in
+            guard state.flushing.isEmpty else { return [:] }
+            state.flushing = state.pending
+            state.pending = [:]
+            return state.flushing
+        }
+        guard !batch.isEmpty else { return }
+        do {
+            try await store.touch(sessions: batch.map { (id: $0.key, lastSeenAt: $0.value) })
+            self.state.withLock { $0.flushing = [:] }
+        } catch {
+            self.state.withLock { state in
+                state.pending.merge(state.flushing) { max($0, $1) }
+                state.flushing = [:]
+            }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import StateSurface
+
+/// Times as the wire shows them: RFC 3339, UTC, milliseconds.
+package enum Timestamp {
+    /// `2026-08-01T12:00:00.000Z`. What lies outside the years 0 to 9999 is shown as the nearer end of them.
+    package static func text(_ milliseconds: Milliseconds) -> String {
+        let bounded = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
+        let days = floorDivide(bounded, by: 86_400_000)
+        let rest = bounded - days * 86_400_000
+        let (year, month, day) = self.date(daysSinceEpoch: days)
+        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        let hour = padded(rest / 3_600_000, 2)
+        let minute = padded(rest / 60_000 % 60, 2)
+        let second = padded(rest / 1_000 % 60, 2)
+        return "\(date)T\(hour):\(minute):\(second).\(padded(rest % 1_000, 3))Z"
+    }
+
+    /// The proleptic Gregorian date, counted in 400-year eras that begin on the first of March.
+    private static func date(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = self.floorDivide(shifted, by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, day)
+    }
+
+    private static func floorDivide(_ value: Int64, by divisor: Int64) -> Int64 {
+        let quotient = value / divisor
+        return value % divisor < 0 ? quotient - 1 : quotient
+    }
+
+    private static func padded(_ value: Int64, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}

@@ -1,0 +1,114 @@
+import StateSurface
+
+extension Accounts {
+    /// Makes an account, whoever asks. `gatehouse users add` and, through ``register(email:password:tenantID:)``,
+    /// strangers come here.
+    package func add(
+        email: String, password: String, tenantID: String?, scope: [String]? = nil
+    ) async throws -> AccountRecord {
+        let secret = try Self.secret(password)
+        let key = Self.emailKey(email)
+        guard NameRule.isEmail(key) else {
+            throw AuthError(.invalidRequest, "an e-mail is local@domain in at most 254 bytes, without spaces")
+        }
+        let tenant = tenantID ?? policy.defaultTenant
+        guard NameRule.isTenant(tenant) else {
+            throw AuthError(.invalidRequest, "a tenant has 1 to 64 letters, digits, '.', '_' or '-'")
+        }
+        let scope = try Self.checked(scope ?? policy.defaultScope)
+        let account = AccountRecord(
+            userID: RandomID.make(Prefix.user), tenantID: tenant, email: Self.trimmed(email), emailKey: key,
+            passwordHash: try await hashed(secret), scope: scope, createdAt: clock())
+        do {
+            try await state.insert(account: account)
+        } catch let error as StateSurfaceError where error.code == .duplicate {
+            throw AuthError(.emailTaken, "the tenant has an account with this e-mail")
+        }
+        audit(AuditEvent(.registered, tenantID: tenant, subject: account.userID))
+        return account
+    }
+
+    /// Makes an account for a stranger, where the configuration allows it.
+    package func register(email: String, password: String, tenantID: String?) async throws -> AccountRecord {
+        guard policy.registration else { throw AuthError(.registrationClosed, "accounts.registration is false") }
+        return try await add(email: email, password: password, tenantID: tenantID)
+    }
+
+    /// Changes a password by the one before it; everything else of the user ends.
+    ///
+    /// - Parameter keepFamily: the family in which it was asked for; it and its sessions stay.
+    /// - Returns: the sessions that ended.
+    package func changePassword(
+        userID: String, current: String, new: String, keepFamily: String?
+    ) async throws -> [String] {
+        let currentSecret = try Self.secret(current)
+        let newSecret = try Self.secret(new)
+        guard let account = try await state.account(userID: userID), !account.disabled,
+            let stored = account.passwordHash.flatMap(PasswordHash.init)
+        else {
+            audit(AuditEvent(.passwordRefused, reason: "no_password", subject: userID))
+            throw AuthError(.invalidCredentials)
+        }
+        guard try await pool.run({ try stored.matches(currentSecret) }) else {
+            audit(
+                AuditEvent(.passwordRefused, reason: "password_wrong", tenantID: account.tenantID, subject: userID))
+            throw AuthError(.invalidCredentials)
+        }
+        return try await store(newSecret, in: account, keepFamily: keepFamily)
+    }
+
+    /// Sets a password without the old one: for operators. Every session of the user ends.
+    package func setPassword(userID: String, new: String) async throws -> [String] {
+        let secret = try Self.secret(new)
+        guard let account = try await state.account(userID: userID) else { throw AuthError(.notFound) }
+        return try await store(secret, in: account, keepFamily: nil)
+    }
+
+    private func store(_ secret: [UInt8], in account: AccountRecord, keepFamily: String?) async throws -> [String] {
+        var account = account
+        account.passwordHash = try await hashed(secret)
+        guard try await state.replace(account: account) else {
+            throw AuthError(.conflict, "the account was changed at the same moment; try again")
+        }
+        let ended = try await endEverything(of: account.userID, except: keepFamily)
+        audit(AuditEvent(.passwordChanged, tenantID: account.tenantID, subject: account.userID))
+        return ended
+    }
+
+    private func endEverything(of userID: String, except keepFamily: String?) async throws -> [String] {
+        let now = clock()
+        var ended: [String] = []
+        for family in try await state.liveFamilies(userID: userID) {
+            if let keepFamily, sameBytes(family.id, keepFamily) { continue }
+            ended += try await state.endFamily(id: family.id, at: now, revokedUntil: now + policy.tokenReach)
+        }
+        ended += try await state.endSessions(userID: userID, exceptFamily: keepFamily, at: now)
+        return ended
+    }
+
+    /// Disables an account: its families, sessions and tokens end with it. False when there is no such account.
+    package func disable(userID: String) async throws -> Bool {
+        let now = clock()
+        let found = try await state.disable(userID: userID, at: now, revokedUntil: now + policy.tokenReach)
+        if found { audit(AuditEvent(.accountDisabled, subject: userID)) }
+        return found
+    }
+
+    /// The account of a user id, or of an e-mail (with its tenant where several have it): for operators.
+    package func find(_ name: String, tenantID: String?) async throws -> [AccountRecord] {
+        if NameRule.hasShape(name, prefix: Prefix.user) {
+            return try await state.account(userID: name).map { [$0] } ?? []
+        }
+        return try await state.accounts(emailKey: Self.emailKey(name)).filter { account in
+            tenantID.map { sameBytes(account.tenantID, $0) } ?? true
+        }
+    }
+
+    static func checked(_ scope: [String]) throws(AuthError) -> [String] {
+        guard scope.count <= Scope.maximumCount, scope.allSatisfy(Scope.isScopeToken) else {
+            throw AuthError(
+                .invalidRequest, "up to 64 scopes of visible ASCII without quotes (RFC 6749 §3.3)")
+        }
+        return scope
+    }
+}

@@ -1,0 +1,133 @@
+import Encodings
+import Libcrypto
+
+/// The cost of one scrypt derivation.
+package struct ScryptParameters: Sendable, Equatable {
+    /// Binary logarithm of n.
+    package var logN: Int
+    package var r: Int
+    package var p: Int
+
+    package init(logN: Int, r: Int, p: Int) {
+        self.logN = logN
+        self.r = r
+        self.p = p
+    }
+
+    /// What new passwords are hashed with: 32 MiB each.
+    package static let current = ScryptParameters(logN: 15, r: 8, p: 1)
+
+    /// Bounds within which a stored hash is believed: a row must not be able to stop the server.
+    var isReasonable: Bool {
+        (1...20).contains(logN) && (1...32).contains(r) && (1...16).contains(p) && memory <= 256 << 20
+    }
+
+    var n: UInt64 { 1 << UInt64(logN) }
+    private var memory: Int { 128 * r * (1 << logN) }
+    private var work: Int { (1 << logN) * r * p }
+
+    func isWeaker(than other: ScryptParameters) -> Bool { work < other.work }
+}
+
+/// A password's scrypt hash as a PHC string: `$scrypt$ln=15,r=8,p=1$salt$hash`, base64 without padding.
+struct PasswordHash: Sendable {
+    static let saltBytes = 16
+    static let hashBytes = 32
+
+    let parameters: ScryptParameters
+    let salt: [UInt8]
+    let hash: [UInt8]
+
+    /// Hashes a password with a new salt. Blocks for tens of milliseconds.
+    static func make(_ password: [UInt8], _ parameters: ScryptParameters) throws -> PasswordHash {
+        let salt = SecureRandom.bytes(saltBytes)
+        let hash = try derive(password, salt: salt, parameters, length: hashBytes)
+        return PasswordHash(parameters: parameters, salt: salt, hash: hash)
+    }
+
+    /// A hash that no password has, of the same cost as a real one.
+    static func unmatchable(_ parameters: ScryptParameters) -> PasswordHash {
+        PasswordHash(
+            parameters: parameters, salt: SecureRandom.bytes(saltBytes), hash: SecureRandom.bytes(hashBytes))
+    }
+
+    /// Whether the password is the hashed one. Blocks as long as hashing it did.
+    func matches(_ password: [UInt8]) throws -> Bool {
+        let candidate = try Self.derive(password, salt: salt, parameters, length: hash.count)
+        return ConstantTime.equal(candidate, hash)
+    }
+
+    private static func derive(
+        _ password: [UInt8], salt: [UInt8], _ parameters: ScryptParameters, length: Int
+    ) throws -> [UInt8] {
+        try Scrypt.derive(
+            password: password, salt: salt, n: parameters.n, r: UInt64(parameters.r), p: UInt64(parameters.p),
+            length: length)
+    }
+}
+
+// MARK: The PHC string
+extension PasswordHash {
+    var text: String {
+        let cost = "ln=\(parameters.logN),r=\(parameters.r),p=\(parameters.p)"
+        return "$scrypt$\(cost)$\(Base64.encode(salt))$\(Base64.encode(hash))"
+    }
+
+    /// nil for anything but what ``text`` writes, within reasonable bounds.
+    init?(_ text: String) {
+        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+        guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt",
+            let parameters = ScryptParameters(phc: parts[2]), parameters.isReasonable,
+            let salt = Base64.decode(parts[3]), (8...64).contains(salt.count),
+            let hash = Base64.decode(parts[4]), (16...64).contains(hash.count)
+        else { return nil }
+        self.init(parameters: parameters, salt: salt, hash: hash)
+    }
+}
+
+extension ScryptParameters {
+    fileprivate init?(phc text: Substring) {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 3, let logN = Self.value("ln=", parts[0]), let r = Self.value("r=", parts[1]),
+            let p = Self.value("p=", parts[2])
+        else { return nil }
+        self.init(logN: logN, r: r, p: p)
+    }
+
+    private static func value(_ name: String, _ text: Substring) -> Int? {
+        guard text.utf8.starts(with: name.utf8) else { return nil }
+        let digits = text.dropFirst(name.count)
+        guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(digits)
+    }
+}
+
+/// RFC 4648 base64 without padding, as PHC strings have it: base64url but for two characters.
+private enum Base64 {
+    static func encode(_ bytes: [UInt8]) -> String {
+        let text = Base64URL.encodeBytes(bytes).map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    static func decode(_ text: Substring) -> [UInt8]? {
+        guard text.utf8.count <= 128 else { return nil }
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: "-"))
+            case UInt8(ascii: "/"): bytes.append(UInt8(ascii: "_"))
+            case UInt8(ascii: "-"), UInt8(ascii: "_"): return nil
+            default: bytes.append(byte)
+            }
+        }
+        return Base64URL.decode(bytes)
+    }
+}

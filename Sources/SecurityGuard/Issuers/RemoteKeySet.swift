@@ -1,0 +1,82 @@
+import JOSE
+
+/// Reads a URL. Given by whoever composes the gateway; bounds size and time, and follows no redirect.
+package typealias Fetch = @Sendable (_ url: String) async throws -> [UInt8]
+
+/// The keys of one issuer: fixed, or fetched and kept.
+///
+/// Strangers can make it fetch at most once per cool-down, however many unknown `kid`s they send.
+actor RemoteKeySet {
+    static let coolDown: Int64 = 30_000
+    static let freshness: Int64 = 600_000
+    /// Keys that could not be confirmed for so long are no longer believed.
+    static let staleness: Int64 = 86_400_000
+
+    private let source: TrustedIssuer.Keys
+    private let algorithms: [SignatureAlgorithm]
+    private let fetch: Fetch
+    private let clock: @Sendable () -> Int64
+    private var known: [VerificationKey] = []
+    private var confirmedAt: Int64?
+    private var triedAt: Int64?
+    private var pending: Task<[VerificationKey]?, Never>?
+
+    /// - Parameter algorithms: what the keys may be used for; others are left out.
+    init(
+        _ source: TrustedIssuer.Keys, algorithms: [SignatureAlgorithm], fetch: @escaping Fetch,
+        clock: @escaping @Sendable () -> Int64
+    ) throws(GuardError) {
+        self.source = source
+        self.algorithms = algorithms
+        self.fetch = fetch
+        self.clock = clock
+        if case .inline(let bytes) = source {
+            do {
+                known = try JWKSet(parsing: bytes, policy: .local, algorithms: algorithms).keys
+            } catch {
+                throw GuardError(.issuer, "the key set of an issuer can't be used: \(error)")
+            }
+        }
+    }
+
+    /// The keys that may have signed a token with this `kid`.
+    func candidates(keyID: String?) async -> [VerificationKey] {
+        if case .url(let url) = source, mustFetch(keyID) { await refresh(url) }
+        guard let keyID else { return known.count == 1 ? known : [] }
+        guard keyID.utf8.count <= 128 else { return [] }
+        return known.filter { sameBytes($0.keyID, keyID) }
+    }
+
+    private func mustFetch(_ keyID: String?) -> Bool {
+        let isUnknown = keyID.map { id in !known.contains { sameBytes($0.keyID, id) } } ?? known.isEmpty
+        // A fetch that is under way is waited for, whatever the cool-down says.
+        if pending != nil { return isUnknown }
+        let now = clock()
+        if let triedAt, now >= triedAt, now - triedAt < Self.coolDown { return false }
+        guard let confirmedAt, now >= confirmedAt, now - confirmedAt < Self.freshness else { return true }
+        return isUnknown
+    }
+
+    private func refresh(_ url: String) async {
+        let task: Task<[VerificationKey]?, Never>
+        if let pending {
+            task = pending
+        } else {
+            triedAt = clock()
+            let (fetch, algorithms) = (fetch, algorithms)
+            task = Task {
+                guard let bytes = try? await fetch(url) else { return nil }
+                return try? JWKSet(parsing: bytes, policy: .remote, algorithms: algorithms).keys
+            }
+            pending = task
+        }
+        let keys = await task.value
+        if pending == task { pending = nil }
+        if let keys {
+            known = keys
+            confirmedAt = clock()
+        } else if let confirmedAt, clock() - confirmedAt > Self.staleness {
+            known = []
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Encodings
+import JOSE
+import StateSurface
+
+/// RFC 8693: a trusted issuer's JWT for an access token made here. It widens neither scope nor lifetime.
+struct TokenExchange: Sendable {
+    let issuers: [(issuer: TrustedIssuer, keys: RemoteKeySet)]
+    let state: any StateSurface
+    let policy: TokenPolicy
+    let tokens: TokenIssuer
+    let clock: @Sendable () -> Int64
+    let audit: AuditSink
+
+    func exchange(_ request: ExchangeRequest) async throws -> ExchangedToken {
+        do {
+            return try await granted(request)
+        } catch let fault as OAuthFault {
+            audit(AuditEvent(.exchangeRefused, reason: fault.reason, clientID: request.client?.clientID))
+            throw fault
+        }
+    }
+
+    private func granted(_ request: ExchangeRequest) async throws -> ExchangedToken {
+        try checkForm(request)
+        let now = clock()
+        let (issuer, claims) = try await verified(request.subjectToken, now: now)
+        let tenantID = try tenant(of: request, issuer: issuer)
+        let account = try await account(issuer: issuer, claims: claims, tenantID: tenantID, now: now)
+        let scope = try scope(of: request, issuer: issuer, claims: claims, account: account)
+        guard let end = claims.expiresAt.flatMap({ Int64(exactly: ($0 * 1000).rounded(.down)) }), end > now else {
+            throw Self.untrusted("expired")
+        }
+        let issued = try tokens.issue(
+            TokenIssuer.Request(
+                tenantID: account.tenantID, subject: account.userID,
+                clientID: request.client?.clientID ?? firstPartyClientID, scope: scope, familyID: RandomID.make(),
+                notAfter: end),
+            now: now)
+        audit(
+            AuditEvent(
+                .exchanged, tenantID: account.tenantID, subject: account.userID,
+                clientID: issued.principal.clientID, familyID: issued.principal.familyID))
+        return ExchangedToken(accessToken: issued.text, principal: issued.principal)
+    }
+
+    private func checkForm(_ request: ExchangeRequest) throws(OAuthFault) {
+        let subjectTypes = [ExchangeRequest.jwtType, ExchangeRequest.accessTokenType, ExchangeRequest.idTokenType]
+        guard subjectTypes.contains(where: { sameBytes($0, request.subjectTokenType) }) else {
+            throw OAuthFault(.invalidRequest, "subject_token_type must name a JWT")
+        }
+        let wanted = request.requestedTokenType ?? ExchangeRequest.accessTokenType
+        guard sameBytes(wanted, ExchangeRequest.accessTokenType) || sameBytes(wanted, ExchangeRequest.jwtType) else {
+            throw OAuthFault(.invalidRequest, "only access tokens are issued")
+        }
+        for audience in request.audience where !policy.audience.contains(where: { sameBytes($0, audience) }) {
+            throw OAuthFault(.invalidTarget, "no tokens are issued for this audience")
+        }
+    }
+
+    /// The subject token's claims, once its issuer's key and every rule have been satisfied.
+    private func verified(_ text: String, now: Int64) async throws(OAuthFault) -> (TrustedIssuer, Claims) {
+        guard text.utf8.count <= TokenVerifier.maximumBytes else { throw Self.untrusted("too_large") }
+        let token: UnverifiedToken
+        let claimed: String
+        do throws(TokenRefusal) {
+            token = try UnverifiedToken(Array(text.utf8))
+            claimed = try token.unverifiedClaims().issuer ?? ""
+        } catch {
+            throw Self.untrusted(error.reason.rawValue)
+        }
+        // The issuer only chooses whose keys are tried; that it is true is what the signature then says.
+        guard let (issuer, keySet) = issuers.first(where: { sameBytes($0.issuer.issuer, claimed) }) else {
+            throw Self.untrusted("issuer_unknown")
+        }
+        let candidates = await keySet.candidates(keyID: token.header.keyID).filter { key in
+            issuer.algorithms.contains(key.algorithm) && sameBytes(key.algorithm.rawValue, token.header.algorithm)
+        }
+        guard let key = candidates.first else { throw Self.untrusted("key_unknown") }
+        let rules = ClaimsRules(
+            issuer: issuer.issuer, audience: issuer.audiences, types: issuer.types,
+            requiredClaims: [ClaimName.issuer, ClaimName.subject, ClaimName.audience, ClaimName.expiresAt],
+            leeway: Double(policy.clockSkew) / 1000, maximumLifetime: nil)
+        switch token.verify(with: key, rules: rules, now: Double(now) / 1000) {
+        case .success(let verified): return (issuer, verified.claims)
+        case .failure(let refusal): throw Self.untrusted(refusal.reason.rawValue)
+        }
+    }
+
+    /// The tenant that was asked for, else the client's, else the issuer's only one: always one of the issuer's.
+    private func tenant(of request: ExchangeRequest, issuer: TrustedIssuer) throws(OAuthFault) -> String {
+        let only = issuer.tenants.count == 1 ? issuer.tenants.first : nil
+        guard let tenant = request.tenantID ?? request.client?.tenantID ?? only else {
+            throw Self.untrusted(issuer.tenants.isEmpty ? "issuer_without_tenant" : "tenant_ambiguous")
+        }
+        guard issuer.tenants.contains(where: { sameBytes($0, tenant) }) else { throw Self.untrusted("tenant_foreign") }
+        if let client = request.client, !sameBytes(client.tenantID, tenant) { throw Self.untrusted("tenant_foreign") }
+        return tenant
+    }
+
+    private func account(
+        issuer: TrustedIssuer, claims: Claims, tenantID: String, now: Int64
+    ) async throws -> AccountRecord {
+        guard let subject = claims.subject, (1...255).contains(subject.utf8.count),
+            subject.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        else {
+            throw Self.untrusted("subject_malformed")
+        }
+        let account = try await state.identity(issuer: issuer.issuer, subject: subject, tenantID: tenantID) {
+            // An e-mail that an issuer claims is no e-mail of ours: the account has none to log in with.
+            let userID = RandomID.make(Prefix.user)
+            return AccountRecord(
+                userID: userID, tenantID: tenantID, email: "", emailKey: "external:" + userID, passwordHash: nil,
+                scope: [], createdAt: now)
+        }
+        guard !account.disabled else { throw Self.untrusted("disabled") }
+        guard sameBytes(account.tenantID, tenantID) else { throw Self.untrusted("tenant_foreign") }
+        return account
+    }
+
+    private func scope(
+        of request: ExchangeRequest, issuer: TrustedIssuer, claims: Claims, account: AccountRecord
+    ) throws(OAuthFault) -> [String] {
+        let external = claims.members[ClaimName.scope]?.stringValue.flatMap(Scope.parse) ?? []
+        var granted = issuer.granted(for: external)
+        for scope in account.scope where !Scope.contains(granted, scope) { granted.append(scope) }
+        guard let text = request.scope else { return granted }
+        guard let wanted = Scope.parse(text), Scope.covers(granted, wanted) else {
+            throw OAuthFault(.invalidScope, "the scope is malformed or more than the subject token allows")
+        }
+        return wanted
+    }
+
+    /// One answer for every fault of a subject token.
+    private static func untrusted(_ reason: String) -> OAuthFault {
+        OAuthFault(.invalidGrant, "the subject token is not accepted", reason: reason)
+    }
+}

@@ -1,0 +1,129 @@
+import Encodings
+import JOSE
+
+/// What `gatehouse keys` does. A running gateway sees the new index within a second.
+extension KeyDirectory {
+    /// One line of `keys list`.
+    package struct Listing: Sendable {
+        package let entry: KeyEntry
+        package let state: KeyState
+        /// When the state changes by itself.
+        package let until: Int64?
+        package let isMissing: Bool
+    }
+
+    package func list() throws(GuardError) -> [Listing] {
+        let schedule = try schedule()
+        let names = try PrivateFiles.names(in: path) ?? []
+        return schedule.plan(at: clock()).keys.map { key in
+            Listing(
+                entry: key.entry, state: key.state, until: key.until,
+                isMissing: !names.contains { sameBytes($0, key.entry.file) })
+        }
+    }
+
+    /// Makes a key: the first one signs at once, a later one stands by until a rotation.
+    package func generate(algorithm: SignatureAlgorithm? = nil) throws(GuardError) -> Listing {
+        try change { schedule, now throws(GuardError) in
+            let entry = try makeKey(algorithm ?? self.algorithm)
+            schedule.add(entry, now: now)
+            return entry.keyID
+        }
+    }
+
+    /// Publishes the next signing key (a stand-by when there is one) a JWKS cache lifetime before its first use.
+    ///
+    /// With `immediately` it signs at once; verifiers with a cached JWKS then refuse its tokens for up to 5 minutes.
+    package func rotate(
+        algorithm: SignatureAlgorithm? = nil, immediately: Bool = false
+    ) throws(GuardError) -> Listing {
+        try change { schedule, now throws(GuardError) in
+            if let pending = schedule.pending(at: now), !immediately {
+                throw GuardError(
+                    .keyState, "key \(pending.keyID) is already published and will sign next; nothing to rotate yet")
+            }
+            let standBy = schedule.pending(at: now) ?? schedule.standBy(algorithm: algorithm, at: now)
+            let keyID: String
+            if let standBy {
+                keyID = standBy.keyID
+            } else {
+                let entry = try makeKey(algorithm ?? self.algorithm)
+                schedule.add(entry, now: now)
+                keyID = entry.keyID
+            }
+            if schedule.plan(at: now).state(of: keyID) != .active {
+                schedule.promote(keyID: keyID, now: now, immediately: immediately)
+            }
+            return keyID
+        }
+    }
+
+    /// Takes a key out of service now: its tokens die at once. The signing key is replaced in the same step.
+    package func retire(keyID: String) throws(GuardError) -> Listing {
+        try change { schedule, now throws(GuardError) in
+            guard let state = schedule.plan(at: now).state(of: keyID) else {
+                throw GuardError(.keyUnknown, "no key in \(path) has this kid; see: gatehouse keys list")
+            }
+            schedule.retire(keyID: keyID, now: now)
+            if state == .active {
+                if let next = schedule.pending(at: now) ?? schedule.standBy(algorithm: nil, at: now) {
+                    schedule.promote(keyID: next.keyID, now: now, immediately: true)
+                } else {
+                    schedule.add(try makeKey(algorithm), now: now)
+                }
+            }
+            return keyID
+        }
+    }
+
+    /// The JWKS as it is served now.
+    package func jwks() throws(GuardError) -> String {
+        guard let contents = try load() else {
+            throw GuardError(.keyState, "\(path) holds no key; make one: gatehouse keys generate --keys \(path)")
+        }
+        return JWKSet.publicJSON(of: contents.keys.map(\.key.verificationKey))
+    }
+
+    // MARK: Writing
+
+    private func change(
+        _ body: (inout KeySchedule, Int64) throws(GuardError) -> String
+    ) throws(GuardError) -> Listing {
+        try PrivateFiles.makeDirectory(path)
+        return try PrivateFiles.locked(path) { () throws(GuardError) -> Listing in
+            let now = clock()
+            var schedule = try schedule()
+            let keyID = try body(&schedule, now)
+            try write(schedule)
+            guard let key = schedule.plan(at: now).keys.first(where: { sameBytes($0.entry.keyID, keyID) }) else {
+                throw GuardError(.keyUnknown, "the key vanished from \(path) while it was written")
+            }
+            return Listing(entry: key.entry, state: key.state, until: key.until, isMissing: false)
+        }
+    }
+
+    func write(_ schedule: KeySchedule) throws(GuardError) {
+        try PrivateFiles.replace("\(path)/\(KeyIndex.fileName)", KeyIndex.serialize(schedule.entries))
+    }
+
+    /// Generates a key and writes its file. It counts for nothing before the index names it.
+    func makeKey(_ algorithm: SignatureAlgorithm) throws(GuardError) -> KeyEntry {
+        if algorithm.isSymmetric {
+            throw GuardError(.keyFile, "\(algorithm.rawValue) needs a shared secret; tokens are signed with key pairs")
+        }
+        let key: SigningKey
+        let pem: String
+        do {
+            key = try SigningKey.generate(algorithm)
+            pem = try key.pkcs8PEM()
+        } catch {
+            throw GuardError(.keyFile, "can't make a key for \(algorithm.rawValue): \(error)")
+        }
+        let keyID = key.keyID
+        let file = "\(algorithm.rawValue)-\(keyID).pem"
+        guard try PrivateFiles.create("\(path)/\(file)", Array(pem.utf8)) else {
+            throw GuardError(.keyFile, "\(path)/\(file) exists already")
+        }
+        return KeyEntry(keyID: keyID, file: file, algorithm: algorithm, publishedAt: clock())
+    }
+}

@@ -1,0 +1,136 @@
+import JOSE
+
+/// The `keys/` folder: one PKCS#8 PEM per file, readable by its owner alone, and an index of their times.
+///
+/// PEM files that the index does not name are taken in: as the signing key when there is no other, else as a stand-by.
+package struct KeyDirectory: Sendable {
+    package let path: String
+    /// The algorithm of new keys, and of RSA files that nothing else tells about.
+    package let algorithm: SignatureAlgorithm
+    /// See ``TokenPolicy/tokenReach``.
+    package let tokenReach: Int64
+    let clock: @Sendable () -> Int64
+
+    package init(
+        path: String, algorithm: SignatureAlgorithm, tokenReach: Int64, clock: @escaping @Sendable () -> Int64
+    ) {
+        self.path = path
+        self.algorithm = algorithm
+        self.tokenReach = tokenReach
+        self.clock = clock
+    }
+
+    package init(path: String, policy: TokenPolicy, clock: @escaping @Sendable () -> Int64) {
+        self.init(path: path, algorithm: policy.algorithm, tokenReach: policy.tokenReach, clock: clock)
+    }
+
+    /// The keys in use and the plan that says what for.
+    package struct Contents: Sendable {
+        package let plan: KeySchedule.Plan
+        /// Those of every entry that is not retired.
+        let keys: [(entry: KeyEntry, key: SigningKey)]
+    }
+
+    /// Reads the directory. nil when it holds no key at all.
+    package func load() throws(GuardError) -> Contents? {
+        let schedule = try schedule()
+        return schedule.entries.isEmpty ? nil : try contents(of: schedule)
+    }
+
+    /// Reads the directory; makes the first key when there is none. Any number of processes may do so at once.
+    package func loadOrCreate() throws(GuardError) -> Contents {
+        if let contents = try load() { return contents }
+        try PrivateFiles.makeDirectory(path)
+        return try PrivateFiles.locked(path) { () throws(GuardError) -> Contents in
+            if let contents = try load() { return contents }
+            var schedule = try schedule()
+            let entry = try makeKey(algorithm)
+            schedule.add(entry, now: clock())
+            try write(schedule)
+            return try contents(of: schedule)
+        }
+    }
+
+    /// Differs whenever a key or the index was added, replaced or removed.
+    package func stamp() -> String {
+        let names = (try? PrivateFiles.names(in: path)) ?? []
+        return names.filter(Self.isRelevant).map { "\($0) \(PrivateFiles.stamp("\(path)/\($0)"))" }
+            .joined(separator: "\n")
+    }
+
+    // MARK: Reading
+
+    /// The index's entries and those of the PEM files that it does not know.
+    func schedule() throws(GuardError) -> KeySchedule {
+        let names = try PrivateFiles.names(in: path) ?? []
+        var entries: [KeyEntry] = []
+        if names.contains(KeyIndex.fileName) {
+            let file = "\(path)/\(KeyIndex.fileName)"
+            let bytes = try PrivateFiles.read(file, limit: KeyIndex.maximumBytes, ownerOnly: false)
+            entries = try KeyIndex.parse(bytes, path: file)
+        }
+        for name in names where Self.isKeyFile(name) && !entries.contains(where: { sameBytes($0.file, name) }) {
+            let key = try read(file: name, algorithm: Self.algorithm(namedIn: name), keyID: nil)
+            let isFirst = !entries.contains { $0.firstUseAt != nil }
+            entries.append(
+                KeyEntry(
+                    keyID: key.keyID, file: name, algorithm: key.algorithm, publishedAt: clock(),
+                    firstUseAt: isFirst ? 0 : nil))
+        }
+        return KeySchedule(entries: entries, tokenReach: tokenReach)
+    }
+
+    private func contents(of schedule: KeySchedule) throws(GuardError) -> Contents {
+        let plan = schedule.plan(at: clock())
+        guard let active = plan.active else {
+            throw GuardError(.keyState, "\(path) has no active key; make one: gatehouse keys generate --keys \(path)")
+        }
+        let present = try PrivateFiles.names(in: path) ?? []
+        var keys: [(entry: KeyEntry, key: SigningKey)] = []
+        for planned in plan.keys where planned.state.verifies {
+            let entry = planned.entry
+            // A file that was removed takes its key out of service; only the one that signs is missed.
+            if !present.contains(where: { sameBytes($0, entry.file) }), entry != active { continue }
+            let key = try read(file: entry.file, algorithm: entry.algorithm, keyID: entry.keyID)
+            if let twin = keys.first(where: { sameBytes($0.entry.keyID, entry.keyID) }) {
+                throw GuardError(
+                    .keyFile, "\(path)/\(twin.entry.file) and \(path)/\(entry.file) have the same kid; remove one")
+            }
+            keys.append((entry, key))
+        }
+        return Contents(plan: plan, keys: keys)
+    }
+
+    private func read(file: String, algorithm: SignatureAlgorithm?, keyID: String?) throws(GuardError) -> SigningKey {
+        let name = "\(path)/\(file)"
+        let bytes = try PrivateFiles.read(name, limit: 65_536, ownerOnly: true)
+        let key: SigningKey
+        do {
+            key = try signingKey(bytes, algorithm: algorithm, keyID: keyID)
+        } catch {
+            throw GuardError(.keyFile, "\(name) is not a private key that can be used here: \(error)")
+        }
+        // A shared secret has no public half, so nobody could verify with what the JWKS says.
+        if key.algorithm.isSymmetric { throw GuardError(.keyFile, "\(name) is a shared secret, not a private key") }
+        return key
+    }
+
+    private func signingKey(
+        _ bytes: [UInt8], algorithm: SignatureAlgorithm?, keyID: String?
+    ) throws(JOSEError) -> SigningKey {
+        if let algorithm { return try SigningKey(parsing: bytes, algorithm: algorithm, keyID: keyID) }
+        // The configured algorithm where it fits the key, else what the key's own kind suggests.
+        if let key = try? SigningKey(parsing: bytes, algorithm: self.algorithm, keyID: keyID) { return key }
+        return try SigningKey(parsing: bytes, keyID: keyID)
+    }
+
+    private static func algorithm(namedIn file: String) -> SignatureAlgorithm? {
+        SignatureAlgorithm.allCases.first { file.utf8.starts(with: "\($0.rawValue)-".utf8) }
+    }
+
+    private static func isKeyFile(_ name: String) -> Bool {
+        KeyIndex.isFileName(name) && name.utf8.count > 4 && name.utf8.suffix(4).elementsEqual(".pem".utf8)
+    }
+
+    private static func isRelevant(_ name: String) -> Bool { isKeyFile(name) || name == KeyIndex.fileName }
+}

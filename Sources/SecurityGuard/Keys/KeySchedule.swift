@@ -1,0 +1,108 @@
+import JOSE
+
+/// Decides from entries and time which key signs, which verify, and when that changes. Pure.
+package struct KeySchedule: Sendable, Equatable {
+    /// How long a key is published before it signs: one cache lifetime of the JWKS, and two seconds for the nodes
+    /// that share the directory to notice the new file.
+    package static let lead: Int64 = 300_000 + 2_000
+
+    package var entries: [KeyEntry]
+    /// How long after it stopped signing a key is still needed.
+    package let tokenReach: Int64
+
+    package init(entries: [KeyEntry], tokenReach: Int64) {
+        self.entries = entries
+        self.tokenReach = tokenReach
+    }
+
+    package struct Plan: Sendable, Equatable {
+        package struct Key: Sendable, Equatable {
+            package let entry: KeyEntry
+            package let state: KeyState
+            /// `next`: when it begins to sign; `retiring`: when it is done.
+            package let until: Int64?
+        }
+        /// In the order of the entries.
+        package let keys: [Key]
+        /// When the plan has to be made again; nil when nothing is going to change by itself.
+        package let changesAt: Int64?
+
+        package var active: KeyEntry? { keys.first { $0.state == .active }?.entry }
+        package func state(of keyID: String) -> KeyState? { keys.first { sameBytes($0.entry.keyID, keyID) }?.state }
+    }
+
+    package func plan(at now: Int64) -> Plan {
+        let keys = entries.map { state(of: $0, at: now) }
+        return Plan(keys: keys, changesAt: keys.compactMap(\.until).filter { $0 > now }.min())
+    }
+
+    private func state(of entry: KeyEntry, at now: Int64) -> Plan.Key {
+        if let retiredAt = entry.retiredAt, retiredAt <= now {
+            return Plan.Key(entry: entry, state: .retired, until: nil)
+        }
+        guard let firstUse = entry.firstUseAt else { return Plan.Key(entry: entry, state: .next, until: nil) }
+        if firstUse > now { return Plan.Key(entry: entry, state: .next, until: firstUse) }
+        guard let superseded = successorStart(of: entry, firstUse: firstUse, at: now) else {
+            return Plan.Key(entry: entry, state: .active, until: nil)
+        }
+        let end = superseded.addingReportingOverflow(tokenReach)
+        let until = end.overflow ? Int64.max : end.partialValue
+        return Plan.Key(entry: entry, state: until > now ? .retiring : .retired, until: until > now ? until : nil)
+    }
+
+    /// When another key took over from this one; nil while none has.
+    private func successorStart(of entry: KeyEntry, firstUse: Int64, at now: Int64) -> Int64? {
+        entries.compactMap { other -> Int64? in
+            // A successor that was retired later still counts: what it replaced must not come back to life.
+            guard other != entry, let start = other.firstUseAt, start <= now, (other.retiredAt ?? .max) > start else {
+                return nil
+            }
+            // Two keys that start together: the later name signs, so that all nodes choose the same.
+            let isLater = start > firstUse || (start == firstUse && Self.precedes(entry.keyID, other.keyID))
+            return isLater ? start : nil
+        }.min()
+    }
+
+    private func isRetired(_ entry: KeyEntry, at now: Int64) -> Bool { entry.retiredAt.map { $0 <= now } ?? false }
+
+    private static func precedes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+}
+
+// MARK: What an operator asks for
+extension KeySchedule {
+    /// Adds a key: the first one signs at once, a later one stands by.
+    package mutating func add(_ entry: KeyEntry, now: Int64) {
+        var entry = entry
+        entry.publishedAt = now
+        entry.firstUseAt = plan(at: now).active == nil ? now : nil
+        entries.append(entry)
+    }
+
+    /// The key that is already on its way to sign, or nil.
+    package func pending(at now: Int64) -> KeyEntry? {
+        entries.first { !isRetired($0, at: now) && ($0.firstUseAt ?? .min) > now }
+    }
+
+    /// A stand-by of the algorithm (any, when nil) that a rotation can use, oldest first.
+    package func standBy(algorithm: SignatureAlgorithm?, at now: Int64) -> KeyEntry? {
+        entries.filter { entry in
+            !isRetired(entry, at: now) && entry.firstUseAt == nil
+                && (algorithm == nil || entry.algorithm == algorithm)
+        }.min { $0.publishedAt < $1.publishedAt }
+    }
+
+    /// Sets when a key signs first: as soon as it has been published for the lead, or at once.
+    package mutating func promote(keyID: String, now: Int64, immediately: Bool) {
+        // After the key that signs now, also within its first millisecond: two that start together are no order.
+        let earliest = max(now, (plan(at: now).active?.firstUseAt ?? .min) &+ 1)
+        for index in entries.indices where sameBytes(entries[index].keyID, keyID) {
+            let lead = entries[index].publishedAt.addingReportingOverflow(Self.lead)
+            entries[index].firstUseAt = immediately || lead.overflow ? earliest : max(earliest, lead.partialValue)
+        }
+    }
+
+    /// Takes a key out of service now. The caller makes sure that another one signs.
+    package mutating func retire(keyID: String, now: Int64) {
+        for index in entries.indices where sameBytes(entries[index].keyID, keyID) { entries[index].retiredAt = now }
+    }
+}

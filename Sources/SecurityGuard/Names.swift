@@ -1,0 +1,89 @@
+import Encodings
+import Libcrypto
+
+/// The claims and `typ` values of the tokens made and read here.
+enum ClaimName {
+    static let issuer = "iss"
+    static let subject = "sub"
+    static let audience = "aud"
+    static let expiresAt = "exp"
+    static let notBefore = "nbf"
+    static let issuedAt = "iat"
+    static let tokenID = "jti"
+    static let clientID = "client_id"
+    static let tenantID = "tenant_id"
+    static let scope = "scope"
+    static let familyID = "fid"
+    static let session = "session"
+}
+
+enum TokenType {
+    static let accessToken = "at+jwt"
+    static let accessTokenMediaType = "application/at+jwt"
+    static let assertion = "gatehouse-assertion+jwt"
+}
+
+/// Prefixes that keep the kinds of identifier and secret disjoint.
+package enum Prefix {
+    package static let user = "usr_"
+    package static let client = "cli_"
+    package static let clientSecret = "cls_"
+    package static let refreshToken = "ref_"
+}
+
+/// The client of password logins.
+package let firstPartyClientID = "gatehouse"
+
+enum RandomID {
+    /// `prefix` + base64url of 16 random bytes.
+    static func make(_ prefix: String = "") -> String {
+        prefix + Base64URL.encode(SecureRandom.bytes(16))
+    }
+}
+
+/// What a name may look like before it is believed, stored or put into a header field.
+package enum NameRule {
+    /// `usr_…` or `cli_…` with base64url behind it, at most 128 bytes.
+    package static func isSubject(_ text: String) -> Bool {
+        hasShape(text, prefix: Prefix.user) || hasShape(text, prefix: Prefix.client)
+    }
+
+    package static func hasShape(_ text: String, prefix: String) -> Bool {
+        let bytes = text.utf8
+        guard bytes.count > prefix.utf8.count, bytes.count <= 128, bytes.starts(with: prefix.utf8) else { return false }
+        return bytes.dropFirst(prefix.utf8.count).allSatisfy(isBase64URL)
+    }
+
+    /// 1…128 bytes of visible ASCII: safe in a header field, a log line and a path of a test report.
+    package static func isToken(_ text: String) -> Bool {
+        let bytes = text.utf8
+        return !bytes.isEmpty && bytes.count <= 128 && bytes.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// A tenant's name: 1…64 of letters, digits, `.`, `_`, `-`.
+    package static func isTenant(_ text: String) -> Bool {
+        let bytes = text.utf8
+        return !bytes.isEmpty && bytes.count <= 64 && bytes.allSatisfy { isBase64URL($0) || $0 == UInt8(ascii: ".") }
+    }
+
+    /// Exactly `local@domain` in at most 254 bytes, without white space, control characters or a second `@`.
+    package static func isEmail(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard (3...254).contains(bytes.count), let at = bytes.firstIndex(of: UInt8(ascii: "@")) else { return false }
+        let domain = bytes[bytes.index(after: at)...]
+        return at != bytes.startIndex && !domain.isEmpty && !domain.contains(UInt8(ascii: "@"))
+            && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    }
+
+    private static func isBase64URL(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Equality of security-relevant names: byte for byte, never Swift's canonical equivalence.
+func sameBytes(_ a: String, _ b: String) -> Bool { a.hasSameBytes(as: b) }

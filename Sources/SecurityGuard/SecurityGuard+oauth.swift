@@ -1,0 +1,67 @@
+import Encodings
+import StateSurface
+
+extension SecurityGuard {
+    /// The client, if the secret is its own. Throws only the store's error.
+    package func authenticateClient(id: String, secret: String) async throws -> ClientRecord? {
+        try await clients.authenticate(id: id, secret: secret)
+    }
+
+    /// RFC 6749 §4.4: a token for the client itself. Without a `scope` it gets all of its own.
+    package func clientCredentials(_ client: ClientRecord, scope: String? = nil) throws -> ExchangedToken {
+        var granted = client.scope
+        if let scope {
+            guard let wanted = Scope.parse(scope), Scope.covers(client.scope, wanted) else {
+                throw OAuthFault(.invalidScope, "the scope is malformed or more than the client has")
+            }
+            granted = wanted
+        }
+        let request = TokenIssuer.Request(
+            tenantID: client.tenantID, subject: client.clientID, clientID: client.clientID, scope: granted,
+            familyID: RandomID.make())
+        let (text, principal) = try issuer.issue(request, now: clock())
+        audit(AuditEvent(.clientToken, tenantID: client.tenantID, subject: client.clientID, clientID: client.clientID))
+        return ExchangedToken(accessToken: text, principal: principal)
+    }
+
+    /// RFC 8693. Throws ``OAuthFault``, or the store's error.
+    package func exchange(_ request: ExchangeRequest) async throws -> ExchangedToken {
+        try await exchanges.exchange(request)
+    }
+
+    /// RFC 7662: what `client` may know of a token; `{"active": false}` and nothing else for everything it may not.
+    package func introspect(token: String, by client: ClientRecord) async throws -> JSONObject {
+        if token.utf8.starts(with: Prefix.refreshToken.utf8) {
+            return try await introspectRefresh(token, by: client)
+        }
+        guard case .success(let principal) = judge(token: token.utf8),
+            ClientRights.mayInspect(principal, client)
+        else { return Introspection.inactive }
+        return Introspection.active(principal, policy: policy)
+    }
+
+    private func introspectRefresh(_ text: String, by client: ClientRecord) async throws -> JSONObject {
+        guard let token = RefreshToken(text),
+            let (family, position) = try await state.family(tokenHash: token.hash), family.isLive,
+            position == family.counter, family.absoluteExpiresAt > clock(),
+            ClientRights.mayEnd(tokenOf: family.clientID, tenantID: family.tenantID, client)
+        else { return Introspection.inactive }
+        return Introspection.active(family, policy: policy)
+    }
+
+    /// RFC 7009: ends a token, whatever its kind, if it is one that `client` may end. Silent about everything else.
+    /// - Returns: the sessions that ended with it.
+    package func revoke(presented text: String, by client: ClientRecord) async throws -> [String] {
+        if text.utf8.starts(with: Prefix.refreshToken.utf8) {
+            guard let family = try await family(ofRefreshToken: text),
+                ClientRights.mayEnd(tokenOf: family.clientID, tenantID: family.tenantID, client)
+            else { return [] }
+            return try await endFamily(family.id, reason: "revoked_by_client")
+        }
+        guard case .success(let principal) = judge(token: text.utf8),
+            ClientRights.mayEnd(tokenOf: principal.clientID, tenantID: principal.tenantID, client)
+        else { return [] }
+        try await revoke(token: principal)
+        return []
+    }
+}

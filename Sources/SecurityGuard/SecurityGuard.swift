@@ -1,0 +1,141 @@
+import Encodings
+import JOSE
+import StateSurface
+import Synchronization
+
+/// Who calls: keys, tokens, revocations, accounts, refresh families, trusted issuers. It knows no sessions.
+///
+/// The data plane (``judge(token:)``, ``isRevoked(_:)``, ``signAssertion(audience:principal:sessionID:)``) is
+/// synchronous and safe on any thread; everything that waits for the store is `async`.
+package final class SecurityGuard: Sendable {
+    package let policy: TokenPolicy
+    package let keyDirectory: KeyDirectory
+    let state: any StateSurface
+    let clock: @Sendable () -> Int64
+    let audit: AuditSink
+
+    let keys: KeyRingHolder
+    let issuer: TokenIssuer
+    let verifier: TokenVerifier
+    let assertions: AssertionIssuer
+    let revocations: Revocations
+    let feed: RevocationFeed
+    package let accounts: Accounts
+    package let clients: Clients
+    let families: RefreshFamilies
+    let exchanges: TokenExchange
+    let watch: KeyWatch
+
+    /// - Parameters:
+    ///   - sharesStore: whether other nodes may use this store; they must then hold the same keys.
+    ///   - fetch: how the key set of a remote issuer is read. It bounds time and size.
+    /// - Throws: ``GuardError`` for keys or settings that can't be used, the store's error when it can't be read.
+    package init(
+        policy: TokenPolicy, keyDirectory: KeyDirectory, state: any StateSurface, issuers: [TrustedIssuer] = [],
+        sharesStore: Bool = false, fetch: @escaping Fetch = SecurityGuard.noFetch,
+        clock: @escaping @Sendable () -> Int64, audit: @escaping AuditSink = { _ in }
+    ) async throws {
+        try policy.check()
+        let stamp = keyDirectory.stamp()
+        let contents = try await Self.keys(from: keyDirectory, state: state, sharesStore: sharesStore)
+        let keys = KeyRingHolder(try KeyRing(contents, generation: 1))
+        self.policy = policy
+        self.keyDirectory = keyDirectory
+        self.state = state
+        self.clock = clock
+        self.audit = audit
+        self.keys = keys
+        watch = KeyWatch(keyDirectory, keys, stamp: stamp, clock: clock)
+        issuer = TokenIssuer(policy: policy, keys: keys)
+        verifier = TokenVerifier(policy: policy, keys: keys)
+        assertions = AssertionIssuer(issuer: policy.issuer, keys: keys)
+        revocations = Revocations()
+        feed = RevocationFeed(revocations, state: state, tokenReach: policy.tokenReach, clock: clock)
+        accounts = Accounts(state: state, policy: policy, clock: clock, audit: audit)
+        clients = Clients(state: state, clock: clock, audit: audit)
+        families = RefreshFamilies(
+            state: state, policy: policy, issuer: issuer, revocations: revocations, clock: clock, audit: audit)
+        exchanges = TokenExchange(
+            issuers: try Self.keySets(issuers, fetch: fetch, clock: clock), state: state, policy: policy,
+            tokens: issuer, clock: clock, audit: audit)
+        try await feed.start()
+        try await registerKeys()
+    }
+
+    /// The fetch of a gateway without remote issuers.
+    package static let noFetch: Fetch = { _ in throw GuardError(.issuer, "no way to fetch a remote key set was given") }
+
+    private static func keySets(
+        _ issuers: [TrustedIssuer], fetch: @escaping Fetch, clock: @escaping @Sendable () -> Int64
+    ) throws(GuardError) -> [(issuer: TrustedIssuer, keys: RemoteKeySet)] {
+        var sets: [(issuer: TrustedIssuer, keys: RemoteKeySet)] = []
+        for issuer in issuers {
+            try issuer.check()
+            if sets.contains(where: { sameBytes($0.issuer.issuer, issuer.issuer) }) {
+                throw GuardError(.issuer, "issuer \(issuer.issuer) is listed twice")
+            }
+            let keys = try RemoteKeySet(issuer.keys, algorithms: issuer.algorithms, fetch: fetch, clock: clock)
+            sets.append((issuer, keys))
+        }
+        return sets
+    }
+
+    /// A node of a shared store that holds none of its keys must not start, nor make keys of its own.
+    private static func keys(
+        from directory: KeyDirectory, state: any StateSurface, sharesStore: Bool
+    ) async throws -> KeyDirectory.Contents {
+        guard sharesStore else { return try directory.loadOrCreate() }
+        let registered = try await state.registeredKeys()
+        if registered.isEmpty { return try directory.loadOrCreate() }
+        let contents = try directory.load()
+        guard let contents, contents.plan.keys.contains(where: { registered.contains($0.entry.keyID) }) else {
+            throw GuardError(
+                .foreignKeys,
+                "\(directory.path) holds none of the keys that the other nodes of this store sign with; "
+                    + "copy their keys directory here")
+        }
+        return contents
+    }
+
+    func registerKeys() async throws {
+        try await state.register(keys: [keys.ring.signingKey.verificationKey.keyID])
+    }
+}
+
+// MARK: Keys that change while it runs
+extension SecurityGuard {
+    /// The keys as they are now.
+    package var keyRing: KeyRing { keys.ring }
+    /// Changes with the keys: one atomic read.
+    package var keyGeneration: UInt64 { keys.currentGeneration }
+
+    /// Reads the key directory anew (SIGHUP). What can't be read leaves the keys as they are.
+    package func reload() async throws {
+        do {
+            guard try watch.reload() else { return }
+        } catch {
+            audit(AuditEvent(.keysRefused, reason: error.code.rawValue))
+            throw error
+        }
+        audit(AuditEvent(.keysChanged))
+        try await registerKeys()
+    }
+
+    /// Follows the key directory and forgets old revocations until it is cancelled.
+    ///
+    /// - Parameter report: hears of a directory that can't be used, once per change of it.
+    package func run(report: @escaping @Sendable (any Error) -> Void = { _ in }) async {
+        var lastPrune = clock()
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: .milliseconds(500)) } catch { return }
+            if watch.isDue() {
+                do { try await reload() } catch { report(error) }
+            }
+            let now = clock()
+            if now - lastPrune >= 60_000 || now < lastPrune {
+                revocations.prune(now: now)
+                lastPrune = now
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Encodings
+import JOSE
+
+/// Makes the short-lived JWT by which an upstream knows that a request came through the gateway.
+struct AssertionIssuer: Sendable {
+    static let lifetime: Int64 = 60
+
+    let issuer: String
+    let keys: KeyRingHolder
+
+    /// - Parameters:
+    ///   - principal: nil for a caller without identity; the assertion then speaks of the gateway alone.
+    ///   - owner: who owns the session by whose secret the caller came, where no token was shown.
+    ///   - sessionID: only for a Runtime, which is trusted with it.
+    func sign(
+        audience: String, principal: Principal?, owner: (tenantID: String?, userID: String?), sessionID: String?,
+        now: Int64
+    ) throws -> String {
+        let issuedAt = now / 1000
+        var claims: JSONObject = [
+            ClaimName.issuer: .string(issuer),
+            ClaimName.audience: .string(audience),
+            ClaimName.issuedAt: .integer(issuedAt),
+            ClaimName.expiresAt: .integer(issuedAt + Self.lifetime),
+            ClaimName.tokenID: .string(RandomID.make()),
+        ]
+        if let principal {
+            claims[ClaimName.subject] = .string(principal.subject)
+            claims[ClaimName.tenantID] = .string(principal.tenantID)
+            claims[ClaimName.clientID] = .string(principal.clientID)
+            claims[ClaimName.scope] = .string(Scope.text(principal.scope))
+        } else if let tenantID = owner.tenantID, let userID = owner.userID {
+            claims[ClaimName.subject] = .string(userID)
+            claims[ClaimName.tenantID] = .string(tenantID)
+        }
+        if let sessionID { claims[ClaimName.session] = .string(sessionID) }
+        return try keys.ring.signingKey.sign(claims: claims, type: TokenType.assertion)
+    }
+}

@@ -1,0 +1,70 @@
+import StateSurface
+import Synchronization
+
+/// Keeps ``Revocations`` true: everything at the start, each change as it is told, everything again after a gap.
+final class RevocationFeed: Sendable {
+    private let revocations: Revocations
+    private let state: any StateSurface
+    private let clock: @Sendable () -> Int64
+    private let tokenReach: Int64
+    private let subscription = Mutex<Subscription?>(nil)
+    /// Asked for and not yet done; `running` while a task works on it.
+    private let reload = Mutex((wanted: false, running: false))
+
+    init(_ revocations: Revocations, state: any StateSurface, tokenReach: Int64, clock: @escaping @Sendable () -> Int64)
+    {
+        self.revocations = revocations
+        self.state = state
+        self.tokenReach = tokenReach
+        self.clock = clock
+    }
+
+    deinit { subscription.withLock { $0?.cancel() } }
+
+    /// Subscribes first and reads afterwards, so that nothing falls between the two.
+    func start() async throws {
+        let subscription = state.subscribe { [weak self] change in self?.observe(change) }
+        self.subscription.withLock { $0 = subscription }
+        try await load()
+    }
+
+    private func observe(_ change: Change) {
+        switch change {
+        case .revoked(let revocation): revocations.insert(revocation)
+        case .familyEnded(let id):
+            revocations.insert(Revocation(kind: .family, id: id, expiresAt: clock() &+ tokenReach))
+        case .reset: scheduleReload()
+        case .session, .account, .events: break
+        }
+    }
+
+    private func load() async throws {
+        revocations.insert(contentsOf: try await state.revocations(now: clock()))
+    }
+
+    /// One task at a time; what was known stays in force meanwhile, and only the store's answer ends the attempts.
+    private func scheduleReload() {
+        let mustStart = reload.withLock { reload in
+            reload.wanted = true
+            defer { reload.running = true }
+            return !reload.running
+        }
+        guard mustStart else { return }
+        Task { [weak self] in
+            while let self, self.takeReload() {
+                do { try await self.load() } catch {
+                    self.reload.withLock { $0.wanted = true }
+                    try? await Task.sleep(for: .milliseconds(250))
+                }
+            }
+        }
+    }
+
+    private func takeReload() -> Bool {
+        reload.withLock { reload in
+            defer { reload.wanted = false }
+            if !reload.wanted { reload.running = false }
+            return reload.wanted
+        }
+    }
+}

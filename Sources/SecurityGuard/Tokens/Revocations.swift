@@ -1,0 +1,80 @@
+import Encodings
+import StateSurface
+import Synchronization
+
+/// Every revocation that still matters, in memory. Adding is for good: nothing here is ever taken back.
+final class Revocations: Sendable {
+    private struct Table {
+        var tokens: [ByteName: Int64] = [:]
+        var families: [ByteName: Int64] = [:]
+        /// By subject: tokens issued until then are dead, and when that may be forgotten.
+        var subjects: [ByteName: (issuedUntil: Int64, expiresAt: Int64)] = [:]
+    }
+
+    /// Kept this much longer than needed, so that a clock that steps back revives nothing.
+    private static let margin: Int64 = 3_600_000
+
+    private let table = Mutex(Table())
+    private let moves = Atomic<UInt64>(0)
+
+    /// Grows with every revocation that was not known.
+    var generation: UInt64 { moves.load(ordering: .acquiring) }
+
+    func insert(_ revocation: Revocation) { insert(contentsOf: CollectionOfOne(revocation)) }
+
+    func insert(contentsOf revocations: some Sequence<Revocation>) {
+        let isNews = table.withLock { table in
+            var isNews = false
+            for revocation in revocations where Self.add(revocation, to: &table) { isNews = true }
+            return isNews
+        }
+        if isNews { moves.add(1, ordering: .acquiringAndReleasing) }
+    }
+
+    private static func add(_ revocation: Revocation, to table: inout Table) -> Bool {
+        let name = ByteName(revocation.id)
+        switch revocation.kind {
+        case .token: return extend(&table.tokens[name], revocation.expiresAt)
+        case .family: return extend(&table.families[name], revocation.expiresAt)
+        case .subject:
+            let known = table.subjects[name]
+            let until = max(known?.issuedUntil ?? .min, revocation.issuedUntil)
+            table.subjects[name] = (until, max(known?.expiresAt ?? .min, revocation.expiresAt))
+            return until != known?.issuedUntil
+        }
+    }
+
+    private static func extend(_ slot: inout Int64?, _ expiresAt: Int64) -> Bool {
+        defer { slot = max(slot ?? .min, expiresAt) }
+        return slot == nil
+    }
+
+    func contains(_ principal: Principal) -> Bool {
+        contains(
+            tokenID: principal.tokenID, familyID: principal.familyID, subject: principal.subject,
+            issuedAt: principal.issuedAt)
+    }
+
+    /// Whether any of these is revoked; nil names nothing.
+    func contains(tokenID: String?, familyID: String?, subject: String?, issuedAt: Int64) -> Bool {
+        table.withLock { table in
+            if !table.families.isEmpty, let familyID, table.families[ByteName(familyID)] != nil { return true }
+            if !table.tokens.isEmpty, let tokenID, table.tokens[ByteName(tokenID)] != nil { return true }
+            if !table.subjects.isEmpty, let subject, let entry = table.subjects[ByteName(subject)] {
+                return issuedAt <= entry.issuedUntil
+            }
+            return false
+        }
+    }
+
+    /// Forgets those that no token can need any more.
+    func prune(now: Int64) {
+        table.withLock { table in
+            table.tokens = table.tokens.filter { $0.value &+ Self.margin > now }
+            table.families = table.families.filter { $0.value &+ Self.margin > now }
+            table.subjects = table.subjects.filter { $0.value.expiresAt &+ Self.margin > now }
+        }
+    }
+
+    var count: Int { table.withLock { $0.tokens.count + $0.families.count + $0.subjects.count } }
+}

@@ -1,0 +1,75 @@
+import JOSE
+
+/// What the tokens made here say, and what is asked of them when they come back.
+package struct TokenPolicy: Sendable {
+    package var issuer: String
+    package var audience: [String]
+    /// The algorithm of keys made on the first run and of `keys rotate`.
+    package var algorithm: SignatureAlgorithm
+    package var accessTokenLifetime: Int64
+    package var refreshTokenLifetime: Int64
+    /// At most a minute.
+    package var clockSkew: Int64
+    /// How long the predecessor of an unused refresh token gets the same successor again.
+    package var refreshGrace: Int64
+    /// Scopes of accounts that are made without any.
+    package var defaultScope: [String]
+    /// Whether strangers may register.
+    package var registration: Bool
+    package var defaultTenant: String
+    package var scrypt: ScryptParameters
+    /// Threads that may hash passwords at once; 0 picks one less than the cores (at least one).
+    package var hashingThreads: Int
+    /// Logins that may wait for one of these threads.
+    package var hashingQueue: Int
+
+    package init(
+        issuer: String, audience: [String] = ["gatehouse"], algorithm: SignatureAlgorithm = .es256,
+        accessTokenLifetime: Int64 = 900_000, refreshTokenLifetime: Int64 = 2_592_000_000, clockSkew: Int64 = 30_000,
+        refreshGrace: Int64 = 10_000, defaultScope: [String] = [], registration: Bool = false,
+        defaultTenant: String = "default", scrypt: ScryptParameters = .current, hashingThreads: Int = 0,
+        hashingQueue: Int = 64
+    ) {
+        self.issuer = issuer
+        self.audience = audience
+        self.algorithm = algorithm
+        self.accessTokenLifetime = accessTokenLifetime
+        self.refreshTokenLifetime = refreshTokenLifetime
+        self.clockSkew = clockSkew
+        self.refreshGrace = refreshGrace
+        self.defaultScope = defaultScope
+        self.registration = registration
+        self.defaultTenant = defaultTenant
+        self.scrypt = scrypt
+        self.hashingThreads = hashingThreads
+        self.hashingQueue = hashingQueue
+    }
+
+    /// How long after its issue an access token can still be accepted somewhere.
+    ///
+    /// A minute is added for a token that was being made while its family ended, and for nodes whose clocks differ.
+    package var tokenReach: Int64 { accessTokenLifetime + clockSkew + 60_000 }
+
+    /// Throws the first rule that the policy breaks.
+    package func check() throws(GuardError) {
+        if issuer.utf8.isEmpty { throw GuardError(.policy, "tokens.issuer is empty: set it to the gateway's URL") }
+        if audience.isEmpty || audience.contains(where: \.utf8.isEmpty) {
+            throw GuardError(.policy, "tokens.audience needs at least one name, and none may be empty")
+        }
+        if accessTokenLifetime < 1000 || accessTokenLifetime > 86_400_000 * 366 {
+            throw GuardError(.policy, "tokens.access_token_lifetime must lie between 1s and 366d")
+        }
+        if refreshTokenLifetime < 1000 || refreshTokenLifetime > 86_400_000 * 3660 {
+            throw GuardError(.policy, "tokens.refresh_token_lifetime must lie between 1s and 3660d")
+        }
+        if clockSkew < 0 || clockSkew > 60_000 {
+            throw GuardError(.policy, "tokens.clock_skew must lie between 0s and 60s")
+        }
+        if !NameRule.isTenant(defaultTenant) {
+            throw GuardError(.policy, "the default tenant may hold letters, digits, '.', '_' and '-' only")
+        }
+        for scope in defaultScope where !Scope.isScopeToken(scope) {
+            throw GuardError(.policy, "accounts.default_scope holds something that is no scope (RFC 6749 §3.3)")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// The one place where PostgreSQL's errors become the store's.
+extension StateSurfaceError {
+    init(postgres error: any Error) {
+        switch error {
+        case let error as StateSurfaceError: self = error
+        case let fault as PostgresFault: self.init(fault)
+        default: self.init(.failed, "PostgreSQL failed: \(type(of: error))")
+        }
+    }
+
+    private init(_ fault: PostgresFault) {
+        switch fault {
+        case .unreachable(let why): self.init(.unavailable, "PostgreSQL cannot be reached: \(why)")
+        case .lost(let why): self.init(.unavailable, "the connection to PostgreSQL was lost: \(why)")
+        case .silent: self.init(.unavailable, "PostgreSQL does not answer")
+        case .commitUnknown: self.init(.unavailable, "the connection to PostgreSQL was lost while committing")
+        case .refused(let sqlState): self.init(sqlState: sqlState)
+        }
+    }
+
+    /// The codes of PostgreSQL's Appendix A, by class where a class is enough.
+    private init(sqlState: String) {
+        let detail = "SQLSTATE \(sqlState)"
+        switch (sqlState, sqlState.prefix(2)) {
+        case ("23505", _):
+            self.init(.duplicate, "such a record exists already")
+        case ("53100", _):
+            self.init(.full, "PostgreSQL has no space left (\(detail))")
+        case ("42501", _), ("3D000", _), ("3F000", _), (_, "28"):
+            self.init(.misconfigured, "PostgreSQL does not let this user in or lacks a right (\(detail))")
+        case ("25006", _), ("40001", _), ("40P01", _), ("55P03", _), (_, "08"), (_, "53"), (_, "57"), (_, "58"):
+            self.init(.unavailable, "PostgreSQL cannot do it now (\(detail))")
+        case ("XX001", _), ("XX002", _):
+            self.init(.corrupt, "PostgreSQL reports damaged data (\(detail))")
+        default:
+            self.init(.failed, "PostgreSQL refused a statement (\(detail))")
+        }
+    }
+}
+
+extension PostgresFault {
+    /// Two transactions met; run again, one of them passes.
+    var isCollision: Bool {
+        if case .refused(let state) = self { return state == "40001" || state == "40P01" }
+        return false
+    }
+
+    /// The connection went away.
+    var isLoss: Bool {
+        switch self {
+        case .lost, .silent: true
+        // The server is going down, or has had enough of an idle transaction, and has said so.
+        case .refused(let state): ["57P01", "57P02", "57P03", "25P03"].contains(state)
+        default: false
+        }
+    }
+
+    /// Worth one more try at once: a connection that died while it lay idle looks like this.
+    var isProbablyStale: Bool {
+        if case .silent = self { return false }
+        return isLoss
+    }
+}

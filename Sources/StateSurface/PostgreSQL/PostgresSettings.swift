@@ -1,0 +1,63 @@
+/// How to reach the server and what each connection is told first.
+struct PostgresSettings: Sendable {
+    let url: String
+
+    init(url: String) throws {
+        // The URL may hold a password, and libpq's complaint may quote it: neither is repeated.
+        guard !url.utf8.contains(0), Connection.isReadable(url: url) else {
+            throw StateSurfaceError(
+                .misconfigured, "the state URL cannot be read; write postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+        }
+        self.url = url
+    }
+
+    /// In libpq the last one wins: what stands before `dbname` is a default that the URL may change.
+    private var parameters: [(String, String)] {
+        [
+            ("fallback_application_name", "gatehouse"),
+            ("connect_timeout", "3"),
+            ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "6000"),
+            ("target_session_attrs", "read-write"),
+            ("dbname", url),
+            ("client_encoding", "UTF8"),
+        ]
+    }
+
+    func withCStrings<Result>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+    ) -> Result {
+        var memory: [CChar] = []
+        func place(_ text: String) -> Int {
+            defer { memory += text.utf8CString }
+            return memory.count
+        }
+        let keys = parameters.map { place($0.0) }
+        let values = parameters.map { place($0.1) }
+        return memory.withUnsafeBufferPointer { memory in
+            func pointers(_ offsets: [Int]) -> [UnsafePointer<CChar>?] {
+                offsets.map { memory.baseAddress?.advanced(by: $0) } + [nil]
+            }
+            return pointers(keys).withUnsafeBufferPointer { keys in
+                pointers(values).withUnsafeBufferPointer { values in
+                    body(keys.baseAddress, values.baseAddress)
+                }
+            }
+        }
+    }
+
+    /// A schema of its own keeps the tables apart from those of an application in the same database.
+    static let schema = "gatehouse"
+
+    /// Durability is only ever raised: a stricter `synchronous_commit` of the operator's stays.
+    func connect() throws -> Connection {
+        let connection = try Connection(self)
+        _ = try connection.run(
+            """
+            SET search_path TO \(Self.schema); SET statement_timeout = 5000; SET lock_timeout = 4000;
+            SET idle_in_transaction_session_timeout = 15000;
+            SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+            """)
+        return connection
+    }
+}

@@ -1,0 +1,73 @@
+/// What came back from one statement.
+struct PostgresAnswer {
+    var rows: [SQLRow] = []
+    var changed = 0
+    /// The command tag, such as `COMMIT`.
+    var tag = ""
+}
+
+struct PostgresNotification {
+    let channel: String
+    let payload: String
+}
+
+/// Why PostgreSQL did not do it.
+enum PostgresFault: Error {
+    /// No connection could be made. The text is libpq's and holds no secret.
+    case unreachable(String)
+    /// The connection is gone; what was under way may or may not have happened.
+    case lost(String)
+    /// The server did not answer in time; what was under way may or may not have happened.
+    case silent
+    /// The server said no.
+    case refused(sqlState: String)
+    /// The connection was lost while committing: these changes may have become true.
+    case commitUnknown([Change])
+}
+
+/// Values as libpq takes them, all in one piece of memory: texts and blobs as they are, integers as digits.
+struct PostgresParameters {
+    private var bytes: [UInt8] = []
+    private var offsets: [Int?] = []
+    private var lengths: [CInt] = []
+    private var formats: [CInt] = []
+
+    init(_ values: [SQLValue]) throws {
+        try refuseNUL(in: values)
+        for value in values {
+            switch value {
+            case .null: append(nil, format: 0)
+            case .integer(let value): append(Array(String(value).utf8), format: 0)
+            case .text(let value): append(Array(value.utf8), format: 1)
+            case .blob(let value): append(value, format: 1)
+            }
+        }
+    }
+
+    private mutating func append(_ value: [UInt8]?, format: CInt) {
+        offsets.append(value == nil ? nil : bytes.count)
+        lengths.append(CInt(clamping: value?.count ?? 0))
+        formats.append(format)
+        bytes += value ?? []
+        bytes.append(0)
+    }
+
+    typealias Pointers = (
+        CInt, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<CInt>?, UnsafePointer<CInt>?
+    )
+
+    func withPointers(_ body: (Pointers) throws -> Void) rethrows {
+        try bytes.withUnsafeBytes { memory in
+            let base = memory.bindMemory(to: CChar.self).baseAddress
+            let pointers = offsets.map { offset in offset.flatMap { base?.advanced(by: $0) } }
+            try pointers.withUnsafeBufferPointer { pointers in
+                try lengths.withUnsafeBufferPointer { lengths in
+                    try formats.withUnsafeBufferPointer { formats in
+                        try body(
+                            (CInt(offsets.count), pointers.baseAddress, lengths.baseAddress, formats.baseAddress))
+                    }
+                }
+            }
+        }
+    }
+}

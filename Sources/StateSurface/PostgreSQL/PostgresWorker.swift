@@ -1,0 +1,99 @@
+import Dispatch
+
+/// Runs an actor's jobs on a queue of its own, so that libpq blocks nobody else.
+final class QueueExecutor: SerialExecutor {
+    private let queue: DispatchQueue
+
+    init(_ label: String) {
+        queue = DispatchQueue(label: label)
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}
+
+/// One work connection: connects when first used, and again after a loss.
+actor PostgresWorker {
+    private let executor = QueueExecutor("gatehouse.state.postgres")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private let settings: PostgresSettings
+    private let gate: ConnectGate
+    private var connection: Connection?
+
+    init(_ settings: PostgresSettings, gate: ConnectGate) {
+        self.settings = settings
+        self.gate = gate
+    }
+
+    func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow] {
+        try withConnection { try $0.query(sql, values).rows }
+    }
+
+    /// - Returns: the value, and what is to be told now that it is durable.
+    func transaction<Value: Sendable>(
+        origin: String, patience: Duration = .seconds(7),
+        _ body: @Sendable (any SQLTransaction) throws -> Value
+    ) throws -> (Value, [Change]) {
+        try withConnection { connection in
+            connection.patience = patience
+            defer { connection.patience = .seconds(7) }
+            _ = try connection.run("BEGIN")
+            let transaction = PostgresTransaction(connection, origin: origin)
+            let value: Value
+            do {
+                value = try body(transaction)
+                try transaction.notify()
+            } catch {
+                if connection.isUsable { _ = try connection.run("ROLLBACK") }
+                throw error
+            }
+            try Self.commit(connection, transaction.changes)
+            return (value, transaction.changes)
+        }
+    }
+
+    func disconnect() {
+        connection = nil
+    }
+
+    private static func commit(_ connection: Connection, _ changes: [Change]) throws {
+        let answer: PostgresAnswer
+        do {
+            answer = try connection.run("COMMIT")
+        } catch let fault as PostgresFault where fault.isLoss {
+            throw PostgresFault.commitUnknown(changes)
+        }
+        // An aborted transaction answers COMMIT with ROLLBACK.
+        guard answer.tag == "COMMIT" else {
+            throw StateSurfaceError(.failed, "PostgreSQL rolled the transaction back")
+        }
+    }
+
+    /// A connection that lay idle may have died unnoticed: then, and only then, once more on a fresh one.
+    private func withConnection<Value>(_ body: (Connection) throws -> Value) throws -> Value {
+        if let connection, connection.isUsable {
+            do {
+                return try attempt(body, on: connection)
+            } catch let fault as PostgresFault where fault.isProbablyStale {}
+        }
+        connection = nil
+        let fresh = try gate.connect(settings)
+        connection = fresh
+        return try attempt(body, on: fresh)
+    }
+
+    private func attempt<Value>(_ body: (Connection) throws -> Value, on connection: Connection) throws -> Value {
+        do {
+            return try body(connection)
+        } catch {
+            let fault = error as? PostgresFault
+            // 0A000 and 26000: the prepared statements no longer fit the tables or the server process.
+            let isStale = if case .refused(let state)? = fault { ["0A000", "26000"].contains(state) } else { false }
+            if !connection.isUsable || isStale || fault?.isLoss == true { self.connection = nil }
+            throw error
+        }
+    }
+}

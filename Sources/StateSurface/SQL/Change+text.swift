@@ -1,0 +1,48 @@
+/// A change as one line of text: what the `changes` table and `NOTIFY` carry. Ids come last, so they may hold anything.
+extension Change {
+    var text: String {
+        switch self {
+        case .session(let id, let state, let epoch): "s|\(state.rawValue)|\(epoch)|\(id)"
+        case .familyEnded(let id): "f|\(id)"
+        case .revoked(let revocation):
+            "r|\(revocation.kind.rawValue)|\(revocation.issuedUntil)|\(revocation.expiresAt)|\(revocation.id)"
+        case .account(let userID): "a|\(userID)"
+        case .events(let sessionID, let lastSeq): "e|\(lastSeq)|\(sessionID)"
+        case .reset: "x|"
+        }
+    }
+
+    /// What cannot be read was written by a version that knows more: everything must be asked again.
+    init(text: some StringProtocol) {
+        self = Self.parse(String(text)) ?? .reset
+    }
+
+    private static func parse(_ text: String) -> Change? {
+        func fields(_ count: Int) -> [Substring]? {
+            let parts = text.split(separator: "|", maxSplits: count, omittingEmptySubsequences: false)
+            return parts.count == count + 1 ? parts : nil
+        }
+        switch text.prefix(2) {
+        case "s|":
+            guard let part = fields(3), let state = StoredSessionState(rawValue: String(part[1])),
+                let epoch = Int64(part[2])
+            else { return nil }
+            return .session(id: String(part[3]), state: state, epoch: epoch)
+        case "f|":
+            return .familyEnded(id: String(text.dropFirst(2)))
+        case "r|":
+            guard let part = fields(4), let kind = Revocation.Kind(rawValue: String(part[1])),
+                let issuedUntil = Int64(part[2]), let expiresAt = Int64(part[3])
+            else { return nil }
+            return .revoked(
+                Revocation(kind: kind, id: String(part[4]), issuedUntil: issuedUntil, expiresAt: expiresAt))
+        case "a|":
+            return .account(userID: String(text.dropFirst(2)))
+        case "e|":
+            guard let part = fields(2), let lastSeq = Int64(part[1]) else { return nil }
+            return .events(sessionID: String(part[2]), lastSeq: lastSeq)
+        default:
+            return nil
+        }
+    }
+}

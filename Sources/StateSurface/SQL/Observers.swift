@@ -1,0 +1,33 @@
+import Synchronization
+
+/// Those who want to hear of changes.
+final class Observers: Sendable {
+    private struct Table {
+        var nextID: UInt64 = 0
+        var callbacks: [(id: UInt64, call: @Sendable (Change) -> Void)] = []
+    }
+
+    private let table = Mutex(Table())
+    /// One change is told at a time, whatever thread it comes from.
+    private let telling = Mutex(())
+
+    func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription {
+        let id = table.withLock { table in
+            table.nextID += 1
+            table.callbacks.append((table.nextID, observer))
+            return table.nextID
+        }
+        return Subscription { [weak self] in
+            self?.table.withLock { $0.callbacks.removeAll { $0.id == id } }
+        }
+    }
+
+    func tell(_ changes: [Change]) {
+        guard !changes.isEmpty else { return }
+        telling.withLock { _ in
+            for change in changes {
+                for callback in table.withLock({ $0.callbacks }) { callback.call(change) }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// A value as both databases know it.
+enum SQLValue: Sendable, Equatable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+
+    static func optional(_ value: Int64?) -> Self { value.map(Self.integer) ?? .null }
+    static func optional(_ value: String?) -> Self { value.map(Self.text) ?? .null }
+    static func optional(_ value: [UInt8]?) -> Self { value.map(Self.blob) ?? .null }
+    static func flag(_ value: Bool) -> Self { .integer(value ? 1 : 0) }
+    /// Scope tokens hold no spaces (RFC 6749 §3.3), so a space keeps them apart.
+    static func scope(_ value: [String]) -> Self { .text(value.joined(separator: " ")) }
+
+    /// SQLite would cut a text at its first NUL and PostgreSQL refuses it: neither may decide for us.
+    var holdsNUL: Bool {
+        guard case .text(let text) = self else { return false }
+        return text.utf8.contains(0)
+    }
+}
+
+/// One row of an answer, read from left to right in the order of the columns asked for.
+struct SQLRow: Sendable {
+    private let values: [SQLValue]
+    private var position = 0
+
+    init(_ values: [SQLValue]) {
+        self.values = values
+    }
+
+    private mutating func next() throws -> SQLValue {
+        guard position < values.count else { throw Self.unreadable }
+        defer { position += 1 }
+        return values[position]
+    }
+
+    mutating func optionalInteger() throws -> Int64? {
+        switch try next() {
+        case .null: nil
+        case .integer(let value): value
+        default: throw Self.unreadable
+        }
+    }
+
+    mutating func optionalText() throws -> String? {
+        switch try next() {
+        case .null: nil
+        case .text(let value): value
+        default: throw Self.unreadable
+        }
+    }
+
+    mutating func optionalBlob() throws -> [UInt8]? {
+        switch try next() {
+        case .null: nil
+        case .blob(let value): value
+        default: throw Self.unreadable
+        }
+    }
+
+    mutating func integer() throws -> Int64 { try Self.present(optionalInteger()) }
+    mutating func text() throws -> String { try Self.present(optionalText()) }
+    mutating func blob() throws -> [UInt8] { try Self.present(optionalBlob()) }
+    mutating func flag() throws -> Bool { try integer() != 0 }
+    mutating func scope() throws -> [String] { try text().split(separator: " ").map(String.init) }
+
+    /// A text that is one of the words of a closed list.
+    mutating func word<Word: RawRepresentable>(_ type: Word.Type) throws -> Word where Word.RawValue == String {
+        try Self.present(Word(rawValue: text()))
+    }
+
+    private static func present<Value>(_ value: Value?) throws -> Value {
+        guard let value else { throw unreadable }
+        return value
+    }
+
+    private static var unreadable: StateSurfaceError {
+        StateSurfaceError(.corrupt, "a row does not have the shape this version writes")
+    }
+}

@@ -1,0 +1,117 @@
+/// The tables, written once for both databases, and the steps from one version of them to the next.
+enum Schema {
+    /// Each entry brings the store one version further. Never edit one that was released: append.
+    private static let steps: [[String]] = [first]
+
+    /// Brings the store to this version's schema. Call it inside a transaction that excludes other migrators.
+    static func migrate(_ transaction: any SQLTransaction) throws {
+        _ = try transaction.execute(
+            transaction.dialect.schema("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)"), [])
+        var row = try transaction.row("SELECT COALESCE(MAX(version), 0) FROM schema_version", [])
+        let current = try row?.integer() ?? 0
+        guard current <= steps.count else {
+            throw StateSurfaceError(
+                .misconfigured,
+                "the store has schema version \(current), written by a newer gatehouse; this one knows \(steps.count)")
+        }
+        for (index, statements) in steps.enumerated() where index >= current {
+            for statement in statements {
+                _ = try transaction.execute(transaction.dialect.schema(statement), [])
+            }
+            _ = try transaction.execute(
+                "INSERT INTO schema_version (version) VALUES (?1)", [.integer(Int64(index + 1))])
+        }
+    }
+
+    private static let first = sessions + accounts + families + executions + shared
+
+    private static let sessions = [
+        """
+        CREATE TABLE sessions (id TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, tenant_id TEXT, user_id TEXT,
+        created_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL, idle_timeout INTEGER NOT NULL,
+        absolute_expires_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, secret_hash BLOB NOT NULL,
+        previous_secret_hash BLOB, previous_secret_until INTEGER, epoch INTEGER NOT NULL, family_id TEXT,
+        metadata TEXT NOT NULL, ended_at INTEGER, version INTEGER NOT NULL)
+        """,
+        "CREATE INDEX sessions_by_secret ON sessions (secret_hash)",
+        """
+        CREATE INDEX sessions_by_previous_secret ON sessions (previous_secret_hash)
+        WHERE previous_secret_hash IS NOT NULL
+        """,
+        "CREATE INDEX sessions_by_owner ON sessions (user_id, tenant_id, created_at) WHERE user_id IS NOT NULL",
+        "CREATE INDEX sessions_by_family ON sessions (family_id) WHERE family_id IS NOT NULL",
+        "CREATE INDEX sessions_by_end ON sessions (expires_at) WHERE state IN ('anonymous', 'authenticated')",
+        """
+        CREATE INDEX tombstones_by_end ON sessions (absolute_expires_at)
+        WHERE state NOT IN ('anonymous', 'authenticated')
+        """,
+    ]
+
+    private static let accounts = [
+        """
+        CREATE TABLE accounts (user_id TEXT NOT NULL PRIMARY KEY, tenant_id TEXT NOT NULL, email TEXT NOT NULL,
+        email_key TEXT NOT NULL, password_hash TEXT, scope TEXT NOT NULL, disabled INTEGER NOT NULL,
+        created_at INTEGER NOT NULL, version INTEGER NOT NULL)
+        """,
+        // Accounts without an e-mail (external identities may have none) do not clash.
+        "CREATE UNIQUE INDEX accounts_by_email ON accounts (email_key, tenant_id) WHERE email_key <> ''",
+        """
+        CREATE TABLE identities (issuer TEXT NOT NULL, subject TEXT NOT NULL, tenant_id TEXT NOT NULL,
+        user_id TEXT NOT NULL, PRIMARY KEY (issuer, subject, tenant_id))
+        """,
+        """
+        CREATE TABLE clients (client_id TEXT NOT NULL PRIMARY KEY, tenant_id TEXT NOT NULL, name TEXT NOT NULL,
+        secret_hash BLOB NOT NULL, scope TEXT NOT NULL, disabled INTEGER NOT NULL, created_at INTEGER NOT NULL)
+        """,
+    ]
+
+    private static let families = [
+        """
+        CREATE TABLE families (id TEXT NOT NULL PRIMARY KEY, tenant_id TEXT NOT NULL, user_id TEXT NOT NULL,
+        client_id TEXT NOT NULL, scope TEXT NOT NULL, binding TEXT, is_live INTEGER NOT NULL,
+        created_at INTEGER NOT NULL, absolute_expires_at INTEGER NOT NULL, current_hash BLOB NOT NULL,
+        previous_hash BLOB, successor_salt BLOB, rotated_at INTEGER, counter INTEGER NOT NULL)
+        """,
+        "CREATE INDEX families_by_user ON families (user_id)",
+        "CREATE INDEX families_by_end ON families (absolute_expires_at)",
+        """
+        CREATE TABLE refresh_tokens (hash BLOB NOT NULL PRIMARY KEY, family_id TEXT NOT NULL,
+        position INTEGER NOT NULL)
+        """,
+        "CREATE INDEX refresh_tokens_by_family ON refresh_tokens (family_id)",
+        """
+        CREATE TABLE revocations (kind TEXT NOT NULL, id TEXT NOT NULL, issued_until INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL, PRIMARY KEY (kind, id))
+        """,
+        "CREATE INDEX revocations_by_end ON revocations (expires_at)",
+    ]
+
+    private static let executions = [
+        """
+        CREATE TABLE executions (session_id TEXT NOT NULL, intent_id TEXT NOT NULL, intent TEXT NOT NULL,
+        fingerprint BLOB NOT NULL, node_id TEXT NOT NULL, epoch INTEGER NOT NULL, created_at INTEGER NOT NULL,
+        seq INTEGER, outcome TEXT, PRIMARY KEY (session_id, intent_id))
+        """,
+        "CREATE INDEX executions_open ON executions (node_id) WHERE seq IS NULL",
+        """
+        CREATE TABLE events (session_id TEXT NOT NULL, seq INTEGER NOT NULL, payload TEXT NOT NULL,
+        PRIMARY KEY (session_id, seq))
+        """,
+        "CREATE TABLE streams (session_id TEXT NOT NULL PRIMARY KEY, last_seq INTEGER NOT NULL)",
+        "CREATE TABLE nodes (id TEXT NOT NULL PRIMARY KEY, seen_at INTEGER NOT NULL)",
+    ]
+
+    private static let shared = [
+        """
+        CREATE TABLE artifacts (tenant_id TEXT NOT NULL, user_id TEXT NOT NULL, name TEXT NOT NULL,
+        version INTEGER NOT NULL, state TEXT NOT NULL, content TEXT NOT NULL, updated_at INTEGER NOT NULL,
+        PRIMARY KEY (tenant_id, user_id, name))
+        """,
+        "CREATE TABLE signing_keys (thumbprint TEXT NOT NULL PRIMARY KEY, registered_at INTEGER NOT NULL)",
+        """
+        CREATE TABLE counters (key TEXT NOT NULL, slot INTEGER NOT NULL, amount INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL, PRIMARY KEY (key, slot))
+        """,
+        "CREATE INDEX counters_by_end ON counters (expires_at)",
+    ]
+}

@@ -1,0 +1,122 @@
+import Foundation
+import GRDB
+import Glibc
+
+/// Finds, makes or refuses the database file. What is damaged is refused and left as it is, never made anew.
+enum SQLiteFile {
+    private static let magic = Array("SQLite format 3\0".utf8)
+    /// Beyond this a start would have to read for seconds; a damaged page is then found when it is used.
+    private static let checkedSize: Int64 = 512 << 20
+
+    static func path(ofURL url: String) throws -> String {
+        var path = url.dropFirst("sqlite:".count)
+        if path.hasPrefix("//") {
+            guard path.hasPrefix("///") else {
+                throw StateSurfaceError(.misconfigured, "write sqlite:PATH, without two slashes before the path")
+            }
+            path = path.dropFirst(2)
+        }
+        guard !path.isEmpty else { throw StateSurfaceError(.misconfigured, "sqlite: needs a path: sqlite:PATH") }
+        guard path != ":memory:" else {
+            throw StateSurfaceError(.misconfigured, "the state must outlive the process: name a file, not :memory:")
+        }
+        return String(path)
+    }
+
+    /// Makes the folder and an empty file of mode 0600 where there are none; refuses a file that is no database.
+    static func prepare(_ path: String) throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        if !folder.isEmpty {
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw StateSurfaceError(.misconfigured, "cannot create the folder \(folder) for the state file")
+            }
+        }
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let reason = String(cString: strerror(errno))
+            throw StateSurfaceError(.misconfigured, "cannot open the state file \(path): \(reason)")
+        }
+        defer { _ = Glibc.close(descriptor) }
+        try checkHeader(descriptor, path: path)
+    }
+
+    private static func checkHeader(_ descriptor: CInt, path: String) throws {
+        var header = [UInt8](repeating: 0, count: magic.count)
+        let count = pread(descriptor, &header, header.count, 0)
+        if count == 0 {
+            // An empty file is a new one, unless a write-ahead log says that there was more.
+            guard size(of: path + "-wal") == 0 else { throw damaged(path, "it is empty, but its -wal file is not") }
+        } else if count != magic.count || header != magic {
+            throw damaged(path, "it is not an SQLite database")
+        }
+    }
+
+    /// Opens the pool and proves that the file is sound and that writes will be durable.
+    static func open(_ path: String) throws -> DatabasePool {
+        let deadline = ContinuousClock.now + .seconds(3)
+        while ContinuousClock.now < deadline {
+            do {
+                return try openOnce(path)
+            } catch let error as StateSurfaceError where error.code == .unavailable {
+                // Of several that switch a new file to WAL at once some are told BUSY without having waited.
+                usleep(50_000)
+            }
+        }
+        return try openOnce(path)
+    }
+
+    private static func openOnce(_ path: String) throws -> DatabasePool {
+        do {
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(5)
+            configuration.maximumReaderCount = 4
+            configuration.foreignKeysEnabled = false
+            configuration.label = "gatehouse.state"
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            try pool.writeWithoutTransaction { database in
+                // GRDB sets NORMAL when it switches to WAL: this has to come after it.
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
+                    throw StateSurfaceError(.failed, "SQLite does not accept synchronous = FULL")
+                }
+                try check(database, path: path)
+            }
+            return pool
+        } catch {
+            throw naming(path, StateSurfaceError(sqlite: error))
+        }
+    }
+
+    private static func check(_ database: Database, path: String) throws {
+        guard size(of: path) <= checkedSize else { return }
+        guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
+            throw damaged(path, "SQLite's quick_check fails")
+        }
+    }
+
+    private static func naming(_ path: String, _ error: StateSurfaceError) -> StateSurfaceError {
+        guard !error.message.contains(path) else { return error }
+        return StateSurfaceError(error.code, "\(path): \(error.message)")
+    }
+
+    private static func damaged(_ path: String, _ why: String) -> StateSurfaceError {
+        StateSurfaceError(
+            .corrupt,
+            "the state file \(path) is damaged: \(why). It is left untouched; restore a backup or move it away")
+    }
+
+    static func size(of path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// What tells this file from another one of the same name.
+    static func identity(of path: String) -> [UInt64]? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return [UInt64(status.st_dev), UInt64(status.st_ino)]
+    }
+}

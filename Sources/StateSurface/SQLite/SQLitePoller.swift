@@ -1,0 +1,89 @@
+import Dispatch
+import GRDB
+import Synchronization
+
+/// Finds what other processes (the command line, mostly) have changed in the same file, five times a second.
+final class SQLitePoller: Sendable {
+    private struct Position {
+        var dataVersion: Int64?
+        var lastSeq: Int64
+    }
+
+    private static let interval = DispatchTimeInterval.milliseconds(200)
+
+    let beat = Beat()
+    private let path: String
+    private let identity: [UInt64]?
+    private let origin: String
+    private let observers: Observers
+    /// A connection of its own: `data_version` only tells of other connections' commits.
+    private let connection: DatabaseQueue
+    private let position: Mutex<Position>
+    private let queue = DispatchQueue(label: "gatehouse.state.poller")
+    private let isStopped = Atomic(false)
+
+    init(path: String, origin: String, observers: Observers) throws {
+        self.path = path
+        self.origin = origin
+        self.observers = observers
+        identity = SQLiteFile.identity(of: path)
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(1)
+        configuration.label = "gatehouse.state.poller"
+        connection = try DatabaseQueue(path: path, configuration: configuration)
+        let last = try connection.read { try Int64.fetchOne($0, sql: "SELECT MAX(seq) FROM changes") }
+        position = Mutex(Position(dataVersion: nil, lastSeq: last ?? 0))
+        schedule()
+    }
+
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        queue.sync {}
+        try? connection.close()
+    }
+
+    private func schedule() {
+        queue.asyncAfter(deadline: .now() + Self.interval) { [weak self] in
+            guard let self, !isStopped.load(ordering: .relaxed) else { return }
+            poll()
+            schedule()
+        }
+    }
+
+    private func poll() {
+        let start = ContinuousClock.now
+        // A file that was moved or replaced is no longer what others read: stop beating.
+        guard identity == SQLiteFile.identity(of: path), let found = try? changes() else { return }
+        observers.tell(found)
+        beat.proved(at: start)
+    }
+
+    private func changes() throws -> [Change] {
+        try connection.read { database in
+            try position.withLock { position in
+                let version = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
+                guard version != position.dataVersion else { return [] }
+                let found = try news(after: position.lastSeq, in: database)
+                position.dataVersion = version
+                position.lastSeq = found.lastSeq
+                return found.changes
+            }
+        }
+    }
+
+    private func news(after lastSeq: Int64, in database: Database) throws -> (changes: [Change], lastSeq: Int64) {
+        var bounds = try database.rows("SELECT MIN(seq), MAX(seq) FROM changes", []).first
+        guard let first = try bounds?.optionalInteger(), let last = try bounds?.optionalInteger(), last > lastSeq
+        else { return ([], lastSeq) }
+        let rows = try database.rows(
+            "SELECT payload FROM changes WHERE seq > ?1 AND origin <> ?2 ORDER BY seq",
+            [.integer(lastSeq), .text(origin)])
+        let changes = try rows.map { row in
+            var row = row
+            return Change(text: try row.text())
+        }
+        // Rows were pruned before this process saw them.
+        return (first > lastSeq + 1 ? [.reset] + changes : changes, last)
+    }
+}

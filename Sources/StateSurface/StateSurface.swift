@@ -1,0 +1,127 @@
+/// The one place where state lives: sessions, accounts, refresh families, revocations, artifacts, the execution log.
+///
+/// Every write is durable when it returns, and its `Change`s have been told to the observers here.
+/// Every call throws ``StateSurfaceError`` with code `.unavailable` when the store can't be reached, `.corrupt`
+/// or `.full` when it can't be trusted or written.
+package protocol StateSurface: Sendable {
+    // MARK: The feed
+    /// Calls back on every change, in order of commit, on a thread of the store's. The callback must be quick.
+    func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription
+    /// How long ago the feed last proved to be alive. Always near zero for an embedded store.
+    func sinceLastBeat() -> Duration
+    /// Asks the store for a sign of life. Throws when it has none.
+    func ping() async throws
+    /// Stops the feed and closes the store.
+    func close() async
+
+    // MARK: Sessions
+    func insert(session: SessionRecord) async throws
+    func session(id: String) async throws -> SessionRecord?
+    /// The session whose current or previous secret hashes to this.
+    func session(secretHash: [UInt8]) async throws -> SessionRecord?
+    /// Replaces the record if its stored `version` is still `record.version`; stores it with `version + 1`.
+    /// - Returns: whether it was replaced.
+    func replace(session record: SessionRecord) async throws -> Bool
+    /// Live (state live and not past expiry at `now`) sessions of an owner, newest first.
+    func liveSessions(tenantID: String, userID: String, now: Milliseconds, limit: Int) async throws -> [SessionRecord]
+    /// Any sessions, newest first, for operators.
+    func sessions(limit: Int) async throws -> [SessionRecord]
+    /// Ends every live session of the family. Returns the ids ended.
+    func endSessions(familyID: String, at: Milliseconds) async throws -> [String]
+    /// Ends every live session of the user but those of one family. Returns the ids ended.
+    func endSessions(userID: String, exceptFamily: String?, at: Milliseconds) async throws -> [String]
+    /// Moves `last_seen_at` forward (never back) for many live sessions at once. Not a change of version, no `Change`.
+    func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws
+    /// Marks live sessions past their end as expired, forgets tombstones past their absolute end. Bounded batch.
+    /// - Returns: the ids that expired in this batch.
+    func expireSessions(now: Milliseconds, limit: Int) async throws -> [String]
+
+    // MARK: Accounts, identities and clients
+    /// Throws `.duplicate` when the tenant already has the e-mail.
+    func insert(account: AccountRecord) async throws
+    func account(userID: String) async throws -> AccountRecord?
+    func accounts(emailKey: String) async throws -> [AccountRecord]
+    func accounts(limit: Int) async throws -> [AccountRecord]
+    /// Replaces by `version`, like sessions. Returns whether it was replaced.
+    func replace(account record: AccountRecord) async throws -> Bool
+    /// In one transaction: disabled flag set, every family and session of the user ended, tokens issued so far revoked.
+    func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
+    /// The user that an external (issuer, subject) maps to; made with `create` the first time, atomically.
+    func identity(
+        issuer: String, subject: String, tenantID: String, create: @escaping @Sendable () -> AccountRecord
+    ) async throws -> AccountRecord
+    func insert(client: ClientRecord) async throws
+    func client(id: String) async throws -> ClientRecord?
+    func clients(limit: Int) async throws -> [ClientRecord]
+
+    // MARK: Refresh families and revocations
+    func insert(family: FamilyRecord) async throws
+    func family(id: String) async throws -> FamilyRecord?
+    /// The family a refresh token (by SHA-256) belongs or ever belonged to, with the token's position in the chain.
+    func family(tokenHash: [UInt8]) async throws -> (family: FamilyRecord, position: Int64)?
+    /// Replaces a live family if its stored counter is still `record.counter - 1`, and remembers `currentHash` as a
+    /// token of it. Returns whether it was replaced: exactly one of any number of racers wins.
+    func rotate(family record: FamilyRecord) async throws -> Bool
+    /// Changes the opaque binding of a live family.
+    func bind(familyID: String, to binding: String) async throws
+    /// In one transaction: the family ended, its access tokens revoked until `revokedUntil`, its home and guest
+    /// sessions ended. Harmless when it has ended before. Returns the session ids ended.
+    func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String]
+    /// Live families of a user.
+    func liveFamilies(userID: String) async throws -> [FamilyRecord]
+    func revoke(_ revocation: Revocation) async throws
+    /// Every revocation that has not expired: what a node remembers when it starts or its feed had a gap.
+    func revocations(now: Milliseconds) async throws -> [Revocation]
+
+    // MARK: The execution log and the event stream
+    /// Write-ahead: records the intent unless its id is taken in this session.
+    /// - Returns: nil when recorded, else the record that holds the id.
+    func begin(execution: ExecutionRecord) async throws -> ExecutionRecord?
+    /// Records the outcome and appends it to the session's stream in one transaction. `payload` is given the new
+    /// sequence number and returns the event's JSON. Returns the event; the recorded one if it was finished before.
+    func finish(
+        sessionID: String, intentID: String, at: Milliseconds, payload: @escaping @Sendable (Int64) -> String
+    ) async throws -> EventRecord
+    func execution(sessionID: String, intentID: String) async throws -> ExecutionRecord?
+    /// Executions that began but never finished and whose node is no longer alive (`nodeID` not in the living).
+    func interruptedExecutions(livingNodes: Set<String>, limit: Int) async throws -> [ExecutionRecord]
+    /// Events after `seq`, oldest first.
+    func events(sessionID: String, after seq: Int64, limit: Int) async throws -> [EventRecord]
+    /// First kept and last sequence number of the stream; (1, 0) when it is empty.
+    func eventBounds(sessionID: String) async throws -> (first: Int64, last: Int64)
+    /// Records that a node lives; returns the ids of nodes seen within `within` ms.
+    func beat(nodeID: String, at: Milliseconds, within: Milliseconds) async throws -> Set<String>
+
+    // MARK: Artifacts
+    /// Stores a new version as a draft if the newest version is still `expectedVersion` (0: none yet).
+    /// - Returns: the stored record, or nil when the version has moved on.
+    func put(artifact: ArtifactRecord, expectedVersion: Int64?) async throws -> ArtifactRecord?
+    func artifact(tenantID: String, userID: String, name: String) async throws -> ArtifactRecord?
+    func artifacts(tenantID: String, userID: String, limit: Int) async throws -> [ArtifactRecord]
+    /// Moves the newest version from one state to another if both version and state are still those. nil: they are not.
+    func transition(
+        tenantID: String, userID: String, name: String, version: Int64, from: ArtifactRecord.State,
+        to: ArtifactRecord.State, at: Milliseconds
+    ) async throws -> ArtifactRecord?
+
+    // MARK: Shared between nodes
+    /// Thumbprints of the active signing keys that nodes of this store have registered.
+    func registeredKeys() async throws -> Set<String>
+    func register(keys thumbprints: Set<String>) async throws
+    /// Counters that must survive a restart (failed logins): adds and returns the sum within the window.
+    func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64
+}
+
+/// Why the store could not do what it was asked.
+package struct StateSurfaceError: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Code: String, Sendable { case unavailable, duplicate, corrupt, full, misconfigured, failed }
+    package let code: Code
+    /// For the operator's log. Never holds a value of a row.
+    package let message: String
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+    package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+    package var description: String { "\(code.rawValue): \(message)" }
+}

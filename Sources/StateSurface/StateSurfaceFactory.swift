@@ -1,0 +1,16 @@
+/// Opens the store that a URL names.
+package enum StateSurfaceFactory {
+    /// - Parameter url: `sqlite:PATH`, `postgres://…` or `postgresql://…`
+    package static func open(
+        url: String, clock: @escaping @Sendable () -> Milliseconds
+    ) async throws -> any StateSurface {
+        if url.hasPrefix("sqlite:") {
+            return SQLSurface(engine: try SQLiteEngine(url: url), clock: clock)
+        }
+        if url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") {
+            return SQLSurface(engine: try await PostgresEngine(url: url), clock: clock)
+        }
+        // The URL may hold a password: it is not repeated.
+        throw StateSurfaceError(.misconfigured, "the state URL must be sqlite:PATH or postgres://HOST/DATABASE")
+    }
+}

@@ -1,0 +1,37 @@
+extension AccountRecord {
+    static let columns =
+        "user_id, tenant_id, email, email_key, password_hash, scope, disabled, created_at, version"
+
+    init(row: SQLRow) throws {
+        var row = row
+        self.init(
+            userID: try row.text(), tenantID: try row.text(), email: try row.text(), emailKey: try row.text(),
+            passwordHash: try row.optionalText(), scope: try row.scope(), disabled: try row.flag(),
+            createdAt: try row.integer(), version: try row.integer())
+    }
+
+    var values: [SQLValue] {
+        [
+            .text(userID), .text(tenantID), .text(email), .text(emailKey), .optional(passwordHash), .scope(scope),
+            .flag(disabled), .integer(createdAt), .integer(version),
+        ]
+    }
+}
+
+extension ClientRecord {
+    static let columns = "client_id, tenant_id, name, secret_hash, scope, disabled, created_at"
+
+    init(row: SQLRow) throws {
+        var row = row
+        self.init(
+            clientID: try row.text(), tenantID: try row.text(), name: try row.text(), secretHash: try row.blob(),
+            scope: try row.scope(), disabled: try row.flag(), createdAt: try row.integer())
+    }
+
+    var values: [SQLValue] {
+        [
+            .text(clientID), .text(tenantID), .text(name), .blob(secretHash), .scope(scope), .flag(disabled),
+            .integer(createdAt),
+        ]
+    }
+}

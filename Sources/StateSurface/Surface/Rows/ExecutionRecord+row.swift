@@ -1,0 +1,40 @@
+extension ExecutionRecord {
+    static let columns =
+        "session_id, intent_id, intent, fingerprint, node_id, epoch, created_at, seq, outcome"
+
+    init(row: SQLRow) throws {
+        var row = row
+        self.init(
+            sessionID: try row.text(), intentID: try row.text(), intent: try row.text(),
+            fingerprint: try row.blob(), nodeID: try row.text(), epoch: try row.integer(),
+            createdAt: try row.integer(), seq: try row.optionalInteger(), outcome: try row.optionalText())
+    }
+
+    /// A record is always written before it is done: without `seq` and `outcome`.
+    var values: [SQLValue] {
+        [
+            .text(sessionID), .text(intentID), .text(intent), .blob(fingerprint), .text(nodeID), .integer(epoch),
+            .integer(createdAt),
+        ]
+    }
+}
+
+extension EventRecord {
+    static let columns = "session_id, seq, payload"
+
+    init(row: SQLRow) throws {
+        var row = row
+        self.init(sessionID: try row.text(), seq: try row.integer(), payload: try row.text())
+    }
+}
+
+extension ArtifactRecord {
+    static let columns = "tenant_id, user_id, name, version, state, content, updated_at"
+
+    init(row: SQLRow) throws {
+        var row = row
+        self.init(
+            tenantID: try row.text(), userID: try row.text(), name: try row.text(), version: try row.integer(),
+            state: try row.word(State.self), content: try row.text(), updatedAt: try row.integer())
+    }
+}

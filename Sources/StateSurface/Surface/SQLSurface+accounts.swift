@@ -1,0 +1,116 @@
+extension SQLSurface {
+    private static let insertAccountSQL =
+        "INSERT INTO accounts (\(AccountRecord.columns)) VALUES (\(parameters(9)))"
+    private static let accountSQL = "SELECT \(AccountRecord.columns) FROM accounts WHERE user_id = ?1"
+
+    func insert(account: AccountRecord) async throws {
+        try await write { transaction in
+            _ = try transaction.execute(Self.insertAccountSQL, account.values)
+            try transaction.record(.account(userID: account.userID), reach: .here)
+        }
+    }
+
+    func account(userID: String) async throws -> AccountRecord? {
+        try await row(Self.accountSQL, [.text(userID)]).map(AccountRecord.init(row:))
+    }
+
+    func accounts(emailKey: String) async throws -> [AccountRecord] {
+        // Accounts without an e-mail are not found by not having one.
+        guard !emailKey.isEmpty else { return [] }
+        return try await rows(
+            "SELECT \(AccountRecord.columns) FROM accounts WHERE email_key = ?1 AND email_key <> '' ORDER BY tenant_id",
+            [.text(emailKey)]
+        ).map(AccountRecord.init(row:))
+    }
+
+    func accounts(limit: Int) async throws -> [AccountRecord] {
+        try await rows(
+            "SELECT \(AccountRecord.columns) FROM accounts ORDER BY created_at DESC, user_id LIMIT ?1",
+            [self.limit(limit)]
+        ).map(AccountRecord.init(row:))
+    }
+
+    func replace(account record: AccountRecord) async throws -> Bool {
+        try await write { transaction in
+            let changed = try transaction.execute(
+                """
+                UPDATE accounts SET tenant_id = ?2, email = ?3, email_key = ?4, password_hash = ?5, scope = ?6,
+                disabled = ?7, created_at = ?8, version = version + 1 WHERE user_id = ?1 AND version = ?9
+                """, record.values)
+            guard changed == 1 else { return false }
+            try transaction.record(.account(userID: record.userID))
+            return true
+        }
+    }
+
+    /// - Returns: whether there is such an account.
+    func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
+        try await write { transaction in
+            // The account first: whoever opens a family or a session for it waits on this row, or is waited for.
+            let changed = try transaction.execute(
+                "UPDATE accounts SET disabled = 1, version = version + 1 WHERE user_id = ?1", [.text(userID)])
+            guard changed == 1 else { return false }
+            let families = try transaction.rows(
+                "UPDATE families SET is_live = 0 WHERE user_id = ?1 AND is_live = 1 RETURNING id", [.text(userID)])
+            _ = try Self.endSessions(userID: userID, exceptFamily: nil, at: at, transaction)
+            try Self.revoke(
+                Revocation(kind: .subject, id: userID, issuedUntil: at, expiresAt: revokedUntil), transaction)
+            for row in families {
+                var row = row
+                try transaction.record(.familyEnded(id: try row.text()))
+            }
+            try transaction.record(.account(userID: userID))
+            return true
+        }
+    }
+
+    func identity(
+        issuer: String, subject: String, tenantID: String, create: @escaping @Sendable () -> AccountRecord
+    ) async throws -> AccountRecord {
+        let key = [SQLValue.text(issuer), .text(subject), .text(tenantID)]
+        let find = """
+            SELECT \(AccountRecord.columns) FROM accounts WHERE user_id = (SELECT user_id FROM identities
+            WHERE issuer = ?1 AND subject = ?2 AND tenant_id = ?3)
+            """
+        if let row = try await row(find, key) { return try AccountRecord(row: row) }
+        let account = create()
+        return try await write { transaction in
+            // The racers meet at this row: one inserts it, the others wait for it and read.
+            let claimed = try transaction.execute(
+                """
+                INSERT INTO identities (issuer, subject, tenant_id, user_id) VALUES (?1, ?2, ?3, ?4)
+                ON CONFLICT DO NOTHING
+                """, key + [.text(account.userID)])
+            guard claimed == 0 else {
+                _ = try transaction.execute(Self.insertAccountSQL, account.values)
+                try transaction.record(.account(userID: account.userID), reach: .here)
+                return account
+            }
+            guard let row = try transaction.row(find, key) else {
+                throw StateSurfaceError(.corrupt, "an external identity points to an account that does not exist")
+            }
+            return try AccountRecord(row: row)
+        }
+    }
+
+    // MARK: Clients
+
+    func insert(client: ClientRecord) async throws {
+        try await write { transaction in
+            _ = try transaction.execute(
+                "INSERT INTO clients (\(ClientRecord.columns)) VALUES (\(Self.parameters(7)))", client.values)
+        }
+    }
+
+    func client(id: String) async throws -> ClientRecord? {
+        try await row("SELECT \(ClientRecord.columns) FROM clients WHERE client_id = ?1", [.text(id)])
+            .map(ClientRecord.init(row:))
+    }
+
+    func clients(limit: Int) async throws -> [ClientRecord] {
+        try await rows(
+            "SELECT \(ClientRecord.columns) FROM clients ORDER BY created_at DESC, client_id LIMIT ?1",
+            [self.limit(limit)]
+        ).map(ClientRecord.init(row:))
+    }
+}

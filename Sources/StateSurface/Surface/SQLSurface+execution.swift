@@ -1,0 +1,116 @@
+extension SQLSurface {
+    /// How many events of a session's stream are kept for replay.
+    static let keptEvents: Int64 = 1000
+
+    private static let executionSQL = """
+        SELECT \(ExecutionRecord.columns) FROM executions WHERE session_id = ?1 AND intent_id = ?2
+        """
+
+    func begin(execution: ExecutionRecord) async throws -> ExecutionRecord? {
+        try await write { transaction in
+            let written = try transaction.execute(
+                """
+                INSERT INTO executions (session_id, intent_id, intent, fingerprint, node_id, epoch, created_at)
+                VALUES (\(Self.parameters(7))) ON CONFLICT DO NOTHING
+                """, execution.values)
+            guard written == 0 else { return nil }
+            let key = [SQLValue.text(execution.sessionID), .text(execution.intentID)]
+            guard let row = try transaction.row(Self.executionSQL, key) else {
+                // Its session was forgotten between the two statements.
+                throw StateSurfaceError(.failed, "the execution was forgotten while it began")
+            }
+            return try ExecutionRecord(row: row)
+        }
+    }
+
+    func finish(
+        sessionID: String, intentID: String, at: Milliseconds, payload: @escaping @Sendable (Int64) -> String
+    ) async throws -> EventRecord {
+        try await write { transaction in
+            let key = [SQLValue.text(sessionID), .text(intentID)]
+            guard let row = try transaction.row(Self.executionSQL + transaction.dialect.forUpdate, key) else {
+                throw StateSurfaceError(.failed, "an execution finished that never began")
+            }
+            let execution = try ExecutionRecord(row: row)
+            if let seq = execution.seq, let outcome = execution.outcome {
+                return EventRecord(sessionID: sessionID, seq: seq, payload: outcome)
+            }
+            let seq = try Self.nextNumber(of: sessionID, transaction)
+            let event = EventRecord(sessionID: sessionID, seq: seq, payload: payload(seq))
+            _ = try transaction.execute(
+                "UPDATE executions SET seq = ?3, outcome = ?4 WHERE session_id = ?1 AND intent_id = ?2",
+                key + [.integer(seq), .text(event.payload)])
+            _ = try transaction.execute(
+                "INSERT INTO events (session_id, seq, payload) VALUES (?1, ?2, ?3)",
+                [.text(sessionID), .integer(seq), .text(event.payload)])
+            if seq > Self.keptEvents, seq.isMultiple(of: 50) {
+                _ = try transaction.execute(
+                    "DELETE FROM events WHERE session_id = ?1 AND seq <= ?2",
+                    [.text(sessionID), .integer(seq - Self.keptEvents)])
+            }
+            try transaction.record(.events(sessionID: sessionID, lastSeq: seq))
+            return event
+        }
+    }
+
+    /// The row of `streams` is also the lock: numbers become visible in their order.
+    private static func nextNumber(of sessionID: String, _ transaction: any SQLTransaction) throws -> Int64 {
+        var row = try transaction.row(
+            """
+            INSERT INTO streams (session_id, last_seq) VALUES (?1, 1)
+            ON CONFLICT (session_id) DO UPDATE SET last_seq = streams.last_seq + 1 RETURNING last_seq
+            """, [.text(sessionID)])
+        guard let seq = try row?.integer() else { throw StateSurfaceError(.failed, "no sequence number") }
+        return seq
+    }
+
+    func execution(sessionID: String, intentID: String) async throws -> ExecutionRecord? {
+        try await row(Self.executionSQL, [.text(sessionID), .text(intentID)]).map(ExecutionRecord.init(row:))
+    }
+
+    func interruptedExecutions(livingNodes: Set<String>, limit: Int) async throws -> [ExecutionRecord] {
+        let living = livingNodes.sorted()
+        let others = living.isEmpty ? "" : "AND node_id NOT IN (\(Self.parameters(living.count, from: 2)))"
+        return try await rows(
+            """
+            SELECT \(ExecutionRecord.columns) FROM executions WHERE seq IS NULL \(others)
+            ORDER BY created_at LIMIT ?1
+            """, [self.limit(limit)] + living.map(SQLValue.text)
+        ).map(ExecutionRecord.init(row:))
+    }
+
+    func events(sessionID: String, after seq: Int64, limit: Int) async throws -> [EventRecord] {
+        try await rows(
+            "SELECT \(EventRecord.columns) FROM events WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+            [.text(sessionID), .integer(seq), self.limit(limit)]
+        ).map(EventRecord.init(row:))
+    }
+
+    func eventBounds(sessionID: String) async throws -> (first: Int64, last: Int64) {
+        guard
+            var row = try await row(
+                "SELECT MIN(seq), MAX(seq) FROM events WHERE session_id = ?1", [.text(sessionID)]),
+            let first = try row.optionalInteger(), let last = try row.optionalInteger()
+        else { return (1, 0) }
+        return (first, last)
+    }
+
+    func beat(nodeID: String, at: Milliseconds, within: Milliseconds) async throws -> Set<String> {
+        let since = at.subtractingReportingOverflow(max(0, within)).partialValue
+        let seen = try await write { transaction in
+            _ = try transaction.execute(
+                """
+                INSERT INTO nodes (id, seen_at) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET seen_at =
+                CASE WHEN excluded.seen_at > nodes.seen_at THEN excluded.seen_at ELSE nodes.seen_at END
+                """, [.text(nodeID), .integer(at)])
+            let dayAgo = since.subtractingReportingOverflow(86_400_000).partialValue
+            _ = try transaction.execute("DELETE FROM nodes WHERE seen_at < ?1", [.integer(dayAgo)])
+            return try transaction.rows("SELECT id FROM nodes WHERE seen_at >= ?1", [.integer(since)])
+        }
+        return try Set(
+            seen.map { row in
+                var row = row
+                return try row.text()
+            })
+    }
+}

@@ -1,0 +1,96 @@
+extension SQLSurface {
+    /// Tombstones forgotten in one go; each may drag a thousand events behind it.
+    private static let tombstoneBatch = 50
+
+    func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws {
+        // Sorted, so that two nodes lock rows in the same order.
+        let sorted = sessions.filter { !SQLValue.text($0.id).holdsNUL }.sorted { $0.id < $1.id }
+        var start = 0
+        while start < sorted.count {
+            let chunk = Array(sorted[start..<min(start + 100, sorted.count)])
+            start += chunk.count
+            try await write { transaction in
+                _ = try transaction.execute(
+                    Self.touchSQL(chunk.count), chunk.flatMap { [.text($0.id), .integer($0.lastSeenAt)] })
+            }
+        }
+    }
+
+    /// Both databases call the columns of VALUES `column1`, `column2`.
+    private static func touchSQL(_ count: Int) -> String {
+        let values = (0..<count).map { "(CAST(?\($0 * 2 + 1) AS TEXT), CAST(?\($0 * 2 + 2) AS BIGINT))" }
+        return """
+            UPDATE sessions SET last_seen_at = seen.column2, expires_at = CASE
+            WHEN seen.column2 > absolute_expires_at - idle_timeout THEN absolute_expires_at
+            ELSE seen.column2 + idle_timeout END
+            FROM (VALUES \(values.joined(separator: ", "))) AS seen
+            WHERE sessions.id = seen.column1 AND last_seen_at < seen.column2
+            AND absolute_expires_at > seen.column2 AND \(StoredSessionState.isLiveSQL)
+            """
+    }
+
+    /// The batch is materialised: joined in place, PostgreSQL may evaluate its LIMIT more than once.
+    ///
+    /// Marking is a write of its own and durable: a clock that steps back afterwards revives nothing.
+    func expireSessions(now: Milliseconds, limit: Int) async throws -> [String] {
+        let expired = try await write { transaction in
+            let rows = try transaction.rows(
+                """
+                WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE \(StoredSessionState.isLiveSQL)
+                AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2\(transaction.dialect.skipLocked))
+                UPDATE sessions SET state = 'expired', ended_at = expires_at, version = version + 1
+                WHERE id IN (SELECT id FROM due) AND \(StoredSessionState.isLiveSQL) AND expires_at <= ?1
+                RETURNING id, epoch
+                """, [.integer(now), self.limit(limit)])
+            return try rows.map { row in
+                var row = row
+                let id = try row.text()
+                try transaction.record(.session(id: id, state: .expired, epoch: try row.integer()))
+                return id
+            }
+        }
+        try await forget(now: now, limit: limit)
+        return expired
+    }
+
+    /// Drops what can no longer matter to anyone.
+    private func forget(now: Milliseconds, limit: Int) async throws {
+        let tombstones = min(limit, Self.tombstoneBatch)
+        try await write { transaction in
+            try Self.forgetTombstones(now: now, limit: tombstones, transaction)
+            let values = [SQLValue.integer(now), self.limit(limit)]
+            let skip = transaction.dialect.skipLocked
+            let families = try transaction.rows(
+                """
+                WITH due AS MATERIALIZED (SELECT id FROM families WHERE absolute_expires_at <= ?1
+                LIMIT ?2\(skip)) DELETE FROM families WHERE id IN (SELECT id FROM due) RETURNING id
+                """, values)
+            for row in families {
+                var row = row
+                _ = try transaction.execute(
+                    "DELETE FROM refresh_tokens WHERE family_id = ?1", [.text(try row.text())])
+            }
+            // Few and small, and each node may try: no limit, no lock order to mind.
+            _ = try transaction.execute("DELETE FROM revocations WHERE expires_at <= ?1", [.integer(now)])
+            _ = try transaction.execute("DELETE FROM counters WHERE expires_at <= ?1", [.integer(now)])
+        }
+    }
+
+    private static func forgetTombstones(
+        now: Milliseconds, limit: Int, _ transaction: any SQLTransaction
+    ) throws {
+        let rows = try transaction.rows(
+            """
+            WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE \(StoredSessionState.isDeadSQL)
+            AND absolute_expires_at <= ?1 LIMIT ?2\(transaction.dialect.skipLocked))
+            DELETE FROM sessions WHERE id IN (SELECT id FROM due) RETURNING id
+            """, [.integer(now), .integer(Int64(max(0, limit)))])
+        for row in rows {
+            var row = row
+            let id = SQLValue.text(try row.text())
+            for table in ["events", "executions", "streams"] {
+                _ = try transaction.execute("DELETE FROM \(table) WHERE session_id = ?1", [id])
+            }
+        }
+    }
+}

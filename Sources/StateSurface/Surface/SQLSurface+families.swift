@@ -1,0 +1,112 @@
+extension SQLSurface {
+    private static let rememberTokenSQL =
+        "INSERT INTO refresh_tokens (hash, family_id, position) VALUES (?1, ?2, ?3)"
+    private static let byTokenSQL = """
+        SELECT \(FamilyRecord.qualifiedColumns), refresh_tokens.position FROM refresh_tokens
+        JOIN families ON families.id = refresh_tokens.family_id WHERE refresh_tokens.hash = ?1
+        """
+
+    /// A family opened while its user is being disabled would outlive the decision: it is refused.
+    func insert(family: FamilyRecord) async throws {
+        try await write { transaction in
+            var row = try transaction.row(
+                "SELECT disabled FROM accounts WHERE user_id = ?1\(transaction.dialect.forShare)",
+                [.text(family.userID)])
+            if try row?.flag() == true {
+                throw StateSurfaceError(.failed, "the account has been disabled; no refresh family was opened")
+            }
+            _ = try transaction.execute(
+                "INSERT INTO families (\(FamilyRecord.columns)) VALUES (\(Self.parameters(14)))", family.values)
+            _ = try transaction.execute(
+                Self.rememberTokenSQL, [.blob(family.currentHash), .text(family.id), .integer(family.counter)])
+        }
+    }
+
+    func family(id: String) async throws -> FamilyRecord? {
+        try await row("SELECT \(FamilyRecord.columns) FROM families WHERE id = ?1", [.text(id)])
+            .map(FamilyRecord.init(row:))
+    }
+
+    func family(tokenHash: [UInt8]) async throws -> (family: FamilyRecord, position: Int64)? {
+        guard var row = try await row(Self.byTokenSQL, [.blob(tokenHash)]) else { return nil }
+        let family = try FamilyRecord(reading: &row)
+        return (family, try row.integer())
+    }
+
+    /// Writes what a rotation changes and nothing else: the binding may have moved since the record was read.
+    func rotate(family record: FamilyRecord) async throws -> Bool {
+        try await write { transaction in
+            let changed = try transaction.execute(
+                """
+                UPDATE families SET current_hash = ?2, previous_hash = ?3, successor_salt = ?4, rotated_at = ?5,
+                absolute_expires_at = ?6, counter = ?7 WHERE id = ?1 AND is_live = 1 AND counter = ?8
+                """,
+                [
+                    .text(record.id), .blob(record.currentHash), .optional(record.previousHash),
+                    .optional(record.successorSalt), .optional(record.rotatedAt),
+                    .integer(record.absoluteExpiresAt), .integer(record.counter), .integer(record.counter &- 1),
+                ])
+            guard changed == 1 else { return false }
+            _ = try transaction.execute(
+                Self.rememberTokenSQL, [.blob(record.currentHash), .text(record.id), .integer(record.counter)])
+            return true
+        }
+    }
+
+    func bind(familyID: String, to binding: String) async throws {
+        try await write { transaction in
+            _ = try transaction.execute(
+                "UPDATE families SET binding = ?2 WHERE id = ?1 AND is_live = 1", [.text(familyID), .text(binding)])
+        }
+    }
+
+    func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
+        try await write { transaction in
+            let ended = try transaction.execute(
+                "UPDATE families SET is_live = 0 WHERE id = ?1 AND is_live = 1", [.text(id)])
+            let isKnownDead =
+                try ended == 0 && transaction.row("SELECT 1 FROM families WHERE id = ?1", [.text(id)]) != nil
+            let sessions = try Self.endSessions(familyID: id, at: at, transaction)
+            // No token is issued for a dead family, so its first revocation covers all of them. Whoever replays a
+            // dead refresh token over and over must not make every node write and listen.
+            if isKnownDead { return sessions }
+            try Self.revoke(Revocation(kind: .family, id: id, expiresAt: revokedUntil), transaction)
+            try transaction.record(.familyEnded(id: id))
+            return sessions
+        }
+    }
+
+    func liveFamilies(userID: String) async throws -> [FamilyRecord] {
+        try await rows(
+            "SELECT \(FamilyRecord.columns) FROM families WHERE user_id = ?1 AND is_live = 1 ORDER BY created_at, id",
+            [.text(userID)]
+        ).map(FamilyRecord.init(row:))
+    }
+
+    // MARK: Revocations
+
+    func revoke(_ revocation: Revocation) async throws {
+        try await write { try Self.revoke(revocation, $0) }
+    }
+
+    func revocations(now: Milliseconds) async throws -> [Revocation] {
+        try await rows(
+            "SELECT \(Revocation.columns) FROM revocations WHERE expires_at > ?1", [.integer(now)]
+        ).map(Revocation.init(row:))
+    }
+
+    /// A revocation only ever grows.
+    static func revoke(_ revocation: Revocation, _ transaction: any SQLTransaction) throws {
+        let row = try transaction.row(
+            """
+            INSERT INTO revocations (\(Revocation.columns)) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (kind, id) DO UPDATE SET
+            issued_until = CASE WHEN excluded.issued_until > revocations.issued_until
+            THEN excluded.issued_until ELSE revocations.issued_until END,
+            expires_at = CASE WHEN excluded.expires_at > revocations.expires_at
+            THEN excluded.expires_at ELSE revocations.expires_at END
+            RETURNING \(Revocation.columns)
+            """, revocation.values)
+        try transaction.record(.revoked(row.map(Revocation.init(row:)) ?? revocation))
+    }
+}

@@ -1,0 +1,137 @@
+extension SQLSurface {
+    private static let insertSQL =
+        "INSERT INTO sessions (\(SessionRecord.columns), expires_at) VALUES (\(parameters(17)))"
+    private static let byIDSQL = "SELECT \(SessionRecord.columns) FROM sessions WHERE id = ?1"
+    private static let bySecretSQL = """
+        SELECT \(SessionRecord.columns) FROM sessions WHERE secret_hash = ?1 OR previous_secret_hash = ?1 LIMIT 1
+        """
+    private static let byOwnerSQL = """
+        SELECT \(SessionRecord.columns) FROM sessions WHERE user_id = ?1 AND tenant_id = ?2
+        AND \(StoredSessionState.isLiveSQL) AND expires_at > ?3 ORDER BY created_at DESC, id LIMIT ?4
+        """
+    private static let newestSQL =
+        "SELECT \(SessionRecord.columns) FROM sessions ORDER BY created_at DESC, id LIMIT ?1"
+    private static let endByFamilySQL = """
+        UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
+        WHERE family_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
+        """
+    private static let endByUserSQL = """
+        UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
+        WHERE user_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
+        """
+    private static let endOthersSQL = """
+        UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
+        WHERE user_id = ?1 AND (family_id IS NULL OR family_id <> ?3) AND \(StoredSessionState.isLiveSQL)
+        RETURNING id, epoch
+        """
+
+    func insert(session: SessionRecord) async throws {
+        try await write { transaction in
+            let session = try Self.closedByOwner(session, transaction)
+            _ = try transaction.execute(Self.insertSQL, session.values)
+            let change = Change.session(id: session.id, state: session.state, epoch: session.epoch)
+            try transaction.record(change, reach: .here)
+        }
+    }
+
+    func session(id: String) async throws -> SessionRecord? {
+        try await row(Self.byIDSQL, [.text(id)]).map(SessionRecord.init(row:))
+    }
+
+    func session(secretHash: [UInt8]) async throws -> SessionRecord? {
+        try await row(Self.bySecretSQL, [.blob(secretHash)]).map(SessionRecord.init(row:))
+    }
+
+    /// Beside the version this guards what no caller may break: states only move to the right, an owner stays.
+    func replace(session record: SessionRecord) async throws -> Bool {
+        try await write { transaction in
+            let session = try Self.closedByOwner(record, transaction)
+            let changed = try transaction.execute(
+                """
+                UPDATE sessions SET state = ?2, tenant_id = ?3, user_id = ?4, created_at = ?5,
+                last_seen_at = CASE WHEN last_seen_at > ?6 THEN last_seen_at ELSE ?6 END, idle_timeout = ?7,
+                absolute_expires_at = ?8, secret_hash = ?9, previous_secret_hash = ?10, previous_secret_until = ?11,
+                epoch = ?12, family_id = ?13, metadata = ?14, ended_at = ?15, version = version + 1,
+                expires_at = CASE WHEN last_seen_at <= ?6 THEN ?17
+                WHEN last_seen_at > CAST(?8 AS BIGINT) - CAST(?7 AS BIGINT) THEN ?8 ELSE last_seen_at + ?7 END
+                WHERE id = ?1 AND version = ?16 AND \(session.state.reachableFromSQL)
+                AND (user_id IS NULL OR (user_id = ?4 AND tenant_id = ?3))
+                """, session.values)
+            guard changed == 1 else { return false }
+            try transaction.record(.session(id: session.id, state: session.state, epoch: session.epoch))
+            return true
+        }
+    }
+
+    func liveSessions(
+        tenantID: String, userID: String, now: Milliseconds, limit: Int
+    ) async throws -> [SessionRecord] {
+        try await rows(
+            Self.byOwnerSQL, [.text(userID), .text(tenantID), .integer(now), self.limit(limit)]
+        ).map(SessionRecord.init(row:))
+    }
+
+    func sessions(limit: Int) async throws -> [SessionRecord] {
+        try await rows(Self.newestSQL, [self.limit(limit)]).map(SessionRecord.init(row:))
+    }
+
+    func endSessions(familyID: String, at: Milliseconds) async throws -> [String] {
+        try await write { try Self.endSessions(familyID: familyID, at: at, $0) }
+    }
+
+    func endSessions(userID: String, exceptFamily: String?, at: Milliseconds) async throws -> [String] {
+        try await write { try Self.endSessions(userID: userID, exceptFamily: exceptFamily, at: at, $0) }
+    }
+
+    // MARK: Shared with the families and accounts
+
+    static func endSessions(
+        familyID: String, at: Milliseconds, _ transaction: any SQLTransaction
+    ) throws -> [String] {
+        try tellEnded(transaction.rows(endByFamilySQL, [.text(familyID), .integer(at)]), transaction)
+    }
+
+    static func endSessions(
+        userID: String, exceptFamily: String?, at: Milliseconds, _ transaction: any SQLTransaction
+    ) throws -> [String] {
+        let rows =
+            if let exceptFamily {
+                try transaction.rows(endOthersSQL, [.text(userID), .integer(at), .text(exceptFamily)])
+            } else {
+                try transaction.rows(endByUserSQL, [.text(userID), .integer(at)])
+            }
+        return try tellEnded(rows, transaction)
+    }
+
+    private static func tellEnded(_ rows: [SQLRow], _ transaction: any SQLTransaction) throws -> [String] {
+        try rows.map { row in
+            var row = row
+            let id = try row.text()
+            try transaction.record(.session(id: id, state: .ended, epoch: try row.integer()))
+            return id
+        }
+    }
+
+    /// A session written while its family or its owner is being shut out would outlive them: it is stored as ended,
+    /// just as if it had been written a moment earlier.
+    private static func closedByOwner(
+        _ session: SessionRecord, _ transaction: any SQLTransaction
+    ) throws -> SessionRecord {
+        guard session.state.isLive, session.userID != nil || session.familyID != nil else { return session }
+        let lock = transaction.dialect.forShare
+        var isShut = false
+        if let userID = session.userID {
+            var row = try transaction.row("SELECT disabled FROM accounts WHERE user_id = ?1\(lock)", [.text(userID)])
+            isShut = try row?.flag() ?? false
+        }
+        if !isShut, let familyID = session.familyID {
+            var row = try transaction.row("SELECT is_live FROM families WHERE id = ?1\(lock)", [.text(familyID)])
+            isShut = try row?.flag() == false
+        }
+        guard isShut else { return session }
+        var ended = session
+        ended.state = .ended
+        ended.endedAt = ended.endedAt ?? ended.lastSeenAt
+        return ended
+    }
+}

@@ -1,0 +1,40 @@
+/// Bytes of several fields in one row, each preceded by its length, so that two different rows never look alike.
+struct FieldDigest {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ field: some Collection<UInt8>) {
+        self.append(UInt64(field.count))
+        self.bytes.append(contentsOf: field)
+    }
+
+    mutating func append(_ field: String) {
+        self.append(field.utf8)
+    }
+
+    /// An absent field differs from an empty one.
+    mutating func append(_ field: String?) {
+        self.bytes.append(field == nil ? 0 : 1)
+        if let field { self.append(field.utf8) }
+    }
+
+    mutating func append(_ number: Int64) {
+        self.append(UInt64(bitPattern: number))
+    }
+
+    private mutating func append(_ number: UInt64) {
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            self.bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,95 @@
+import Libcrypto
+
+/// Decides which intents on sessions may be carried out, and how often anybody may try.
+///
+/// Pure decisions in memory: it knows no sessions, no store and no wire.
+package final class TrafficCop: Sendable {
+    private let limits: RateLimits
+    private let clock: @Sendable () -> Int64
+    private let limiter: RateLimiter
+    private let outstanding: OutstandingContracts
+    private let key: [UInt8]
+    private let primitives: [Primitive]
+
+    package convenience init(limits: RateLimits = RateLimits(), clock: @escaping @Sendable () -> Int64) {
+        self.init(limits: limits, clock: clock, limiter: RateLimiter(), outstanding: OutstandingContracts())
+    }
+
+    init(
+        limits: RateLimits, clock: @escaping @Sendable () -> Int64, limiter: RateLimiter,
+        outstanding: OutstandingContracts
+    ) {
+        let key = SecureRandom.bytes(32)
+        self.limits = limits
+        self.clock = clock
+        self.limiter = limiter
+        self.outstanding = outstanding
+        self.key = key
+        self.primitives = [
+            .typeKnown,
+            .fieldsMatch,
+            .notExpired,
+            .issuedHere(key: key),
+            .singleUse(outstanding),
+            .withinLimits { intent in
+                Self.decide(intent, cost: 1, limits: limits, limiter: limiter, now: clock())
+            },
+        ]
+    }
+
+    // MARK: Intents
+
+    /// Agrees to an intent: a contract that can be carried out once, soon. Only looks at the limits, takes nothing.
+    package func prepare(_ intent: SessionIntent) -> Result<ExecutionContract, Denial> {
+        let now = self.clock()
+        guard intent.isWellFormed else { return .failure(Denial(.intentUnknown)) }
+        let decision = Self.decide(intent, cost: 0, limits: self.limits, limiter: self.limiter, now: now)
+        if case .limited(let seconds) = decision {
+            return .failure(Denial(.rateLimited, retryAfterSeconds: seconds))
+        }
+        var contract = ExecutionContract(
+            intentID: intent.id, kind: intent.kind.rawValue, fieldsDigest: intent.fieldsDigest, issuedAt: now,
+            expiresAt: now + ExecutionContract.lifetime, nonce: SecureRandom.bytes(16))
+        contract.mac = contract.computeMAC(key: self.key)
+        guard self.outstanding.issue(contract.nonce, expiresAt: contract.expiresAt, now: now) else {
+            return .failure(Denial(.overloaded, retryAfterSeconds: 1))
+        }
+        return .success(contract)
+    }
+
+    /// Runs the primitives in order; the first that says no is the answer.
+    package func validate(
+        _ contract: ExecutionContract, for intent: SessionIntent
+    ) -> Result<ValidatedIntent, Denial> {
+        let evidence = Evidence(contract: contract, intent: intent, now: self.clock())
+        for primitive in self.primitives {
+            if let denial = primitive.check(evidence) { return .failure(denial) }
+        }
+        return .success(ValidatedIntent(intent: intent))
+    }
+
+    private static func decide(
+        _ intent: SessionIntent, cost: Int, limits: RateLimits, limiter: RateLimiter, now: Int64
+    ) -> RateDecision {
+        // Whoever has an owner has logged in, and logging in has limits of its own.
+        guard limits.enabled, intent.kind == .anonymous else { return .allowed }
+        return limiter.take(
+            .anonymousSession, key: intent.clientAddress, cost: cost, perMinute: limits.perMinute(.anonymousSession),
+            now: now)
+    }
+
+    // MARK: Limits
+
+    /// Takes `cost` from a key's allowance; with `cost` 0 only asks whether something is left.
+    package func allow(_ limit: Limit, key: String, cost: Int = 1) -> RateDecision {
+        guard self.limits.enabled else { return .allowed }
+        return self.limiter.take(
+            limit, key: key, cost: cost, perMinute: self.limits.perMinute(limit), now: self.clock())
+    }
+
+    /// Gives back what ``allow(_:key:cost:)`` took.
+    package func refund(_ limit: Limit, key: String, cost: Int = 1) {
+        guard self.limits.enabled else { return }
+        self.limiter.refund(limit, key: key, cost: cost, perMinute: self.limits.perMinute(limit), now: self.clock())
+    }
+}

@@ -1,0 +1,74 @@
+import Encodings
+import Libcrypto
+
+/// How audit lines hang together: each carries the SHA-256 of the one before it and of itself.
+///
+/// A line is one JSON object that ends in `,"prev":"…","hash":"…"}`. The hash is taken over the line's bytes up to the
+/// comma before `"hash"`, so whoever checks it needs no parser, and nothing depends on how JSON is written.
+struct AuditChain: Sendable, Equatable {
+    /// What the first line names as the one before it.
+    static let origin = String(repeating: "0", count: 64)
+    /// `,"hash":"` + 64 digits + `"}`.
+    private static let tailLength = 9 + 64 + 2
+
+    /// The hash of the last line.
+    private(set) var head = AuditChain.origin
+    /// The number of the last line.
+    private(set) var sequence: Int64 = 0
+
+    /// The next line, without its newline.
+    mutating func append(_ members: JSONObject, at time: String) -> String {
+        var line: JSONObject = ["seq": .integer(sequence + 1), "time": .string(time)]
+        for (name, value) in members.members where !["seq", "time", "prev", "hash"].contains(name) {
+            line[name] = value
+        }
+        line["prev"] = .string(head)
+        let text = String(JSONValue.object(line).serialized().dropLast())
+        head = Self.hash(text.utf8)
+        sequence += 1
+        return text + ",\"hash\":\"\(head)\"}"
+    }
+
+    /// Takes a line that was written before as the next one; false if it isn't.
+    mutating func accept(_ line: some BidirectionalCollection<UInt8>) -> Bool {
+        guard line.count > Self.tailLength else { return false }
+        let body = line.dropLast(Self.tailLength)
+        let hash = Self.hash(body)
+        guard line.suffix(Self.tailLength).elementsEqual(",\"hash\":\"\(hash)\"}".utf8),
+            let object = try? StrictJSON.object(Array(line)),
+            object["seq"]?.int64Value == sequence + 1, object["prev"]?.stringValue == head
+        else { return false }
+        head = hash
+        sequence += 1
+        return true
+    }
+
+    /// Goes on behind a line whose predecessors are not at hand.
+    static func resuming(after line: some BidirectionalCollection<UInt8>) -> AuditChain? {
+        guard let object = try? StrictJSON.object(Array(line)), let sequence = object["seq"]?.int64Value,
+            let prev = object["prev"]?.stringValue, sequence > 0
+        else { return nil }
+        var chain = AuditChain()
+        chain.head = prev
+        chain.sequence = sequence - 1
+        return chain.accept(line) ? chain : nil
+    }
+
+    private static func hash(_ bytes: some Collection<UInt8>) -> String {
+        Hexadecimal.text(Digest.sha256(bytes))
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+enum Hexadecimal {
+    static func text(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+
+/// `gatehouse config`: what the gateway would go by.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Checks and shows the configuration.",
+        subcommands: [Check.self, Show.self])
+
+    /// `config check`: every fault with its place, or `ok`.
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Reads file and environment, and prints 'ok' or every fault with its place.")
+
+        @OptionGroup var options: ConfigurationOptions
+
+        func run() throws {
+            do {
+                let loaded = try options.load()
+                Terminal.answer("ok: \(loaded.file ?? "no file, defaults and environment only")")
+            } catch {
+                for fault in error.faults { Terminal.notice("\(fault)") }
+                throw ExitCode(CommandFailure.Status.failed.rawValue)
+            }
+        }
+    }
+
+    /// `config show`: the effective configuration, without secrets.
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints the effective configuration as YAML, secrets taken out.")
+
+        @OptionGroup var options: ConfigurationOptions
+
+        func run() throws {
+            Terminal.answer(ConfigurationText.yaml(try options.load().configuration))
+        }
+    }
+}

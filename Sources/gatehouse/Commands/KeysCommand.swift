@@ -1,0 +1,144 @@
+import ArgumentParser
+import Encodings
+import Experience
+import JOSE
+import Runtime
+import SecurityGuard
+
+/// `gatehouse keys`: the signing keys, one PKCS#8 PEM per file.
+struct KeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys", abstract: "Makes, rotates and retires signing keys.",
+        discussion: "A running gateway obeys within a second.",
+        subcommands: [Generate.self, List.self, Rotate.self, Retire.self, JWKS.self])
+
+    /// `keys generate`.
+    struct Generate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes a key: the first one signs at once, a later one waits for a rotation.")
+
+        @OptionGroup var algorithm: AlgorithmOption
+        @OptionGroup var options: KeyOptions
+
+        func run() throws {
+            let made = try options.directory().generate(algorithm: algorithm.value)
+            Terminal.answer(made.entry.keyID)
+            Terminal.notice("made \(options.place(of: made)): \(made.state.rawValue)")
+        }
+    }
+
+    /// `keys list`.
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the keys and what each is used for.")
+
+        @Flag(help: "Answer as one JSON array.")
+        var json = false
+        @OptionGroup var options: KeyOptions
+
+        func run() throws {
+            var listing = Listing(columns: ["kid", "state", "until", "algorithm", "published_at", "file"])
+            for key in try options.directory().list() {
+                listing.rows.append([
+                    "kid": .string(key.entry.keyID), "state": .string(key.state.rawValue),
+                    "until": key.until.map { .string(Timestamp.text($0)) } ?? .null,
+                    "algorithm": .string(key.entry.algorithm.rawValue),
+                    "published_at": .string(Timestamp.text(key.entry.publishedAt)),
+                    "file": .string(key.entry.file), "missing": .bool(key.isMissing),
+                ])
+            }
+            listing.show(asJSON: json)
+        }
+    }
+
+    /// `keys rotate`.
+    struct Rotate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Publishes the next signing key now and signs with it once every verifier can know it.")
+
+        @OptionGroup var algorithm: AlgorithmOption
+        @Flag(help: "Sign with it at once: verifiers with a cached key set refuse its tokens for up to 5 minutes.")
+        var now = false
+        @OptionGroup var options: KeyOptions
+
+        func run() throws {
+            let next = try options.directory().rotate(algorithm: algorithm.value, immediately: now)
+            Terminal.answer(next.entry.keyID)
+            let start = next.until.map { "from \(Timestamp.text($0))" } ?? "now"
+            Terminal.notice("\(options.place(of: next)) signs \(start)")
+        }
+    }
+
+    /// `keys retire`.
+    struct Retire: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Takes a key out of service at once: its tokens die with it.")
+
+        @Argument(help: "The key's kid, as 'gatehouse keys list' shows it.")
+        var kid: String
+        @OptionGroup var options: KeyOptions
+
+        func run() throws {
+            let retired = try options.directory().retire(keyID: kid)
+            Terminal.notice("\(options.place(of: retired)) is retired: its tokens are refused from now on")
+        }
+    }
+
+    /// `keys jwks`.
+    struct JWKS: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "jwks", abstract: "Prints the public keys as they are served.")
+
+        @OptionGroup var options: KeyOptions
+
+        func run() throws {
+            Terminal.answer(try options.directory().jwks())
+        }
+    }
+}
+
+/// `--algorithm` of a new key.
+struct AlgorithmOption: ParsableArguments {
+    @Option(help: "The algorithm of a new key. Default: tokens.algorithm.")
+    var algorithm: String?
+
+    /// Nil leaves it to the configuration.
+    var value: SignatureAlgorithm? {
+        get throws {
+            guard let algorithm else { return nil }
+            let name = try AlgorithmNames.signing.checked(algorithm, as: "--algorithm")
+            return SignatureAlgorithm(rawValue: name)
+        }
+    }
+}
+
+/// Where the keys lie. `--state` is taken like everywhere, although keys are no part of the store.
+struct KeyOptions: ParsableArguments {
+    @OptionGroup var state: StateOptions
+
+    @Option(help: .init("The directory of the keys.", valueName: "dir"))
+    var keys: String?
+
+    /// The directory that the configuration and the flags name.
+    func directory() throws -> KeyDirectory {
+        let flags = keys.map { [ConfigurationFlag(name: "--keys", key: "keys.directory", value: $0)] } ?? []
+        let configuration = try state.configuration.load(flags: flags, warn: false).configuration
+        return KeyDirectory(
+            path: configuration.keys.directory, policy: try TokenPolicy(configuration), clock: SystemClock.milliseconds)
+    }
+
+    /// A key, as a message calls it.
+    func place(of key: KeyDirectory.Listing) -> String {
+        "\(key.entry.algorithm.rawValue) key \(key.entry.keyID)"
+    }
+}
+
+extension ValueFormat {
+    /// The value of a flag; wrong ones are wrong usage.
+    func checked(_ text: String, as flag: String) throws(CommandFailure) -> Value {
+        do {
+            return try value(of: text)
+        } catch {
+            throw CommandFailure("\(flag): \(error.message)", status: .misused)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Experience
+import Logging
+
+/// `gatehouse serve`: the gateway itself.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Runs the gateway until it is told to stop.",
+        discussion: """
+            Flags go before environment variables (GATEHOUSE_…), those before the file, that before the defaults. \
+            Standard output carries one line, 'ready http://HOST:PORT', once connections are accepted.
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+
+    @Option(help: .init("The public listener; port 0 picks one.", valueName: "host:port"))
+    var listen: String?
+    @Option(help: .init("The listener for health and metrics, or 'off'.", valueName: "host:port"))
+    var admin: String?
+    @Option(help: .init("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var state: String?
+    @Option(help: .init("The directory of the signing keys.", valueName: "dir"))
+    var keys: String?
+    @Option(help: .init("An external Runtime: http://HOST:PORT or unix:/PATH.", valueName: "url"))
+    var runtime: String?
+
+    func run() async throws {
+        let loaded = try options.load(flags: flags, warn: false)
+        LineLogHandler.bootstrap(loaded.configuration.log)
+        let logger = Logger(label: "gatehouse")
+        for warning in loaded.warnings {
+            logger.warning(
+                "configuration",
+                metadata: ["place": "\(warning.place)", "key": "\(warning.key)", "reason": "\(warning.message)"])
+        }
+        try await Composition(configuration: loaded.configuration, logger: logger).run()
+    }
+
+    private var flags: [ConfigurationFlag] {
+        let flags = [
+            ("--listen", "server.listen", listen), ("--admin", "server.admin", admin), ("--state", "state.url", state),
+            ("--keys", "keys.directory", keys), ("--runtime", "runtime.url", runtime),
+        ]
+        return flags.compactMap { name, key, value in
+            value.map { ConfigurationFlag(name: name, key: key, value: $0) }
+        }
+    }
+}

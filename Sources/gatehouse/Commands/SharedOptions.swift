@@ -1,0 +1,79 @@
+import ArgumentParser
+import Experience
+import SecurityGuard
+import StateSurface
+
+/// `--config`, which every command that needs the configuration takes.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(name: .customLong("config"), help: .init("The configuration file.", valueName: "file"))
+    var file: String?
+
+    /// Reads the configuration as the gateway would, and tells of what deserves a warning.
+    func load(flags: [ConfigurationFlag] = [], warn: Bool = true) throws(ConfigurationFaults) -> LoadedConfiguration {
+        let loaded = try ConfigurationLoader.ofProcess().load(file: file, flags: flags)
+        if warn {
+            for warning in loaded.warnings { Terminal.notice("warning: \(warning)") }
+        }
+        return loaded
+    }
+}
+
+/// `--state` and `--config`, which every command that touches state takes.
+struct StateOptions: ParsableArguments {
+    @OptionGroup var configuration: ConfigurationOptions
+
+    @Option(help: .init("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var state: String?
+
+    /// Opens the store, works with it, and closes it whatever happens.
+    func withStore<R>(_ body: (Store) async throws -> R) async throws -> R {
+        let flags = state.map { [ConfigurationFlag(name: "--state", key: "state.url", value: $0)] } ?? []
+        let configuration = try configuration.load(flags: flags, warn: false).configuration
+        let store = try await Store.open(configuration)
+        do {
+            let result = try await body(store)
+            await store.surface.close()
+            return result
+        } catch {
+            await store.surface.close()
+            throw error
+        }
+    }
+}
+
+/// `--json` of every listing.
+struct ListingOptions: ParsableArguments {
+    @Flag(help: "Answer as one JSON array.")
+    var json = false
+
+    @Option(help: "How many at most, newest first.")
+    var limit = 1_000
+
+    func validate() throws {
+        guard (1...100_000).contains(limit) else { throw ValidationError("--limit must lie between 1 and 100000") }
+    }
+
+    /// Shows the rows; says so when there may be more than fit.
+    func show(_ listing: Listing, fetched: Int) {
+        listing.show(asJSON: json)
+        if fetched == limit { Terminal.notice("there may be more: raise --limit (now \(limit))") }
+    }
+}
+
+/// The store with what is needed to work on it from outside the gateway.
+struct Store {
+    let surface: any StateSurface
+    let policy: TokenPolicy
+
+    static func open(_ configuration: GatewayConfiguration) async throws -> Store {
+        let surface = try await StateSurfaceFactory.open(url: configuration.state.url, clock: SystemClock.milliseconds)
+        return Store(surface: surface, policy: try TokenPolicy(configuration))
+    }
+
+    var accounts: Accounts {
+        Accounts(state: surface, policy: policy, clock: SystemClock.milliseconds)
+    }
+
+    /// Until when tokens that are valid now must be remembered as revoked.
+    var revokedUntil: Int64 { SystemClock.milliseconds() + policy.tokenReach }
+}

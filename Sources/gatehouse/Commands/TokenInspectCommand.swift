@@ -1,0 +1,30 @@
+import ArgumentParser
+import Encodings
+import JOSE
+import Runtime
+
+/// `gatehouse token inspect`: what a token says. Whether that is true takes a key.
+struct TokenInspectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect", abstract: "Decodes and explains a token, and checks it against RFC 8725.",
+        discussion: "The signature is not looked at: 'gatehouse token verify' does that, with a key.")
+
+    @OptionGroup var input: TokenInput
+    @Flag(help: "Answer as one JSON object.")
+    var json = false
+
+    func run() throws {
+        do {
+            let token = try input.parse()
+            let now = Double(SystemClock.milliseconds()) / 1_000
+            let inspection = TokenInspection(token: token, now: now)
+            if json {
+                Terminal.answer(TerminalJSON.text(.object(inspection.json)))
+            } else {
+                for line in inspection.lines { Terminal.answer(line) }
+            }
+        } catch let refusal as TokenRefusal {
+            throw CommandFailure("the token can't be read: \(refusal.detail)")
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Encodings
+import JOSE
+import Libcrypto
+import SecurityGuard
+
+/// `gatehouse token issue`: signs a token with the gateway's key, or one that is named.
+struct TokenIssueCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "issue", abstract: "Signs a token for a user or client.",
+        discussion: """
+            An access token like those of a login, but outside any refresh family: it ends at its exp, or when its \
+            subject is disabled. Whoever can read the signing keys can do this.
+            """)
+
+    @Option(help: "What stands in sub: a user id (usr_…) or client id (cli_…).")
+    var subject: String
+    @Option(help: "What stands in tenant_id.")
+    var tenant: String?
+    @Option(help: "A scope; may be repeated.")
+    var scope: [String] = []
+    @Option(help: "What stands in iss. Default: tokens.issuer, else http:// and server.listen.")
+    var issuer: String?
+    @Option(help: "What stands in aud; may be repeated. Default: tokens.audience.")
+    var audience: [String] = []
+    @Option(help: "How long it lives, such as 15m. Default: tokens.access_token_lifetime.")
+    var lifetime: String?
+    @Option(help: "What stands in typ.")
+    var type = "at+jwt"
+    @Option(help: .init("Another claim; its value is JSON, or else text. May be repeated.", valueName: "name=value"))
+    var claim: [String] = []
+    @Option(help: .init("A private key to sign with: PEM, DER or JWK. Default: the gateway's.", valueName: "file"))
+    var key: String?
+    @Option(help: .init("The algorithm of --key, where the key does not say.", valueName: "name"))
+    var algorithm: String?
+    @OptionGroup var options: KeyOptions
+
+    func run() throws {
+        let configuration = try options.state.configuration.load(warn: false).configuration
+        let policy = try TokenPolicy(configuration, issuer: nil)
+        Terminal.answer(try signingKey().sign(claims: try claims(policy), type: type))
+    }
+
+    private func claims(_ policy: TokenPolicy) throws -> JSONObject {
+        let milliseconds = try lifetime.map { text in
+            try ValueFormat.duration(Quantity.second...3_650 * Quantity.day).checked(text, as: "--lifetime")
+        }
+        let now = SystemClock.milliseconds() / 1_000
+        let audience = audience.isEmpty ? policy.audience : audience
+        var claims: JSONObject = [
+            "iss": .string(issuer ?? policy.issuer), "sub": .string(subject),
+            "aud": audience.count == 1 ? .string(audience[0]) : .array(audience.map { .string($0) }),
+            "exp": .integer(now + (milliseconds ?? policy.accessTokenLifetime) / 1_000),
+            "nbf": .integer(now), "iat": .integer(now), "jti": .string(Base64URL.encode(SecureRandom.bytes(16))),
+            "client_id": .string(subject.hasPrefix("cli_") ? subject : "gatehouse"),
+            "tenant_id": .string(tenant ?? policy.defaultTenant), "scope": .string(scope.joined(separator: " ")),
+        ]
+        for pair in claim {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let name = parts.first, !name.isEmpty else {
+                throw CommandFailure("--claim: expected NAME=VALUE", status: .misused)
+            }
+            claims[String(name)] = (try? StrictJSON.parse(String(parts[1]))) ?? .string(String(parts[1]))
+        }
+        return claims
+    }
+
+    private func signingKey() throws -> SigningKey {
+        let algorithm = try algorithm.map { try AlgorithmNames.verifying.checked($0, as: "--algorithm") }
+        if let key {
+            return try Self.signingKey(key, algorithm.flatMap { SignatureAlgorithm(name: $0) }, keyID: nil)
+        }
+        let directory = try options.directory()
+        guard let active = try directory.list().first(where: { $0.state == .active })?.entry else {
+            throw CommandFailure("\(directory.path) has no active key: make one with 'gatehouse keys generate'")
+        }
+        return try Self.signingKey("\(directory.path)/\(active.file)", active.algorithm, keyID: active.keyID)
+    }
+
+    private static func signingKey(
+        _ path: String, _ algorithm: SignatureAlgorithm?, keyID: String?
+    ) throws(CommandFailure) -> SigningKey {
+        guard let bytes = try FileBytes.read(path, limit: 64 * 1_024) else {
+            throw CommandFailure("\(path): no such file: name the key's file", status: .misused)
+        }
+        do {
+            return try SigningKey(parsing: bytes, algorithm: algorithm, keyID: keyID)
+        } catch {
+            throw CommandFailure("\(path): \(error.message): name a private key that fits", status: .misused)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import Encodings
+import JOSE
+
+/// `gatehouse token verify`: whether a token is good, for a key that is named.
+struct TokenVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Verifies a token with a key.",
+        discussion: """
+            Exits 0 when it is verified, 1 when it is refused (with the reason), 2 for wrong usage or a key that can't \
+            be used. The key's format (PEM, DER, JWK, JWKS) is found by looking at it. Nothing is fetched unless \
+            --jwks names a URL.
+            """)
+
+    @OptionGroup var input: TokenInput
+
+    @Option(help: .init("The key: PEM, DER or JWK.", valueName: "file"))
+    var key: String?
+    @Option(help: .init("A key set, in a file or at a URL.", valueName: "file|url"))
+    var jwks: String?
+    @Option(help: .init("An algorithm to accept; may be repeated. Default: the key's own.", valueName: "name"))
+    var algorithm: [String] = []
+    @Option(help: "What must stand in iss.")
+    var issuer: String?
+    @Option(help: "What must stand in aud.")
+    var audience: String?
+    @Option(help: "What must stand in typ.")
+    var type: String?
+    @Flag(help: "The signature alone: the payload may be anything, also empty.")
+    var signatureOnly = false
+    @Flag(help: "Answer as one JSON object.")
+    var json = false
+
+    func validate() throws {
+        guard (key == nil) != (jwks == nil) else {
+            throw ValidationError("name one key to verify with: --key FILE or --jwks FILE|URL")
+        }
+        if signatureOnly, issuer != nil || audience != nil {
+            throw ValidationError("--signature-only does not look at claims: leave out --issuer and --audience")
+        }
+    }
+
+    func run() async throws {
+        let keys = try await keys()
+        do {
+            let judgement = TokenJudgement(
+                keys: keys, issuer: issuer, audience: audience, type: type, signatureOnly: signatureOnly)
+            report(try judgement.verify(try input.parse(), now: Double(SystemClock.milliseconds()) / 1_000))
+        } catch let refusal as TokenRefusal {
+            report(refusal)
+            throw ExitCode(CommandFailure.Status.failed.rawValue)
+        }
+    }
+
+    private func keys() async throws -> TokenKeys {
+        var algorithms: [SignatureAlgorithm] = []
+        for name in algorithm {
+            let known = try AlgorithmNames.verifying.checked(name, as: "--algorithm")
+            if let algorithm = SignatureAlgorithm(name: known) { algorithms.append(algorithm) }
+        }
+        if let key { return try TokenKeys(keyFile: key, algorithms: algorithms) }
+        return try await TokenKeys(keySet: jwks ?? "", algorithms: algorithms)
+    }
+
+    // MARK: Answers
+
+    private func report(_ verified: TokenJudgement.Verified) {
+        guard json else {
+            Terminal.answer("verified: \(verified.algorithm), key \(TerminalText.escaped(verified.keyID))")
+            for (name, value) in verified.claims?.members ?? [] {
+                Terminal.answer("  \(TerminalText.escaped(name)): \(TerminalJSON.text(value))")
+            }
+            return
+        }
+        var answer: JSONObject = [
+            "verified": true, "algorithm": .string(verified.algorithm), "kid": .string(verified.keyID),
+            "header": .object(verified.header),
+        ]
+        answer["claims"] = verified.claims.map { .object($0) }
+        Terminal.answer(TerminalJSON.text(.object(answer)))
+    }
+
+    private func report(_ refusal: TokenRefusal) {
+        if json {
+            let answer: JSONObject = [
+                "verified": false, "reason": .string(refusal.reason.rawValue), "detail": .string(refusal.detail),
+            ]
+            Terminal.answer(TerminalJSON.text(.object(answer)))
+        } else {
+            Terminal.notice("refused: \(ErrorText.oneLine(refusal.description))")
+        }
+    }
+}

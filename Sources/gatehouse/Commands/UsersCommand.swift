@@ -1,0 +1,118 @@
+import ArgumentParser
+import Encodings
+import JOSE
+import Runtime
+import SecurityGuard
+import StateSurface
+
+/// `gatehouse users`: accounts with a password.
+struct UsersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "users", abstract: "Adds, lists and disables accounts.",
+        subcommands: [Add.self, List.self, Disable.self, Password.self])
+
+    /// `users add`.
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Adds an account; asks for its password.")
+
+        @Argument(help: "The e-mail it logs in with.")
+        var email: String
+        @Option(help: "The tenant it belongs to.")
+        var tenant: String?
+        @Option(help: "A scope of its tokens; may be repeated. Default: accounts.default_scope.")
+        var scope: [String] = []
+        @Flag(help: "Read the password from standard input; one final newline is dropped.")
+        var passwordStdin = false
+        @OptionGroup var options: StateOptions
+
+        func run() async throws {
+            let password = try PasswordPrompt.password(fromInput: passwordStdin)
+            try await options.withStore { store in
+                let account = try await store.accounts.add(
+                    email: email, password: password, tenantID: tenant, scope: scope.isEmpty ? nil : scope)
+                Terminal.answer(account.userID)
+                Terminal.notice("added \(TerminalText.escaped(account.email)) to tenant \(account.tenantID)")
+            }
+        }
+    }
+
+    /// `users list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the accounts.")
+
+        @Option(help: "Only this tenant.")
+        var tenant: String?
+        @OptionGroup var listing: ListingOptions
+        @OptionGroup var options: StateOptions
+
+        func run() async throws {
+            try await options.withStore { store in
+                let accounts = try await store.surface.accounts(limit: listing.limit)
+                var rows = Listing(columns: ["user_id", "email", "tenant_id", "scope", "disabled", "created_at"])
+                for account in accounts where tenant.map({ $0.utf8.elementsEqual(account.tenantID.utf8) }) ?? true {
+                    rows.rows.append([
+                        "user_id": .string(account.userID), "email": .string(account.email),
+                        "tenant_id": .string(account.tenantID), "scope": .array(account.scope.map { .string($0) }),
+                        "disabled": .bool(account.disabled), "created_at": .string(Timestamp.text(account.createdAt)),
+                    ])
+                }
+                listing.show(rows, fetched: accounts.count)
+            }
+        }
+    }
+
+    /// `users disable`.
+    struct Disable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Disables an account; its sessions, tokens and sockets end at once.")
+
+        @OptionGroup var name: AccountName
+        @OptionGroup var options: StateOptions
+
+        func run() async throws {
+            try await options.withStore { store in
+                let account = try await name.account(in: store)
+                guard try await store.accounts.disable(userID: account.userID) else { throw AuthError(.notFound) }
+                Terminal.notice("disabled \(account.userID): its sessions and tokens have ended")
+            }
+        }
+    }
+
+    /// `users password`.
+    struct Password: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sets a new password; every session of the account ends.")
+
+        @OptionGroup var name: AccountName
+        @Flag(help: "Read the password from standard input; one final newline is dropped.")
+        var passwordStdin = false
+        @OptionGroup var options: StateOptions
+
+        func run() async throws {
+            let password = try PasswordPrompt.password(fromInput: passwordStdin)
+            try await options.withStore { store in
+                let account = try await name.account(in: store)
+                let ended = try await store.accounts.setPassword(userID: account.userID, new: password)
+                Terminal.notice("changed the password of \(account.userID); sessions ended: \(ended.count)")
+            }
+        }
+    }
+}
+
+/// How an operator names an account.
+struct AccountName: ParsableArguments {
+    @Argument(help: "The user id (usr_…) or the e-mail.")
+    var user: String
+    @Option(help: "The tenant, where several have this e-mail.")
+    var tenant: String?
+
+    /// The one account of that name.
+    func account(in store: Store) async throws -> AccountRecord {
+        let found = try await store.accounts.find(user, tenantID: tenant)
+        guard let account = found.first else { throw AuthError(.notFound) }
+        guard found.count == 1 else {
+            throw CommandFailure("several tenants have this e-mail: add --tenant, or give the user id")
+        }
+        return account
+    }
+}

@@ -1,0 +1,77 @@
+import JOSE
+import Yams
+
+/// One value of the file, with the place it was written at.
+struct FileValue {
+    let file: String
+    let node: Node
+
+    /// `FILE:LINE:COLUMN`.
+    var place: String { Self.place(node, in: file) }
+
+    /// Whether nothing was written, as for a section whose every key is commented out.
+    var isEmpty: Bool {
+        guard case .scalar(let scalar) = node, scalar.style == .plain else { return false }
+        return ["", "~", "null"].contains(scalar.string)
+    }
+
+    /// The text of a scalar; nil for lists, mappings and nothing.
+    var text: String? {
+        guard case .scalar(let scalar) = node, !isEmpty else { return nil }
+        return scalar.string
+    }
+
+    var list: [FileValue]? {
+        guard case .sequence(let sequence) = node else { return nil }
+        return sequence.map { FileValue(file: file, node: $0) }
+    }
+
+    var mapping: [(key: FileValue, value: FileValue)]? {
+        guard case .mapping(let mapping) = node else { return nil }
+        return mapping.map { (FileValue(file: file, node: $0.key), FileValue(file: file, node: $0.value)) }
+    }
+
+    private static func place(_ node: Node, in file: String) -> String {
+        guard let mark = node.mark else { return file }
+        return "\(file):\(mark.line):\(mark.column)"
+    }
+}
+
+extension FileValue {
+    /// More than anyone writes by hand, and little enough to read at once.
+    static let maximumBytes = 1 << 20
+
+    /// Parses a file; nil when there is nothing in it.
+    static func parse(_ bytes: [UInt8], file: String) throws(ConfigurationFault) -> FileValue? {
+        guard bytes.count <= maximumBytes else {
+            throw ConfigurationFault(place: file, message: "larger than 1MiB: is this the configuration?")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConfigurationFault(place: file, message: "not UTF-8: save it in that encoding")
+        }
+        do {
+            return try Yams.compose(yaml: text).map { FileValue(file: file, node: $0) }
+        } catch {
+            throw fault(error, file: file)
+        }
+    }
+
+    /// Says what the parser found wrong. Its own descriptions quote the file, passwords included; these don't.
+    private static func fault(_ error: any Error, file: String) -> ConfigurationFault {
+        func fault(_ mark: Mark, _ problem: String) -> ConfigurationFault {
+            ConfigurationFault(place: "\(file):\(mark.line):\(mark.column)", message: problem)
+        }
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return fault(mark, "not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let names, let context):
+            let shown = names.map { "'\(TerminalText.escaped(String($0.prefix(60))))'" }.joined(separator: ", ")
+            return fault(context.mark, "\(shown) more than once in the same mapping: keep one")
+        case .reader(let problem, _, _, _):
+            return ConfigurationFault(place: file, message: "not YAML: \(problem)")
+        default:
+            return ConfigurationFault(place: file, message: "not YAML")
+        }
+    }
+}

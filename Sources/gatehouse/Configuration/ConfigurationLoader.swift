@@ -1,0 +1,147 @@
+import Configuration
+import Experience
+import JOSE
+
+/// A flag that sets a key: its name as it was typed, the key, and the value.
+struct ConfigurationFlag: Sendable {
+    let name: String
+    let key: String
+    let value: String
+}
+
+/// What was read, and what the operator should hear of although it is no fault.
+struct LoadedConfiguration: Sendable {
+    let configuration: GatewayConfiguration
+    let warnings: [ConfigurationFault]
+    /// The file it was read from; nil when there was none.
+    let file: String?
+}
+
+/// Puts a configuration together: flags over environment over file over defaults.
+///
+/// It touches neither the process's environment nor the disk by itself: both are handed in.
+struct ConfigurationLoader: Sendable {
+    static let defaultFile = "config/gatehouse.yaml"
+    private static let prefix = "GATEHOUSE_"
+    /// Names the file itself, as `--config` does.
+    static let fileVariable = "GATEHOUSE_CONFIG"
+
+    let environment: [String: String]
+    /// The bytes of a file, nil when there is none of that name.
+    let contents: @Sendable (String) throws(ConfigurationFault) -> [UInt8]?
+
+    /// Reads everything. `file` is what `--config` named.
+    func load(
+        file named: String? = nil, flags: [ConfigurationFlag] = []
+    ) throws(ConfigurationFaults)
+        -> LoadedConfiguration
+    {
+        var draft = ConfigurationDraft()
+        var faults: [ConfigurationFault] = []
+        var warnings: [ConfigurationFault] = []
+        let file = readFile(named ?? environment[Self.fileVariable], into: &draft, faults: &faults)
+        applyEnvironment(to: &draft, faults: &faults)
+        for flag in flags {
+            apply(flag.value, to: flag.key, from: flag.name, &draft, &faults)
+        }
+        warnings += unknownVariables()
+        ConfigurationChecks.check(&draft, place: file ?? "configuration", faults: &faults, warnings: &warnings)
+        guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
+        return LoadedConfiguration(configuration: draft.configuration, warnings: warnings, file: file)
+    }
+
+    // MARK: The file
+
+    private func readFile(
+        _ named: String?, into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]
+    ) -> String? {
+        let file = named ?? Self.defaultFile
+        do {
+            guard let bytes = try contents(file) else {
+                if named != nil {
+                    let message = "no such file: correct --config or \(Self.fileVariable), or create it"
+                    faults.append(.init(place: file, message: message))
+                }
+                return nil
+            }
+            if let root = try FileValue.parse(bytes, file: file), !root.isEmpty {
+                read(root, into: &draft, faults: &faults)
+            }
+        } catch {
+            faults.append(error)
+        }
+        return file
+    }
+
+    private func read(_ root: FileValue, into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
+        guard let mapping = root.mapping else {
+            faults.append(.init(place: root.place, message: "expected sections such as 'server:' at the left margin"))
+            return
+        }
+        let reader = SettingReader(settings: GatewaySettings.all, elsewhere: ["routes", "issuers"])
+        reader.read(
+            mapping.filter { !["routes", "issuers"].contains($0.key.text) }, into: &draft, faults: &faults)
+        for (key, value) in mapping {
+            switch key.text {
+            case "routes": draft.configuration.routes = RouteReader.routes(value, faults: &faults)
+            case "issuers": draft.configuration.issuers = RouteReader.issuers(value, faults: &faults)
+            default: break
+            }
+        }
+    }
+
+    // MARK: Variables and flags
+
+    /// The variable that overrides a key.
+    static func variable(for key: String) -> String {
+        prefix + key.uppercased().replacing(".", with: "_")
+    }
+
+    private func applyEnvironment(to draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
+        let provider = EnvironmentVariablesProvider(environmentVariables: environment)
+        let reader = ConfigReader(provider: provider.prefixKeys(with: "gatehouse"))
+        for setting in GatewaySettings.all {
+            // Always as a string: a number that is none must be a fault, not a missing value.
+            guard let text = reader.string(forKey: ConfigKey(setting.key), isSecret: true) else { continue }
+            apply(text, to: setting.key, from: Self.variable(for: setting.key), &draft, &faults)
+        }
+    }
+
+    private func apply(
+        _ text: String, to key: String, from place: String, _ draft: inout ConfigurationDraft,
+        _ faults: inout [ConfigurationFault]
+    ) {
+        guard let setting = GatewaySettings.all.first(where: { $0.key == key }) else { return }
+        var texts = [text]
+        if setting.shape != .scalar {
+            texts = text.split(separator: ",").map { String($0.trimmed) }.filter { !$0.isEmpty }
+        }
+        do {
+            try setting.set(&draft, texts.map { SettingEntry(text: $0) })
+        } catch {
+            faults.append(.init(place: place, message: error.message))
+        }
+    }
+
+    /// Variables that look as if they were meant for us.
+    private func unknownVariables() -> [ConfigurationFault] {
+        let known = Set(GatewaySettings.all.map { Self.variable(for: $0.key) } + [Self.fileVariable])
+        let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
+        return unknown.sorted().map { name in
+            let nearest = NearestKey.nearest(to: name, among: known.sorted()) ?? ""
+            return ConfigurationFault(
+                place: TerminalText.escaped(name), message: "overrides no key and is ignored; the nearest is \(nearest)"
+            )
+        }
+    }
+}
+
+extension Substring {
+    /// Without the spaces around it.
+    fileprivate var trimmed: Substring {
+        var text = self
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}

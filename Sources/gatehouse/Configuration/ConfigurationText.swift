@@ -1,0 +1,69 @@
+import Experience
+
+/// Shows a configuration as the file that would give it, with every secret taken out.
+enum ConfigurationText {
+    static func yaml(_ configuration: GatewayConfiguration) -> String {
+        let draft = ConfigurationDraft(configuration)
+        var lines: [String] = []
+        var open: [Substring] = []
+        for setting in GatewaySettings.all {
+            guard let shown = setting.show(draft) else { continue }
+            var parts = setting.key.split(separator: ".")
+            guard let name = parts.popLast() else { continue }
+            for (depth, part) in parts.enumerated() where depth >= open.count || open[depth] != part {
+                lines.append(indent(depth) + part + ":")
+                open = Array(parts.prefix(depth + 1))
+            }
+            open = parts
+            lines.append(indent(parts.count) + line(String(name), shown))
+        }
+        lines += list("routes", configuration.routes, RouteSettings.all)
+        lines += list("issuers", configuration.issuers, IssuerSettings.all)
+        return lines.joined(separator: "\n")
+    }
+
+    private static func list<Root>(_ name: String, _ roots: [Root], _ settings: [Setting<Root>]) -> [String] {
+        guard !roots.isEmpty else { return ["\(name): []"] }
+        var lines = ["\(name):"]
+        for root in roots {
+            for (index, setting) in settings.compactMap({ setting in
+                setting.show(root).map { line(setting.key, $0) }
+            }).enumerated() {
+                lines.append((index == 0 ? "  - " : "    ") + setting)
+            }
+        }
+        return lines
+    }
+
+    private static func line<Root>(_ name: String, _ shown: Setting<Root>.Shown) -> String {
+        switch shown {
+        case .scalar(let text): "\(name): \(scalar(text))"
+        case .list(let texts): "\(name): [\(texts.map(scalar).joined(separator: ", "))]"
+        case .pairs(let pairs):
+            "\(name): {\(pairs.map { "\(scalar($0.name ?? "")): \(scalar($0.text))" }.joined(separator: ", "))}"
+        }
+    }
+
+    private static func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
+
+    /// Plain where that can't be misread, else in double quotes.
+    private static func scalar(_ text: String) -> String {
+        let isPlain =
+            !text.isEmpty && text != "null" && text != "~"
+            && text.utf8.allSatisfy { byte in
+                NetworkText.isHostName(String(UnicodeScalar(byte))) || "/:+".utf8.contains(byte)
+            } && !text.hasSuffix(":") && !text.hasPrefix("-") && !text.hasPrefix(":")
+        guard !isPlain else { return text }
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                quoted += "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16, uppercase: true)
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

@@ -1,0 +1,92 @@
+import Experience
+
+/// What is being read: the configuration, and the parts of it that only make sense together.
+struct ConfigurationDraft: Sendable {
+    var configuration = GatewayConfiguration()
+    var certificate: String?
+    var certificateKey: String?
+
+    init() {}
+
+    init(_ configuration: GatewayConfiguration) {
+        self.configuration = configuration
+        certificate = configuration.server.tls?.certificate
+        certificateKey = configuration.server.tls?.key
+    }
+}
+
+/// Every key but `routes` and `issuers`: the one list that file, environment, flags and `config show` go by.
+enum GatewaySettings {
+    typealias Key = Setting<ConfigurationDraft>
+
+    static let all: [Key] = server + state + tokens + sessions + webSocket + limits + rest
+
+    private static let day = Quantity.day
+    private static let second = Quantity.second
+    private static let longest = 3_650 * Quantity.day
+
+    private static let server: [Key] = [
+        .one("server.listen", \.configuration.server.listen, .listenAddress),
+        .maybe("server.admin", \.configuration.server.admin, .listenAddress, missing: "off"),
+        .maybe("server.threads", \.configuration.server.threads, .integer(1...1_024), missing: "cores"),
+        .list("server.allowed_origins", \.configuration.server.allowedOrigins, .origin),
+        .list("server.trusted_proxies", \.configuration.server.trustedProxies, .addressBlock),
+        .list("server.hosts", \.configuration.server.hosts, .hostName),
+        .maybe("server.tls.certificate", \.certificate, .text("the path of a PEM file"), missing: "off"),
+        .maybe("server.tls.key", \.certificateKey, .text("the path of a PEM file"), missing: "off"),
+        .one("server.max_header", \.configuration.server.maxHeader, .size(1_024...1_048_576)),
+        .maybe("server.max_body", \.configuration.server.maxBody, .size(0...(1 << 40)), missing: "none"),
+        .one("server.header_timeout", \.configuration.server.headerTimeout, .duration(100...600 * second)),
+        .one("server.idle_timeout", \.configuration.server.idleTimeout, .duration(second...day)),
+        .one("server.drain", \.configuration.server.drain, .duration(0...3_600 * second)),
+    ]
+
+    private static let state: [Key] = [
+        .one("state.url", \.configuration.state.url, .stateURL),
+        .one("state.grace", \.configuration.state.grace, .duration(0...3_600 * second)),
+        .one("keys.directory", \.configuration.keys.directory, .text("the path of a directory")),
+    ]
+
+    private static let tokens: [Key] = [
+        .maybe("tokens.issuer", \.configuration.tokens.issuer, .issuer),
+        .list("tokens.audience", \.configuration.tokens.audience, .text("a name"), orOne: true),
+        .one("tokens.algorithm", \.configuration.tokens.algorithm, AlgorithmNames.signing),
+        .one("tokens.access_token_lifetime", \.configuration.tokens.accessTokenLifetime, .duration(second...366 * day)),
+        .one(
+            "tokens.refresh_token_lifetime", \.configuration.tokens.refreshTokenLifetime,
+            .duration(second...longest)),
+        .one("tokens.clock_skew", \.configuration.tokens.clockSkew, .duration(0...60 * second)),
+    ]
+
+    private static let sessions: [Key] = [
+        .one("sessions.anonymous_idle", \.configuration.sessions.anonymousIdle, .duration(second...longest)),
+        .one("sessions.anonymous_lifetime", \.configuration.sessions.anonymousLifetime, .duration(second...longest)),
+        .one("sessions.idle", \.configuration.sessions.idle, .duration(second...longest)),
+        .one("sessions.lifetime", \.configuration.sessions.lifetime, .duration(second...longest)),
+    ]
+
+    private static let webSocket: [Key] = [
+        .one("websocket.max_message", \.configuration.webSocket.maxMessage, .size(1_024...(1 << 24))),
+        .one("websocket.ping", \.configuration.webSocket.ping, .duration(second...3_600 * second)),
+        .one("websocket.refusals", \.configuration.webSocket.refusals, .word),
+        .one("websocket.max_lifetime", \.configuration.webSocket.maxLifetime, .duration(second...longest)),
+    ]
+
+    private static let limits: [Key] = [
+        .one("limits.enabled", \.configuration.limits.enabled, .flag),
+        .one("limits.sockets_per_session", \.configuration.limits.socketsPerSession, .integer(1...1_000_000)),
+        .one("limits.sockets_per_user", \.configuration.limits.socketsPerUser, .integer(1...1_000_000)),
+        .one("limits.login_per_minute", \.configuration.limits.loginPerMinute, .integer(1...1_000_000)),
+        .one("limits.anonymous_per_minute", \.configuration.limits.anonymousPerMinute, .integer(1...10_000_000)),
+    ]
+
+    private static let rest: [Key] = [
+        .maybe("runtime.url", \.configuration.runtime.url, .endpoint(schemes: ["http"]), missing: "embedded"),
+        .one("accounts.registration", \.configuration.accounts.registration, .flag),
+        .list("accounts.default_scope", \.configuration.accounts.defaultScope, .scope),
+        .one("errors.explain", \.configuration.errors.explain, .flag),
+        .one("log.format", \.configuration.log.format, .word),
+        .one("log.level", \.configuration.log.level, .word),
+        .maybe("audit.file", \.configuration.audit.file, .text("the path of a file"), missing: "off"),
+    ]
+}

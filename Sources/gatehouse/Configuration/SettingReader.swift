@@ -1,0 +1,123 @@
+import JOSE
+
+/// Applies one mapping of the file to a `Root`, key by key, collecting every fault on the way.
+struct SettingReader<Root> {
+    let settings: [Setting<Root>]
+    /// Keys that exist elsewhere in the file: a key that is right in the wrong place is told so.
+    var elsewhere: [String] = []
+
+    /// Reads `mapping`; `prefix` is what stands before its keys (`tokens.`), `label` what messages call it.
+    func read(
+        _ mapping: [(key: FileValue, value: FileValue)], prefix: String = "", label: String = "", into root: inout Root,
+        faults: inout [ConfigurationFault]
+    ) {
+        for (key, value) in mapping {
+            let name = prefix + (key.text ?? "")
+            // `tokens.clock_skew:` at the margin is not the key it looks like: it could contradict the real one.
+            let isDotted = key.text?.contains(".") != false
+            if isDotted {
+                faults.append(
+                    .init(place: key.place, message: unknown(key.text ?? "", prefix: prefix, label: label)))
+            } else if let setting = settings.first(where: { $0.key == name }) {
+                apply(setting, value, label: label + name, to: &root, faults: &faults)
+            } else if settings.contains(where: { $0.key.hasPrefix(name + ".") }) {
+                descend(value, prefix: name + ".", label: label, into: &root, faults: &faults)
+            } else {
+                faults.append(
+                    .init(place: key.place, message: unknown(key.text ?? "", prefix: prefix, label: label)))
+            }
+        }
+    }
+
+    private func descend(
+        _ value: FileValue, prefix: String, label: String, into root: inout Root, faults: inout [ConfigurationFault]
+    ) {
+        if value.isEmpty { return }
+        guard let mapping = value.mapping else {
+            let key = label + prefix.dropLast()
+            faults.append(.init(place: value.place, key: key, message: "expected keys below it, one a line"))
+            return
+        }
+        read(mapping, prefix: prefix, label: label, into: &root, faults: &faults)
+    }
+
+    private func apply(
+        _ setting: Setting<Root>, _ value: FileValue, label: String, to root: inout Root,
+        faults: inout [ConfigurationFault]
+    ) {
+        var places: [String] = []
+        do {
+            let entries = try entries(of: value, shape: setting.shape, places: &places)
+            try setting.set(&root, entries)
+        } catch {
+            let index = error.index.flatMap { places.indices.contains($0) ? $0 : nil }
+            faults.append(
+                .init(
+                    place: index.map { places[$0] } ?? value.place,
+                    key: index.map { "\(label)[\($0)]" } ?? label, message: error.message))
+        }
+    }
+
+    /// The texts of a value of the given shape; `places` is where each was written.
+    private func entries(
+        of value: FileValue, shape: Setting<Root>.Shape, places: inout [String]
+    ) throws(Complaint) -> [SettingEntry] {
+        switch shape {
+        case .scalar, .scalarOrList:
+            if let text = value.text { return [SettingEntry(text: text)] }
+            guard shape == .scalarOrList else { throw Complaint(value.isEmpty ? "has no value" : "expected one value") }
+            return try elements(of: value, places: &places)
+        case .list:
+            return try elements(of: value, places: &places)
+        case .pairs:
+            return try pairs(of: value, places: &places)
+        }
+    }
+
+    private func elements(of value: FileValue, places: inout [String]) throws(Complaint) -> [SettingEntry] {
+        if value.isEmpty { return [] }
+        guard let list = value.list else { throw Complaint("expected a list, such as [a, b]") }
+        places = list.map(\.place)
+        var entries: [SettingEntry] = []
+        for (index, element) in list.enumerated() {
+            guard let text = element.text else { throw Complaint("expected one value", index: index) }
+            entries.append(SettingEntry(text: text))
+        }
+        return entries
+    }
+
+    private func pairs(of value: FileValue, places: inout [String]) throws(Complaint) -> [SettingEntry] {
+        if value.isEmpty { return [] }
+        guard let mapping = value.mapping else { throw Complaint("expected a mapping, such as {Name: value}") }
+        places = mapping.map(\.value.place)
+        var entries: [SettingEntry] = []
+        for (index, pair) in mapping.enumerated() {
+            guard let name = pair.key.text, let text = pair.value.text else {
+                throw Complaint("expected a name and a value", index: index)
+            }
+            entries.append(SettingEntry(name: name, text: text))
+        }
+        return entries
+    }
+
+    /// Names the nearest key: first one of the same mapping, unless the very same name is at home elsewhere.
+    private func unknown(_ key: String, prefix: String, label: String) -> String {
+        let shown = TerminalText.escaped(String(key.prefix(60)))
+        let message = "unknown key '\(label)\(prefix)\(shown)'"
+        if prefix.isEmpty, settings.contains(where: { $0.key == key && key.contains(".") }) {
+            let parts = key.split(separator: ".")
+            return "\(message): write '\(parts.last ?? "")' below '\(parts.dropLast().joined(separator: "."))'"
+        }
+        let siblings = Set(
+            settings.compactMap { setting -> String? in
+                guard setting.key.hasPrefix(prefix) else { return nil }
+                return setting.key.dropFirst(prefix.count).split(separator: ".").first.map(String.init)
+            })
+        let candidates = siblings.sorted() + (prefix.isEmpty ? elsewhere : [])
+        if !prefix.isEmpty, let home = settings.first(where: { $0.key.hasSuffix("." + key) }) {
+            return "\(message): did you mean '\(home.key)'?"
+        }
+        guard let nearest = NearestKey.nearest(to: key, among: candidates) else { return message }
+        return "\(message): did you mean '\(label)\(prefix)\(nearest)'?"
+    }
+}

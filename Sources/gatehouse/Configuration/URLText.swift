@@ -1,0 +1,96 @@
+/// A URL taken apart as far as the configuration needs it. Nothing is decoded and nothing is guessed.
+struct URLText: Sendable, Equatable {
+    let scheme: String
+    let userInformation: String?
+    /// Lower case, IPv6 addresses in their brackets.
+    let host: String
+    let port: UInt16?
+    let path: String
+    let query: String?
+    let fragment: String?
+
+    /// Nil for what is not `scheme://host…` in visible ASCII.
+    init?(_ text: String) {
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }),
+            let mark = text.firstRange(of: "://")
+        else { return nil }
+        let scheme = text[..<mark.lowerBound]
+        guard let first = scheme.first, first.isASCII, first.isLetter,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
+        else { return nil }
+        var rest = text[mark.upperBound...]
+        fragment = Self.cutTail(of: &rest, at: "#")
+        query = Self.cutTail(of: &rest, at: "?")
+        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+        path = String(rest[slash...])
+        var authority = rest[..<slash]
+        if let at = authority.lastIndex(of: "@") {
+            userInformation = String(authority[..<at])
+            authority = authority[authority.index(after: at)...]
+        } else {
+            userInformation = nil
+        }
+        guard let (host, port) = Self.hostAndPort(authority) else { return nil }
+        self.scheme = scheme.lowercased()
+        self.host = host
+        self.port = port
+    }
+
+    /// `scheme://host[:port]`, without the port that the scheme implies.
+    var origin: String {
+        let implied: UInt16? = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
+        guard let port, port != implied else { return "\(scheme)://\(host)" }
+        return "\(scheme)://\(host):\(port)"
+    }
+
+    var isHTTP: Bool { scheme == "http" || scheme == "https" }
+
+    private static func cutTail(of text: inout Substring, at mark: Character) -> String? {
+        guard let position = text.firstIndex(of: mark) else { return nil }
+        defer { text = text[..<position] }
+        return String(text[text.index(after: position)...])
+    }
+
+    private static func hostAndPort(_ authority: Substring) -> (String, UInt16?)? {
+        var host = authority
+        var port: UInt16?
+        let closing = authority.lastIndex(of: "]") ?? authority.startIndex
+        if let colon = authority[closing...].lastIndex(of: ":") {
+            let digits = authority[authority.index(after: colon)...]
+            guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = UInt16(digits) else { return nil }
+            port = number
+            host = authority[..<colon]
+        }
+        if host.hasPrefix("[") {
+            guard host.hasSuffix("]"), NetworkText.isIPv6(String(host.dropFirst().dropLast())) else { return nil }
+        } else {
+            guard NetworkText.isHostName(host) else { return nil }
+        }
+        return (host.lowercased(), port)
+    }
+}
+
+extension URLText {
+    /// The text with passwords taken out: that of the authority, and those a query names.
+    static func redacted(_ text: String) -> String {
+        guard let mark = text.firstRange(of: "://") else { return text }
+        var shown = String(text[..<mark.upperBound])
+        var rest = text[mark.upperBound...]
+        // The last @ of all ends the user information: a password may hold a slash or a question mark unescaped.
+        if let at = rest.lastIndex(of: "@"), let colon = rest[..<at].firstIndex(of: ":") {
+            shown += rest[..<colon] + ":redacted"
+            rest = rest[at...]
+        }
+        guard let query = cutTail(of: &rest, at: "?") else { return shown + rest }
+        let pairs = query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            let name = pair.prefix { $0 != "=" }
+            return isSecretName(name) ? "\(name)=redacted" : String(pair)
+        }
+        return shown + rest + "?" + pairs.joined(separator: "&")
+    }
+
+    private static func isSecretName(_ name: Substring) -> Bool {
+        let lowered = name.lowercased()
+        return ["password", "secret", "token", "key"].contains { lowered.contains($0) }
+    }
+}

@@ -1,0 +1,130 @@
+import Experience
+
+extension ValueFormat where Value == ListenAddress {
+    /// `HOST:PORT`, where port 0 lets the system pick.
+    static var listenAddress: Self {
+        Self(
+            expects: "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080", read: { ListenAddress($0) },
+            write: { $0.description })
+    }
+}
+
+extension ValueFormat where Value == String {
+    /// An origin as browsers write it; read into that form (lower case, no port that the scheme implies).
+    static var origin: Self {
+        Self(
+            expects: "an origin such as https://app.example (scheme, host and port, nothing behind them)",
+            read: { text in
+                guard let url = URLText(text), url.path.isEmpty, url.userInformation == nil, url.query == nil,
+                    url.fragment == nil
+                else { return nil }
+                return url.origin
+            }, write: { $0 })
+    }
+
+    static var addressBlock: Self {
+        Self(
+            expects: "an address or a block such as 10.0.0.0/8 or fd00::/8",
+            read: { NetworkText.isAddressBlock($0) ? $0 : nil }, write: { $0 })
+    }
+
+    /// A host name or address, without a port.
+    static var hostName: Self {
+        Self(
+            expects: "a host name without scheme and port, such as auth.example",
+            read: { text in
+                if text.hasPrefix("["), text.hasSuffix("]") {
+                    return NetworkText.isIPv6(String(text.dropFirst().dropLast())) ? text.lowercased() : nil
+                }
+                return NetworkText.isHostName(text) ? text.lowercased() : nil
+            }, write: { $0 })
+    }
+
+    /// `sqlite:PATH` or `postgres://…`.
+    static var stateURL: Self {
+        Self(
+            expects: "sqlite:PATH or postgres://USER@HOST/DATABASE",
+            read: { text in
+                if text.hasPrefix("sqlite:") { return text.utf8.count > "sqlite:".utf8.count ? text : nil }
+                return text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") ? text : nil
+            }, write: { URLText.redacted($0) }, isSecret: true)
+    }
+
+    /// What may stand in `iss`: RFC 8414 allows neither query nor fragment.
+    static var issuer: Self {
+        Self(
+            expects: "a URL such as https://auth.example, without query and fragment",
+            read: { text in
+                guard let url = URLText(text), url.isHTTP, url.userInformation == nil, url.query == nil,
+                    url.fragment == nil
+                else { return nil }
+                return text
+            }, write: { $0 })
+    }
+
+    /// `http://HOST[:PORT]`, `https://…` or `unix:/PATH`.
+    static func endpoint(schemes: [String]) -> Self {
+        let forms = schemes.map { "\($0)://HOST:PORT" } + ["unix:/PATH"]
+        return Self(
+            expects: forms.joined(separator: " or ") + ", with no path behind the port",
+            read: { text in
+                if text.hasPrefix("unix:/") {
+                    return text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F } ? text : nil
+                }
+                guard let url = URLText(text), schemes.contains(url.scheme), url.userInformation == nil,
+                    url.path.isEmpty || url.path == "/", url.query == nil, url.fragment == nil
+                else { return nil }
+                return text.hasSuffix("/") ? String(text.dropLast()) : text
+            }, write: { $0 })
+    }
+
+    /// A URL of a key set, or the path of a file with one.
+    static var keySource: Self {
+        Self(
+            expects: "a URL (https://…) or the path of a file",
+            read: { text in
+                guard !text.isEmpty, !text.utf8.contains(0) else { return nil }
+                guard text.contains("://") else { return text }
+                return URLText(text)?.isHTTP == true ? text : nil
+            }, write: { URLText.redacted($0) }, isSecret: true)
+    }
+
+    static var method: Self {
+        Self(
+            expects: "a method such as GET", read: { NetworkText.isToken($0) ? $0.uppercased() : nil },
+            write: { $0 })
+    }
+
+    static var scope: Self {
+        Self(
+            expects: "one scope, without spaces or quotes", read: { NetworkText.isScope($0) ? $0 : nil },
+            write: { $0 })
+    }
+
+    /// A route's prefix in canonical form, so that what is written is what is compared.
+    static var routePath: Self {
+        Self(
+            expects: "a path such as /orders, without '//', '.', '..', '%', '?' or '#'",
+            read: { text in
+                guard text.hasPrefix("/"), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
+                    !text.contains(where: { "%?#\\;".contains($0) })
+                else { return nil }
+                guard text != "/" else { return text }
+                let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
+                let segments = trimmed.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+                return segments.contains { $0.isEmpty || $0 == "." || $0 == ".." } ? nil : trimmed
+            }, write: { $0 })
+    }
+
+    /// Where a browser is sent to log in: a path of our own origin, or a URL.
+    static var loginURL: Self {
+        Self(
+            expects: "a path such as /login or a URL such as https://app.example/login",
+            read: { text in
+                guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else { return nil }
+                if text.hasPrefix("/") { return text.hasPrefix("//") ? nil : text }
+                guard let url = URLText(text), url.isHTTP, url.userInformation == nil else { return nil }
+                return text
+            }, write: { $0 })
+    }
+}

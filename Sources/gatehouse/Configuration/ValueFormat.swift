@@ -1,0 +1,94 @@
+import JOSE
+
+/// How a value is written in a file, a variable or a flag: the text, what is accepted of it, and the way back.
+struct ValueFormat<Value: Sendable>: Sendable {
+    /// Completes the sentence "expected …".
+    let expects: String
+    /// Nil for a text that is no such value.
+    let read: @Sendable (String) -> Value?
+    /// The text again, without any secret that is in it.
+    let write: @Sendable (Value) -> String
+    /// Whether the text may hold a secret, and so is never repeated in a message.
+    var isSecret = false
+
+    /// Reads, or says what was expected.
+    func value(of text: String) throws(Complaint) -> Value {
+        if let value = read(text) { return value }
+        guard !isSecret else { throw Complaint("expected \(expects)") }
+        throw Complaint("expected \(expects), found \(quoted(text))")
+    }
+
+    /// A text as it may stand in a message: on one line, without control characters, not too long.
+    private func quoted(_ text: String) -> String {
+        guard !text.isEmpty else { return "nothing" }
+        let shown = TerminalText.escaped(String(text.prefix(60)))
+        return text.count > 60 ? "'\(shown)…'" : "'\(shown)'"
+    }
+}
+
+extension ValueFormat where Value == String {
+    /// Any text but the empty one.
+    static func text(_ expects: String) -> Self {
+        Self(expects: expects, read: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }, write: { $0 })
+    }
+
+    /// One of a list of names.
+    static func name(_ expects: String, of names: [String]) -> Self {
+        Self(
+            expects: "\(expects) (\(names.joined(separator: ", ")))",
+            read: { text in names.first { $0.utf8.elementsEqual(text.utf8) } }, write: { $0 })
+    }
+}
+
+extension ValueFormat where Value == Bool {
+    /// `true` or `false`, and what YAML 1.1 called the same.
+    static var flag: Self {
+        Self(
+            expects: "true or false",
+            read: { text in
+                switch text {
+                case "true", "yes", "on": true
+                case "false", "no", "off": false
+                default: nil
+                }
+            }, write: { String($0) })
+    }
+}
+
+extension ValueFormat where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
+    /// One of the words of an enumeration.
+    static var word: Self {
+        Self(
+            expects: Value.allCases.map(\.rawValue).joined(separator: " or "),
+            read: { Value(rawValue: $0) }, write: { $0.rawValue })
+    }
+}
+
+extension ValueFormat where Value == Int {
+    /// A whole number within a range.
+    static func integer(_ range: ClosedRange<Int>) -> Self {
+        Self(
+            expects: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            read: { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }, write: { String($0) })
+    }
+
+    /// A number of bytes: `512`, `64KiB`, `1MiB`, `2GiB`.
+    static func size(_ range: ClosedRange<Int>) -> Self {
+        Self(
+            expects: "a size such as 64KiB or 1MiB, from \(Quantity.size(range.lowerBound))"
+                + " to \(Quantity.size(range.upperBound))",
+            read: { text in Quantity.bytes(text).flatMap { range.contains($0) ? $0 : nil } },
+            write: { Quantity.size($0) })
+    }
+}
+
+extension ValueFormat where Value == Int64 {
+    /// A duration in milliseconds: `500ms`, `30s`, `15m`, `24h`, `30d`.
+    static func duration(_ range: ClosedRange<Int64>) -> Self {
+        Self(
+            expects: "a duration such as 500ms, 30s, 15m, 24h or 30d, from \(Quantity.duration(range.lowerBound))"
+                + " to \(Quantity.duration(range.upperBound))",
+            read: { text in Quantity.milliseconds(text).flatMap { range.contains($0) ? $0 : nil } },
+            write: { Quantity.duration($0) })
+    }
+}

@@ -1,0 +1,47 @@
+import JOSE
+import SecurityGuard
+import StateSurface
+
+/// The one place where an error of a room becomes a line for the operator.
+enum ErrorText {
+    /// Nil for what is not an error of ours: the argument parser speaks for its own.
+    static func failure(_ error: any Error) -> CommandFailure? {
+        switch error {
+        case let error as CommandFailure: error
+        case let error as ConfigurationFaults: CommandFailure(error.description, status: .misused)
+        case let error as ConfigurationFault: CommandFailure(error.description, status: .misused)
+        case let error as GuardError: CommandFailure(error.message)
+        case let error as AuthError: CommandFailure(text(error))
+        case let error as JOSEError: CommandFailure(error.message)
+        case let error as StateSurfaceError: CommandFailure(text(error))
+        default: nil
+        }
+    }
+
+    /// A message on one line, without anything a terminal would obey.
+    static func oneLine(_ text: String) -> String {
+        let lines = text.split(whereSeparator: \.isNewline).map { TerminalText.escaped(String($0)) }
+        return lines.joined(separator: " ")
+    }
+
+    private static func text(_ error: AuthError) -> String {
+        switch error.code {
+        case .emailTaken: "the tenant has an account with this e-mail: see 'gatehouse users list'"
+        case .notFound: "no such account: see 'gatehouse users list'"
+        case .invalidRequest, .invalidCredentials, .overloaded, .registrationClosed, .conflict:
+            error.detail.isEmpty ? error.code.rawValue : error.detail
+        }
+    }
+
+    private static func text(_ error: StateSurfaceError) -> String {
+        let advice =
+            switch error.code {
+            case .unavailable: ": is it running, and is state.url (--state) right?"
+            case .misconfigured: ": correct state.url (--state)"
+            case .full: ": make room where the store lies"
+            case .corrupt: ": restore it from a backup"
+            case .duplicate, .failed: ""
+            }
+        return "the store: \(error.message)\(advice)"
+    }
+}

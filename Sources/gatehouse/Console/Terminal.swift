@@ -1,0 +1,70 @@
+import Glibc
+
+/// The process's three streams. Answers go to standard output, everything else to standard error.
+enum Terminal {
+    /// Writes one line of the answer.
+    static func answer(_ line: String) {
+        write(line + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Writes one line about what happened.
+    static func notice(_ line: String) {
+        write(line + "\n", to: STDERR_FILENO)
+    }
+
+    /// Whether standard input is somebody typing.
+    static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Writes it all, whatever interrupts. A reader that has gone away is not worth a complaint.
+    static func write(_ text: String, to descriptor: Int32) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return }
+            bytes = bytes.dropFirst(written)
+        }
+    }
+
+    /// All of standard input, or nil when there is more than `limit` bytes of it: the rest is not even read.
+    static func input(limit: Int) throws(CommandFailure) -> [UInt8]? {
+        try FileBytes.read(descriptor: STDIN_FILENO, limit: limit, name: "standard input")
+    }
+}
+
+/// Files, read with a bound.
+enum FileBytes {
+    /// The bytes of a file; nil when there is none of that name.
+    static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw CommandFailure("\(path): \(reason(errno))")
+        }
+        defer { close(descriptor) }
+        guard let bytes = try read(descriptor: descriptor, limit: limit, name: path) else {
+            throw CommandFailure("\(path): larger than \(Quantity.size(limit)): is this the right file?")
+        }
+        return bytes
+    }
+
+    /// Reads to the end; nil as soon as there is more than `limit`.
+    static func read(descriptor: Int32, limit: Int, name: String) throws(CommandFailure) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while bytes.count <= limit {
+            let wanted = min(chunk.count, limit + 1 - bytes.count)
+            let count = Glibc.read(descriptor, &chunk, wanted)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw CommandFailure("\(name): \(reason(errno))") }
+            if count == 0 { return bytes }
+            bytes += chunk.prefix(count)
+        }
+        return nil
+    }
+
+    /// What the system calls an error.
+    static func reason(_ code: Int32) -> String {
+        strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    }
+}

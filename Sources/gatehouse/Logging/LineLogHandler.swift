@@ -1,0 +1,69 @@
+import Encodings
+import Experience
+import Glibc
+import JOSE
+import Logging
+import Runtime
+
+/// Writes one line per event to standard error: as text for people, or as JSON for programs.
+struct LineLogHandler: LogHandler {
+    let label: String
+    let format: GatewayConfiguration.Log.Format
+    let clock: @Sendable () -> Int64
+    /// Takes a line with its newline.
+    let write: @Sendable (String) -> Void
+
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var all = metadata
+        if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
+        if let own = event.metadata { all.merge(own) { _, new in new } }
+        if let error = event.error { all["error"] = "\(error)" }
+        let fields = all.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value.description) }
+            .filter { !$0.value.isEmpty }
+        switch format {
+        case .text: write(text(event, fields))
+        case .json: write(json(event, fields))
+        }
+    }
+
+    private func text(_ event: LogEvent, _ fields: [(name: String, value: String)]) -> String {
+        var line =
+            "\(Timestamp.text(clock())) \(event.level.rawValue) \(TerminalText.escaped(event.message.description))"
+        for (name, value) in fields {
+            let isPlain = value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }
+            line += " \(name)=" + (isPlain ? value : JSONValue.string(TerminalText.escaped(value)).serialized())
+        }
+        return line + "\n"
+    }
+
+    private func json(_ event: LogEvent, _ fields: [(name: String, value: String)]) -> String {
+        var line: JSONObject = [
+            "time": .string(Timestamp.text(clock())), "level": .string(event.level.rawValue),
+            "message": .string(event.message.description),
+        ]
+        for (name, value) in fields where line[name] == nil { line[name] = .string(value) }
+        return JSONValue.object(line).serialized() + "\n"
+    }
+}
+
+extension LineLogHandler {
+    /// Loggers of the whole process as the configuration wants them.
+    static func bootstrap(_ log: GatewayConfiguration.Log) {
+        LoggingSystem.bootstrap { label in
+            var handler = LineLogHandler(label: label, format: log.format, clock: SystemClock.milliseconds) { line in
+                Terminal.write(line, to: STDERR_FILENO)
+            }
+            handler.logLevel = Logger.Level(rawValue: log.level.rawValue) ?? .info
+            return handler
+        }
+    }
+}

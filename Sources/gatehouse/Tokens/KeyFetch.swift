@@ -1,0 +1,36 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// Reads a URL once: bounded in size and time, and it follows no redirect.
+enum KeyFetch {
+    /// The body of a 200 answer.
+    static func fetch(_ url: String, limit: Int) async throws -> [UInt8] {
+        guard URLText(url)?.isHTTP == true else {
+            throw CommandFailure("\(URLText.redacted(url)): only http and https can be fetched", status: .misused)
+        }
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        do {
+            let body = try await body(of: url, limit: limit, client: client)
+            try await client.shutdown()
+            return body
+        } catch {
+            try? await client.shutdown()
+            if let failure = error as? CommandFailure { throw failure }
+            throw CommandFailure(
+                "\(URLText.redacted(url)): can't be fetched: \(error): is the address right?", status: .misused)
+        }
+    }
+
+    private static func body(of url: String, limit: Int, client: HTTPClient) async throws -> [UInt8] {
+        let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(10))
+        guard response.status.code == 200 else {
+            throw CommandFailure(
+                "\(URLText.redacted(url)): answered \(response.status.code), not 200: is the address right?",
+                status: .misused)
+        }
+        return Array(buffer: try await response.body.collect(upTo: limit))
+    }
+}

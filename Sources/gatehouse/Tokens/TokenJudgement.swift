@@ -1,0 +1,55 @@
+import Encodings
+import JOSE
+
+/// Verifies one token: the decision of `token verify`, without files, clock or output.
+struct TokenJudgement {
+    /// What is known of a token that was verified.
+    struct Verified {
+        let header: JSONObject
+        let algorithm: String
+        let keyID: String
+        /// Nil when only the signature was looked at.
+        let claims: JSONObject?
+    }
+
+    let keys: TokenKeys
+    var issuer: String?
+    var audience: String?
+    var type: String?
+    var signatureOnly = false
+
+    /// Verifies, or says why not. `now` is in seconds since 1970.
+    func verify(_ token: UnverifiedToken, now: Double) throws(TokenRefusal) -> Verified {
+        let key = try key(for: token.header)
+        guard !signatureOnly else {
+            let payload = try token.verifySignature(with: key).get()
+            try checkType(payload.header)
+            return Verified(
+                header: payload.header.all, algorithm: key.algorithm.rawValue, keyID: payload.keyID, claims: nil)
+        }
+        let rules = ClaimsRules(
+            issuer: issuer, audience: audience.map { [$0] } ?? [], types: type.map { [$0] } ?? [])
+        let verified = try token.verify(with: key, rules: rules, now: now).get()
+        return Verified(
+            header: verified.header.all, algorithm: key.algorithm.rawValue, keyID: verified.keyID,
+            claims: verified.claims.members)
+    }
+
+    private func key(for header: ProtectedHeader) throws(TokenRefusal) -> VerificationKey {
+        switch keys {
+        case .one(let key): key
+        case .set(let set): try set.key(for: header).get()
+        }
+    }
+
+    private func checkType(_ header: ProtectedHeader) throws(TokenRefusal) {
+        guard let type else { return }
+        let short: (String) -> String = { text in
+            let lowered = text.lowercased()
+            return lowered.hasPrefix("application/") ? String(lowered.dropFirst("application/".count)) : lowered
+        }
+        guard let given = header.type, short(given).utf8.elementsEqual(short(type).utf8) else {
+            throw TokenRefusal(.typeMismatch, "typ is not the wanted one")
+        }
+    }
+}

@@ -1,0 +1,113 @@
+"""The page at `/`, in a real browser, against a running gateway.
+
+    python3 Tests/BrowserTests/page_test.py URL EMAIL PASSWORD
+
+The account must exist. Exits 0 when everything is as told, 77 when there is no browser.
+"""
+
+import asyncio
+import sys
+
+from chromium import BINARY, Browser
+
+
+async def log_in(tab, email, password):
+    await tab.fill("email", email)
+    await tab.fill("password", password)
+    await tab.click("login-button")
+
+
+async def anonymous_session(tab):
+    await tab.shows("session-state", "anonymous")
+    assert (await tab.text("session-id")).startswith("ses_")
+    await tab.click("connect")
+    await tab.until("document.querySelector('#refusals [data-code=credentials_missing]')")
+
+
+async def login(tab, email, password):
+    before = await tab.text("session-id")
+    await log_in(tab, email, "not " + password)
+    await tab.shows("login-result", "invalid_credentials")
+    await log_in(tab, email, password)
+    await tab.shows("login-result", "upgraded")
+    await tab.shows("session-state", "authenticated")
+    assert await tab.text("session-id") == before, "the session id has changed"
+    assert await tab.value("document.cookie + Object.keys(localStorage) + Object.keys(sessionStorage)") == ""
+
+
+async def socket(tab):
+    await tab.click("connect")
+    await tab.shows("socket-state", "open")
+    seen = await tab.value("Math.max(0, ...[...document.querySelectorAll('#events [data-seq]')].map(e => +e.dataset.seq))")
+    await tab.fill("intent-input", 'echo {"hello": "browser"}')
+    await tab.click("send")
+    await tab.until(f"""document.querySelector('#events [data-seq="{seen + 1}"]')?.textContent.includes('browser')""")
+
+
+async def refusals(tab):
+    expected = {
+        "none": "credentials_missing", "token-only": "credentials_missing", "foreign": "session_mismatch",
+        "unknown": "session_mismatch", "swapped": "credentials_swapped", "altered": "invalid_token",
+        "twice": "invalid_request",
+    }
+    for attempt, code in expected.items():
+        await tab.click("clear-refusals")
+        await tab.value(f"document.querySelector('[data-attempt={attempt}]').click()")
+        await tab.until(f"document.querySelector('#refusals [data-code={code}]')")
+        await tab.shows("attempt-note", "closed")
+
+
+async def reload(tab):
+    before = await tab.text("session-id")
+    await tab.command("Page.reload")
+    await asyncio.sleep(0.3)
+    await tab.shows("token-state", "in memory")
+    assert await tab.text("session-id") == before
+    await tab.click("connect")
+    await tab.until("document.querySelector('#events [data-seq]')?.textContent")
+
+
+async def second_tab(browser, tab, url):
+    other = await browser.tab(url)
+    await other.shows("session-state", "authenticated")
+    await other.shows("token-state", "in memory")
+    assert await other.text("session-id") == await tab.text("session-id")
+    await other.click("connect")
+    await other.shows("socket-state", "open")
+    await other.click("refresh")
+    await tab.shows("socket-state", "open")
+    return other
+
+
+async def logout(tab, other):
+    before = await tab.text("session-id")
+    await tab.click("logout")
+    await tab.shows("socket-note", "session_ended")
+    await tab.shows("session-state", "anonymous")
+    assert await tab.text("session-id") != before, "the ended session came back"
+    await other.shows("session-state", "anonymous")
+    await other.until("document.getElementById('socket-state').textContent !== 'open'")
+    assert await other.text("session-id") == await tab.text("session-id"), "two tabs, two sessions"
+
+
+async def main(url, email, password):
+    async with Browser() as browser:
+        tab = await browser.tab(url)
+        await anonymous_session(tab)
+        await login(tab, email, password)
+        await socket(tab)
+        await refusals(tab)
+        await reload(tab)
+        other = await second_tab(browser, tab, url)
+        await logout(tab, other)
+        assert not tab.faults + other.faults, f"the page has faults: {tab.faults + other.faults}"
+    print("page: all is well")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    if BINARY is None:
+        print("no chromium: skipped", file=sys.stderr)
+        sys.exit(77)
+    asyncio.run(main(*sys.argv[1:]))

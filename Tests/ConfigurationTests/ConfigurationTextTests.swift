@@ -1,0 +1,85 @@
+import Experience
+import Foundation
+import Testing
+
+@testable import gatehouse
+
+@Suite("Showing the configuration")
+struct ConfigurationTextTests {
+    @Test("What is shown can be read again, and means the same")
+    func roundTrips() throws {
+        let yaml = """
+            server: {listen: '[::1]:0', admin: off, tls: {certificate: 'a b.pem', key: "k\\"ey.pem"}, max_body: 1MiB}
+            tokens: {issuer: 'https://auth.example', audience: ['a: b', '- c', 'true', ''' d']}
+            routes: [{path: /a, upstream: 'http://a:1', scopes: [x:y], methods: [GET]}, {path: /b, require: none}]
+            issuers: [{issuer: 'https://i', jwks: j.json, audience: [a], tenants: [t]}]
+            """
+        let first = try load(yaml).configuration
+        #expect(try load(ConfigurationText.yaml(first)).configuration == first)
+        #expect(try load(ConfigurationText.yaml(.init())).configuration == .init())
+    }
+
+    @Test("No secret is shown")
+    func redacts() throws {
+        let yaml = """
+            state: {url: 'postgres://u:hunter2@h/d?password=hunter2'}
+            routes: [{path: /a, headers: {X-Api-Key: hunter2}}]
+            """
+        let shown = ConfigurationText.yaml(try load(yaml).configuration)
+        #expect(!shown.contains("hunter2"))
+        #expect(shown.contains("postgres://u:redacted@h/d"))
+    }
+}
+
+@Suite("config/gatehouse.yaml")
+struct ExampleFileTests {
+    private let text: String
+
+    init() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        text = try String(contentsOf: root.appending(path: "config/gatehouse.yaml"), encoding: .utf8)
+    }
+
+    /// The file with the `#` of every key taken away; prose has a space behind its `#`.
+    private var uncommented: String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let indent = line.prefix { $0 == " " }
+            let rest = line.dropFirst(indent.count)
+            guard rest.first == "#", let next = rest.dropFirst().first, next.isLetter else { return String(line) }
+            return String(indent + rest.dropFirst())
+        }.joined(separator: "\n")
+    }
+
+    @Test("As it is, it gives the defaults")
+    func isAllDefaults() throws {
+        #expect(try load(text).configuration == .init())
+    }
+
+    @Test("What it calls a default is one")
+    func tellsDefaults() throws {
+        var configuration = try load(uncommented).configuration
+        // The one key whose default is no text.
+        #expect(configuration.tokens.issuer == "https://auth.example")
+        configuration.tokens.issuer = nil
+        #expect(configuration == .init())
+    }
+
+    @Test("It has every key", arguments: GatewaySettings.all.map(\.key))
+    func hasEveryKey(key: String) throws {
+        let name = try #require(key.split(separator: ".").last)
+        #expect(uncommented.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix("\(name):") })
+    }
+
+    @Test("Its example of a route and of an issuer can be read")
+    func hasGoodExamples() throws {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let example = lines.drop { $0 != "# routes:" }.filter { $0.hasPrefix("# ") && !$0.contains("RFC 8693") }
+            .map { $0.dropFirst(2) }.joined(separator: "\n")
+        let configuration = try load(example).configuration
+        #expect(configuration.routes.count == 1)
+        #expect(configuration.issuers.count == 1)
+        #expect(RouteSettings.all.allSatisfy { example.contains("\($0.key):") })
+        #expect(IssuerSettings.all.allSatisfy { example.contains("\($0.key):") })
+    }
+}

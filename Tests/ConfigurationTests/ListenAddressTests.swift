@@ -1,0 +1,22 @@
+import Experience
+import Testing
+
+@Suite("Listen addresses")
+struct ListenAddressTests {
+    @Test(
+        "Host and port are read and written back",
+        arguments: ["127.0.0.1:8080", "localhost:0", "[::1]:8080", "0.0.0.0:65535", "gate.example:443"])
+    func readsAddresses(text: String) throws {
+        #expect(try #require(ListenAddress(text)).description == text)
+    }
+
+    @Test(
+        "What is no address is refused",
+        arguments: [
+            "", ":", "8080", ":8080", "localhost", "localhost:", "localhost:x", "localhost:+1", "localhost:65536",
+            "localhost:080000", "::1:8080", "[]:1", "[localhost]:1", "a b:1", "http://a:1", "a@b:1", "localhost:٣",
+        ])
+    func refusesAddresses(text: String) {
+        #expect(ListenAddress(text) == nil)
+    }
+}

@@ -1,0 +1,137 @@
+import Experience
+import Testing
+
+@testable import gatehouse
+
+@Suite("Routes and issuers")
+struct RouteReaderTests {
+    @Test("A route says only what it needs; the rest is safe")
+    func hasSafeDefaults() throws {
+        let routes = try load("routes: [{path: /orders, upstream: 'http://127.0.0.1:9000'}]").configuration.routes
+        var expected = RouteConfiguration(path: "/orders")
+        expected.upstreams = ["http://127.0.0.1:9000"]
+        #expect(routes == [expected])
+        #expect(routes.first?.require == .tokenAndSession)
+        #expect(routes.first?.assertionAudience == "/orders")
+    }
+
+    @Test("Every key of a route is read")
+    func readsRoutes() throws {
+        let yaml = """
+            routes:
+              - path: /a/
+                host: Shop.example
+                methods: [get, POST]
+                upstream: [http://a:1, http://b:2]
+                require: token
+                scopes: [x:r, x:w]
+                audience: shop
+                strip_prefix: true
+                websocket: true
+                lease: true
+                timeout: 5s
+                max_body: 1MiB
+                cors: upstream
+                login_url: /login
+                encoded_slash: true
+                forward_authorization: true
+                headers: {X-Api-Key: s3cret, X-Env: prod}
+            """
+        let route = try #require(try load(yaml).configuration.routes.first)
+        var expected = RouteConfiguration(path: "/a")
+        expected.host = "shop.example"
+        expected.methods = ["GET", "POST"]
+        expected.upstreams = ["http://a:1", "http://b:2"]
+        expected.require = .token
+        expected.scopes = ["x:r", "x:w"]
+        expected.audience = "shop"
+        expected.stripPrefix = true
+        expected.webSocket = true
+        expected.lease = true
+        expected.timeout = 5_000
+        expected.maxBody = 1_048_576
+        expected.cors = .upstream
+        expected.loginURL = "/login"
+        expected.encodedSlash = true
+        expected.forwardAuthorization = true
+        expected.headers = [.init(name: "X-Api-Key", value: "s3cret"), .init(name: "X-Env", value: "prod")]
+        #expect(route == expected)
+    }
+
+    @Test(
+        "A wrong route is told by place and number",
+        arguments: [
+            ("routes: {}\n", "g.yaml:1:9: routes: expected a list: begin each entry with '- '"),
+            ("routes: [x]\n", "g.yaml:1:10: routes[0]: expected keys and values"),
+            ("routes: [{upstream: 'http://a:1'}]\n", "g.yaml:1:10: routes[0]: missing 'path'"),
+            (
+                "routes: [{path: /a}, {path: /b, websoket: true}]\n",
+                "g.yaml:1:33: unknown key 'routes[1].websoket': did you mean 'routes[1].websocket'?"
+            ),
+            (
+                "routes: [{path: /a, scopes: [b, 'c d']}]\n",
+                "g.yaml:1:33: routes[0].scopes[1]: expected one scope, without spaces or quotes, found 'c d'"
+            ),
+            (
+                "routes: [{path: /a, require: session, scopes: [b]}]\n",
+                "g.yaml:1:10: routes[0]: 'scopes' are read from a token: use 'require: token' or 'token+session'"
+            ),
+            (
+                "routes: [{path: /a, require: none, websocket: true}]\n",
+                "g.yaml:1:10: routes[0]: 'websocket: true' needs credentials to check: use 'require: token+session'"
+            ),
+            (
+                "routes: [{path: /a}, {path: /a/}]\n",
+                "g.yaml:1:22: routes[1]: the same path, host and method as the route at g.yaml:1:10: "
+                    + "one would never be used"
+            ),
+            (
+                "routes: [{path: /a, methods: []}]\n",
+                "g.yaml:1:30: routes[0].methods: expected at least one; leave the key out for any"
+            ),
+        ])
+    func tellsFaults(yaml: String, fault: String) {
+        #expect(faults(yaml) == [fault])
+    }
+
+    @Test("Routes that differ in host or method may share a path")
+    func allowsDistinctRoutes() throws {
+        let yaml = """
+            routes:
+              - {path: /a, methods: [GET]}
+              - {path: /a, methods: [POST]}
+              - {path: /a, host: b.example}
+              - {path: /a}
+            """
+        #expect(try load(yaml).configuration.routes.count == 4)
+    }
+
+    @Test(
+        "A route can't write what the gateway writes, or what frames a message",
+        arguments: [
+            "Host: x", "Connection: close", "Transfer-Encoding: chunked", "content-length: '1'",
+            "X-Gatehouse-User: root", "X-Forwarded-For: 1.2.3.4", "X_Api: a", "'X Y': a", "X-A: \"a\\r\\nB: c\"",
+        ])
+    func refusesHeaders(header: String) {
+        #expect(faults("routes: [{path: /a, headers: {\(header)}}]\n").count == 1)
+    }
+
+    @Test("An issuer needs a name, keys and an audience, and speaks for no tenant unless told")
+    func readsIssuers() throws {
+        let yaml = "issuers: [{issuer: 'https://idp.example', jwks: 'https://idp.example/k', audience: me}]\n"
+        let loaded = try load(yaml)
+        let issuer = try #require(loaded.configuration.issuers.first)
+        #expect(
+            issuer
+                == IssuerConfiguration(issuer: "https://idp.example", jwks: "https://idp.example/k", audience: ["me"]))
+        #expect(issuer.tenants.isEmpty)
+        #expect(loaded.warnings.map(\.key) == ["issuers[0].tenants"])
+        #expect(faults("issuers: [{}]\n").count == 3)
+    }
+
+    @Test("An issuer without TLS is told, and accepted")
+    func warnsOfPlainIssuers() throws {
+        let yaml = "issuers: [{issuer: 'http://idp', jwks: k.json, audience: a, tenants: [t]}]\n"
+        #expect(try load(yaml).warnings.map(\.key) == ["issuers[0]"])
+    }
+}

@@ -1,0 +1,89 @@
+import Encodings
+import JOSE
+import Testing
+
+@testable import gatehouse
+
+@Suite("token verify")
+struct TokenJudgementTests {
+    private let key: SigningKey
+    private let now = 1_700_000_000.0
+
+    init() throws { key = try SigningKey.generate(.es256) }
+
+    private func token(_ claims: JSONObject, type: String = "at+jwt") throws -> UnverifiedToken {
+        try UnverifiedToken(try key.sign(claims: claims, type: type))
+    }
+
+    private var claims: JSONObject { ["iss": "https://i", "aud": "a", "exp": .integer(Int64(now) + 60)] }
+
+    @Test("A good token is verified, with every rule that was asked for")
+    func verifies() throws {
+        let judgement = TokenJudgement(
+            keys: .one(key.verificationKey), issuer: "https://i", audience: "a", type: "at+jwt")
+        #expect(try judgement.verify(try token(claims), now: now).claims == claims)
+    }
+
+    @Test("Each rule that is broken is the reason")
+    func refuses() throws {
+        let token = try token(claims)
+        let keys = TokenKeys.one(key.verificationKey)
+        #expect(throws: TokenRefusal(.issuerMismatch, "")) {
+            try TokenJudgement(keys: keys, issuer: "x").verify(token, now: now)
+        }
+        #expect(throws: TokenRefusal(.audienceMismatch, "")) {
+            try TokenJudgement(keys: keys, audience: "x").verify(token, now: now)
+        }
+        #expect(throws: TokenRefusal(.typeMismatch, "")) {
+            try TokenJudgement(keys: keys, type: "x").verify(token, now: now)
+        }
+        #expect(throws: TokenRefusal(.expired, "")) { try TokenJudgement(keys: keys).verify(token, now: now + 61) }
+        let other = try SigningKey.generate(.es256).verificationKey
+        #expect(throws: TokenRefusal(.signatureInvalid, "")) {
+            try TokenJudgement(keys: .one(other)).verify(token, now: now)
+        }
+        #expect(throws: TokenRefusal(.keyUnknown, "")) {
+            try TokenJudgement(keys: .set(try JWKSet([other]))).verify(token, now: now)
+        }
+    }
+
+    @Test("With the signature alone, the payload may be empty or anything")
+    func looksAtTheSignatureAlone() throws {
+        let judgement = TokenJudgement(keys: .one(key.verificationKey), signatureOnly: true)
+        for payload in ["", "not json", "{\"exp\":1}"] {
+            let token = try UnverifiedToken(try key.sign(payload: payload.utf8))
+            #expect(try judgement.verify(token, now: now).claims == nil)
+        }
+    }
+
+    @Test("With the signature alone, the type still counts when asked for")
+    func checksTheType() throws {
+        let token = try token(claims, type: "AT+JWT")
+        var judgement = TokenJudgement(keys: .one(key.verificationKey), type: "application/at+jwt", signatureOnly: true)
+        #expect(try judgement.verify(token, now: now).keyID == key.keyID)
+        judgement.type = "JWT"
+        #expect(throws: TokenRefusal(.typeMismatch, "")) { try judgement.verify(token, now: now) }
+    }
+}
+
+@Suite("token inspect")
+struct TokenInspectionTests {
+    @Test("Nothing a terminal obeys is printed, and nothing is called good without a key")
+    func isHarmless() throws {
+        let key = try SigningKey.generate(.es256, keyID: "k\u{1B}[31m")
+        let text = try key.sign(
+            claims: ["a\u{07}": "\u{1B}]0;x\u{07}\u{202E}", "b": "\u{9B}2J"], type: "\u{1B}[0m")
+        let inspection = TokenInspection(token: try UnverifiedToken(text), now: 0)
+        let output = inspection.lines.joined(separator: "\n") + TerminalJSON.text(.object(inspection.json))
+        for scalar in output.unicodeScalars where scalar != "\n" {
+            #expect(TerminalText.escaped(String(scalar)) == String(scalar))
+        }
+        #expect(!output.lowercased().contains("valid"))
+    }
+
+    @Test("Escaped JSON still means the same")
+    func keepsItsMeaning() throws {
+        let value: JSONValue = ["a": "\u{202E}\u{E000}\u{1F600}\u{F0000}é\n"]
+        #expect(try StrictJSON.parse(TerminalJSON.text(value)) == value)
+    }
+}

@@ -1,0 +1,82 @@
+import Testing
+
+@testable import gatehouse
+
+@Suite("Formats of values")
+struct ValueFormatTests {
+    private static let origins: [(String, String?)] = [
+        ("https://app.example", "https://app.example"), ("HTTPS://App.Example:443", "https://app.example"),
+        ("http://localhost:3000", "http://localhost:3000"), ("http://[::1]:80", "http://[::1]"),
+        ("capacitor://localhost", "capacitor://localhost"), ("https://app.example/", nil), ("app.example", nil),
+        ("*", nil), ("null", nil), ("https://u@app.example", nil), ("https://app.example?x", nil), ("https://", nil),
+        ("https://a b", nil), ("https://app.example\\evil", nil),
+    ]
+
+    @Test("An origin is read into the form that browsers send", arguments: origins)
+    func readsOrigins(text: String, origin: String?) {
+        #expect(ValueFormat.origin.read(text) == origin)
+    }
+
+    private static let blocks: [(String, Bool)] = [
+        ("10.0.0.0/8", true), ("127.0.0.1", true), ("fd00::/8", true), ("::1", true), ("0.0.0.0/0", true),
+        ("10.0.0.0/33", false), ("::/129", false), ("10.0.0/8", false), ("10.0.0.0/", false), ("10.0.0.0/-1", false),
+        ("10.0.0.0/+8", false), ("10.0.0.0/8/8", false), ("example.org", false), ("", false),
+    ]
+
+    @Test("A trusted proxy is an address or a block", arguments: blocks)
+    func readsBlocks(text: String, isGood: Bool) {
+        #expect((ValueFormat.addressBlock.read(text) != nil) == isGood)
+    }
+
+    private static let paths: [(String, String?)] = [
+        ("/", "/"), ("/orders", "/orders"), ("/orders/", "/orders"), ("/a/b.c/d-e", "/a/b.c/d-e"), ("", nil),
+        ("orders", nil), ("//", nil), ("/a//b", nil), ("/a/../b", nil), ("/./a", nil), ("/a%2Fb", nil), ("/a?b", nil),
+        ("/a#b", nil), ("/a;b", nil), ("/a\\b", nil), ("/ä", nil), ("/a b", nil),
+    ]
+
+    @Test("A route's path is one canonical prefix", arguments: paths)
+    func readsPaths(text: String, path: String?) {
+        #expect(ValueFormat.routePath.read(text) == path)
+    }
+
+    private static let endpoints: [(String, String?)] = [
+        ("http://127.0.0.1:9000", "http://127.0.0.1:9000"), ("http://a:9000/", "http://a:9000"),
+        ("https://[::1]:1", "https://[::1]:1"), ("unix:/run/x.sock", "unix:/run/x.sock"), ("ftp://a", nil),
+        ("http://a/path", nil), ("http://u:p@a", nil), ("http://a?b", nil), ("a:9000", nil), ("unix:x", nil),
+        ("http://a:99999", nil),
+    ]
+
+    @Test("An upstream is a scheme, a host and a port", arguments: endpoints)
+    func readsEndpoints(text: String, endpoint: String?) {
+        #expect(ValueFormat.endpoint(schemes: ["http", "https"]).read(text) == endpoint)
+    }
+
+    private static let loginURLs: [(String, Bool)] = [
+        ("/login", true), ("https://app.example/login?x=1", true), ("//evil.example", false), ("javascript:x", false),
+        ("/a\\b", false), ("login", false), ("/a\r\nb", false),
+    ]
+
+    @Test("A login page is a path of ours or a URL", arguments: loginURLs)
+    func readsLoginURLs(text: String, isGood: Bool) {
+        #expect((ValueFormat.loginURL.read(text) != nil) == isGood)
+    }
+
+    @Test(
+        "No password is left in a URL that is shown",
+        arguments: [
+            "postgres://user:hunter2@db/x", "postgres://user:hunter2@@db/x", "postgres://user:hun/hunter2@db",
+            "postgres://user:hunter2?@db", "postgres://u@db/x?password=hunter2&a=b",
+            "postgres://db/x?sslpassword=hunter2",
+            "https://idp.example/jwks?token=hunter2", "postgres://user:hunter2@db/x?user=a@b",
+        ])
+    func redactsPasswords(text: String) {
+        #expect(!URLText.redacted(text).contains("hunter2"))
+    }
+
+    @Test(
+        "A URL without a password is shown as it is",
+        arguments: ["sqlite:var/x.sqlite", "postgres://user@db:5432/x?sslmode=require", "https://idp.example/jwks"])
+    func leavesOthers(text: String) {
+        #expect(URLText.redacted(text) == text)
+    }
+}

@@ -1,0 +1,379 @@
+import Encodings
+import StateSurface
+import Synchronization
+import Testing
+
+@testable import Runtime
+
+@Suite(.timeLimit(.minutes(1))) struct AgentTests {
+    let house = House()
+
+    /// One agent's socket: what it sends, and what it was sent.
+    final class Socket: Sendable {
+        let received = Recorder<AgentOutput>()
+        let connection: AgentConnection
+
+        init(_ runtime: Runtime, _ permit: Permit, resumeFrom: Int64? = nil) async throws {
+            let received = self.received
+            self.connection = try await runtime.attach(permit: permit, resumeFrom: resumeFrom) { received.append($0) }
+        }
+
+        func wait(for count: Int) async throws -> [JSONObject] {
+            try await self.received.wait(for: count).map { output in
+                guard case .text(let text) = output else { throw AgentFault(.invalidRequest, "closed") }
+                return try StrictJSON.object(text)
+            }
+        }
+
+        func send(_ id: String, _ intent: String = "echo", _ params: String = "{}") {
+            self.connection.receive(
+                text: #"{"type":"intent","id":"\#(id)","intent":"\#(intent)","params":\#(params)}"#)
+        }
+    }
+
+    private func permit(_ house: House? = nil) async throws -> Permit {
+        let house = house ?? self.house
+        return try await house.permit(try await house.authenticated().session)
+    }
+
+    @Test("Ready comes first; an intent is answered by its event, as the contract has it")
+    func readyAndEcho() async throws {
+        let socket = try await Socket(self.house.runtime, try await self.permit())
+        #expect(
+            socket.received.all == [
+                .text(
+                    #"{"type":"ready","session":{"state":"authenticated","tenant_id":"t","user_id":"usr_a"},"last_seq":0}"#)
+            ])
+        socket.send("c1", "echo", #"{"b":[1.50,"x"],"a":null}"#)
+        let received = await socket.received.wait(for: 2)
+        #expect(
+            received.last
+                == .text(#"{"type":"event","seq":1,"id":"c1","event":"result","data":{"b":[1.50,"x"],"a":null}}"#))
+    }
+
+    @Test(
+        "A frame that is no intent is answered outside the stream",
+        arguments: [
+            "", "null", "[]", "{", #"{"type":"ping"}"#, #"{"type":"intent"}"#,
+            #"{"type":"intent","id":"a"}"#, #"{"type":"intent","id":"","intent":"echo"}"#,
+            #"{"type":"intent","id":1,"intent":"echo"}"#, #"{"type":"intent","id":"a","intent":"echo","params":[]}"#,
+            #"{"type":"intent","id":"a\u0000","intent":"echo"}"#, #"{"type":"intent","id":"a","intent":""}"#,
+            #"{"type":"intent","id":"a","id":"a","intent":"echo"}"#,
+            #"{"type":"intent","id":"\#(String(repeating: "x", count: 65))","intent":"echo"}"#,
+            #"{"type":"intent","id":"a","intent":"echo","params":{"a":\#(String(repeating: "[", count: 100))"#,
+        ])
+    func noIntent(frame: String) async throws {
+        let socket = try await Socket(self.house.runtime, try await self.permit())
+        socket.connection.receive(text: frame)
+        let answer = try #require(try await socket.wait(for: 2).last)
+        #expect(answer["type"] == "error" && answer["seq"] == nil)
+        #expect(answer["error"]?.objectValue?["code"] == "invalid_request")
+        socket.send("after")
+        #expect(try await socket.wait(for: 3).last?["seq"] == 1)
+    }
+
+    @Test("A frame that is too long is refused before it is read")
+    func tooLong() async throws {
+        let socket = try await Socket(self.house.runtime, try await self.permit())
+        socket.send("a", "echo", "{\"a\":\"\(String(repeating: "x", count: 65_536))\"}")
+        let answer = try #require(try await socket.wait(for: 2).last)
+        #expect(answer["error"]?.objectValue?["code"] == "payload_too_large")
+    }
+
+    @Test("Ids of 64 characters are good, whatever they take in bytes")
+    func longID() async throws {
+        let socket = try await Socket(self.house.runtime, try await self.permit())
+        let id = String(repeating: "\u{1F600}", count: 64)
+        socket.send(id)
+        #expect(try await socket.wait(for: 2).last?["id"] == .string(id))
+    }
+
+    @Test("An intent that nobody carries out is an error in the stream")
+    func unknownIntent() async throws {
+        let socket = try await Socket(self.house.runtime, try await self.permit())
+        socket.send("a", "no.such")
+        let event = try #require(try await socket.wait(for: 2).last)
+        #expect(event["event"] == "error" && event["seq"] == 1 && event["data"] == nil)
+        #expect(event["error"]?.objectValue?["code"] == "not_found")
+    }
+
+    @Test("Every socket of the session gets every event once and in order, on every node")
+    func fanOut() async throws {
+        let other = House(store: self.house.store, clock: self.house.clock)
+        let permit = try await self.permit()
+        let stranger = try await Socket(self.house.runtime, try await self.permit())
+        let here = try await Socket(self.house.runtime, permit)
+        let there = try await Socket(other.runtime, permit)
+        for index in 0..<50 {
+            here.send("h\(index)")
+            there.send("t\(index)")
+        }
+        for socket in [here, there] {
+            let events = try await socket.wait(for: 101).dropFirst()
+            #expect(events.map { $0["seq"]?.int64Value } == (1...100).map { Int64($0) })
+            #expect(Set(events.compactMap { $0["id"]?.stringValue }).count == 100)
+        }
+        #expect(stranger.received.all.count == 1)
+    }
+
+    @Test("One socket's intents are carried out in the order they came in")
+    func order() async throws {
+        let socket = try await Socket(self.house.runtime, try await self.permit())
+        for index in 0..<60 { socket.send("\(index)") }
+        let events = try await socket.wait(for: 61).dropFirst()
+        #expect(events.map { $0["id"]?.stringValue } == (0..<60).map { "\($0)" })
+    }
+
+    @Test("A repeated id brings the recorded event and no second run; other content under it is refused")
+    func repeatedID() async throws {
+        let counter = CountingRealm()
+        let house = House(realms: [counter])
+        let permit = try await self.permit(house)
+        let socket = try await Socket(house.runtime, permit)
+        socket.send("a", "count")
+        _ = try await socket.wait(for: 2)
+        socket.send("a", "count")
+        let events = try await socket.wait(for: 3)
+        #expect(events.count == 3 && events[1] == events[2])
+        socket.send("a", "count", #"{"x":1}"#)
+        socket.send("a", "echo")
+        for fault in try await socket.wait(for: 5).dropFirst(3) {
+            #expect(fault["type"] == "error" && fault["id"] == "a" && fault["seq"] == nil)
+        }
+        #expect(counter.runs.load(ordering: .relaxed) == 1)
+        let event = try await house.runtime.execute(permit: permit, intentJSON: #"{"id":"a","intent":"count"}"#.utf8)
+        #expect(try StrictJSON.object(event) == events[1])
+        #expect(counter.runs.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("The same id from many places at once runs once, and everybody gets the same event")
+    func sameIDAtOnce() async throws {
+        let counter = CountingRealm()
+        let houses = [House(realms: [counter])]
+        let second = House(store: houses[0].store, clock: houses[0].clock, realms: [counter])
+        let permit = try await self.permit(houses[0])
+        let events = try await withThrowingTaskGroup(of: String.self) { group in
+            for index in 0..<20 {
+                let runtime = index.isMultiple(of: 2) ? houses[0].runtime : second.runtime
+                group.addTask {
+                    try await runtime.execute(permit: permit, intentJSON: #"{"id":"a","intent":"count"}"#.utf8)
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(events.count == 1)
+        #expect(counter.runs.load(ordering: .relaxed) == 1)
+    }
+
+    @Test(
+        "A socket resumes where it was, also at another node",
+        arguments: [(nil, []), (0, [1, 2, 3]), (2, [3]), (3, [])] as [(Int64?, [Int64])])
+    func resume(from: Int64?, expected: [Int64]) async throws {
+        let permit = try await self.permit()
+        for id in ["a", "b", "c"] {
+            _ = try await self.house.runtime.execute(
+                permit: permit, intentJSON: #"{"id":"\#(id)","intent":"echo"}"#.utf8)
+        }
+        let other = House(store: self.house.store, clock: self.house.clock)
+        let socket = try await Socket(other.runtime, permit, resumeFrom: from)
+        socket.send("d")
+        let frames = try await socket.wait(for: expected.count + 2)
+        #expect(frames.first?["last_seq"] == 3 && frames.first?["lost"] == nil)
+        #expect(frames.dropFirst().map { $0["seq"]?.int64Value } == expected + [4])
+    }
+
+    @Test("What is no longer kept is said to be lost", arguments: [0, 3, 9, -1, .min, .max] as [Int64])
+    func lost(from: Int64) async throws {
+        let permit = try await self.permit()
+        for index in 0..<8 {
+            _ = try await self.house.runtime.execute(
+                permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
+        }
+        self.house.store.forgetEvents(sessionID: permit.sessionID, before: 5)
+        let socket = try await Socket(self.house.runtime, permit, resumeFrom: from)
+        let frames = try await socket.wait(for: 5)
+        #expect(frames.first?["lost"] == true && frames.first?["first_seq"] == 5)
+        #expect(frames.dropFirst().map { $0["seq"]?.int64Value } == [5, 6, 7, 8])
+    }
+
+    @Test("The place just before what is kept is not lost")
+    func justKept() {
+        #expect(StreamStart(resumeFrom: 4, first: 5, last: 8).isLost == false)
+        #expect(StreamStart(resumeFrom: 0, first: 1, last: 0).isLost == false)
+        #expect(StreamStart(resumeFrom: 1, first: 1, last: 0).isLost)
+    }
+
+    @Test("What was queued before a change of privilege, or before the end, never runs", arguments: [true, false])
+    func staleQueue(isLogout: Bool) async throws {
+        let gate = GateRealm()
+        let counter = CountingRealm()
+        let house = House(realms: [gate, counter])
+        let issued = try await house.authenticated()
+        let socket = try await Socket(house.runtime, try await house.permit(issued.session))
+        socket.send("slow", "gate")
+        for index in 0..<5 { socket.send("\(index)", "count") }
+        await gate.entered.wait(for: 1)
+        if isLogout {
+            _ = try await house.runtime.end(id: issued.session.id)
+        } else {
+            _ = try await house.resume(issued.session.id, secret: issued.secret.hash, family: "new")
+        }
+        gate.open()
+        // The socket was detached by the first intent that no longer had the right to run.
+        while !house.runtime.streams.sessionIDs.isEmpty { await Task.yield() }
+        #expect(counter.runs.load(ordering: .relaxed) == 0)
+        #expect(try await house.store.execution(sessionID: issued.session.id, intentID: "0") == nil)
+        #expect(try await house.store.execution(sessionID: issued.session.id, intentID: "slow")?.outcome != nil)
+    }
+
+    @Test("A socket's queue is bounded")
+    func overload() async throws {
+        let gate = GateRealm()
+        let house = House(realms: [gate], limits: AgentLimits(maxQueued: 4))
+        let socket = try await Socket(house.runtime, try await self.permit(house))
+        socket.send("slow", "gate")
+        await gate.entered.wait(for: 1)
+        for index in 0..<6 { socket.send("\(index)") }
+        let faults = try await socket.wait(for: 3).dropFirst()
+        #expect(faults.map { $0["id"] } == ["4", "5"])
+        #expect(faults.allSatisfy { $0["error"]?.objectValue?["code"] == "overloaded" })
+        gate.open()
+        #expect(try await socket.wait(for: 8).last?["id"] == "3")
+    }
+
+    @Test("A detached socket hears nothing more, and what waits is dropped")
+    func detached() async throws {
+        let gate = GateRealm()
+        let house = House(realms: [gate])
+        let permit = try await self.permit(house)
+        let socket = try await Socket(house.runtime, permit)
+        let other = try await Socket(house.runtime, permit)
+        socket.send("slow", "gate")
+        socket.send("waiting")
+        await gate.entered.wait(for: 1)
+        socket.connection.detach()
+        gate.open()
+        let frames = try await other.wait(for: 2)
+        #expect(frames.last?["id"] == "slow")
+        #expect(socket.received.all.count == 1)
+        #expect(try await house.store.execution(sessionID: permit.sessionID, intentID: "waiting") == nil)
+    }
+
+    @Test("An intent that a crash cut off is reported as interrupted, and never run again")
+    func interrupted() async throws {
+        let counter = CountingRealm()
+        let crashed = House(realms: [counter], nodeID: "node_crashed")
+        let permit = try await self.permit(crashed)
+        let execution = ExecutionRecord(
+            sessionID: permit.sessionID, intentID: "a", intent: "count",
+            fingerprint: AgentProtocol.fingerprint(Intent(id: "a", name: "count", params: [:])),
+            nodeID: "node_crashed", epoch: 0, createdAt: 0)
+        #expect(try await crashed.store.begin(execution: execution) == nil)
+        try await crashed.runtime.finishInterrupted()
+        let next = House(store: crashed.store, clock: crashed.clock, realms: [counter])
+        let socket = try await Socket(next.runtime, permit)
+        // The other node may still be at it.
+        try await next.runtime.finishInterrupted()
+        #expect(try await crashed.store.execution(sessionID: permit.sessionID, intentID: "a")?.outcome == nil)
+        next.clock.advance(by: 5_001)
+        try await next.runtime.finishInterrupted()
+        let event = try #require(try await socket.wait(for: 2).last)
+        #expect(event["event"] == "error" && event["id"] == "a")
+        #expect(event["error"]?.objectValue?["code"] == "interrupted")
+        socket.send("a", "count")
+        #expect(try await socket.wait(for: 3).last == event)
+        #expect(counter.runs.load(ordering: .relaxed) == 0)
+    }
+
+    @Test("A store that is away refuses new intents, and loses no outcome of one that ran")
+    func storeAway() async throws {
+        let gate = GateRealm()
+        let house = House(realms: [gate])
+        let socket = try await Socket(house.runtime, try await self.permit(house))
+        socket.send("slow", "gate")
+        await gate.entered.wait(for: 1)
+        house.store.set(reachable: false)
+        gate.open()
+        let other = try? await house.runtime.attach(permit: try await self.permit(house), resumeFrom: nil) { _ in }
+        #expect(other == nil)
+        house.store.set(reachable: true)
+        #expect(try await socket.wait(for: 2).last?["id"] == "slow")
+        house.store.set(reachable: false)
+        socket.send("b")
+        let fault = try #require(try await socket.wait(for: 3).last)
+        #expect(fault["id"] == "b" && fault["error"]?.objectValue?["code"] == "store_unavailable")
+    }
+
+    @Test("No intents for a session without an owner, nor for one that has ended")
+    func needsOwner() async throws {
+        let issued = try await self.house.anonymous()
+        let permit = try await self.house.runtime.admit(secretHash: issued.secret.hash).get()
+        await #expect(throws: SessionFault.mismatch) { try await Socket(self.house.runtime, permit) }
+        await #expect(throws: AgentFault.self) {
+            try await self.house.runtime.execute(permit: permit, intentJSON: #"{"intent":"echo"}"#.utf8)
+        }
+        let owned = try await self.permit()
+        _ = try await self.house.runtime.end(id: owned.sessionID)
+        await #expect(throws: SessionFault.mismatch) { try await Socket(self.house.runtime, owned) }
+        await #expect(throws: AgentFault.self) {
+            try await self.house.runtime.execute(permit: owned, intentJSON: #"{"intent":"echo"}"#.utf8)
+        }
+    }
+
+    @Test("A session describes itself, without its secret")
+    func describe() async throws {
+        let permit = try await self.permit()
+        let event = try await self.house.runtime.execute(
+            permit: permit, intentJSON: #"{"intent":"session.describe"}"#.utf8)
+        let data = try #require(try StrictJSON.object(event)["data"]?.objectValue)
+        #expect(data["session_id"] == .string(permit.sessionID) && data["state"] == "authenticated")
+        #expect(!event.contains("sec_"))
+    }
+
+    @Test("A result that is too long is an error, not a flood")
+    func longResult() async throws {
+        let house = House(limits: AgentLimits(maxEvent: 100))
+        let event = try await house.runtime.execute(
+            permit: try await self.permit(house),
+            intentJSON: "{\"intent\":\"echo\",\"params\":{\"a\":\"\(String(repeating: "x", count: 100))\"}}".utf8)
+        #expect(event.contains("payload_too_large"))
+    }
+
+    @Test("The background work goes on by itself and stops when it is told to, writing what is left")
+    func background() async throws {
+        let session = try await self.house.authenticated().session
+        let runtime = self.house.runtime
+        let work = Task { await runtime.run() }
+        while self.house.store.state.withLock({ $0.beats.isEmpty }) { await Task.yield() }
+        self.house.clock.advance(by: 60_000)
+        runtime.noteUse(session.id)
+        work.cancel()
+        await work.value
+        #expect(self.house.store.stored(session.id)?.lastSeenAt == self.house.clock.now)
+    }
+}
+
+/// Counts how often it was run.
+final class CountingRealm: Realm {
+    let intents = ["count"]
+    let runs = Atomic<Int>(0)
+
+    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
+        .result(.number(JSONNumber(Int64(self.runs.add(1, ordering: .relaxed).newValue))))
+    }
+}
+
+/// Holds whoever comes in until it is opened.
+final class GateRealm: Realm {
+    let intents = ["gate"]
+    let entered = Recorder<String>()
+    private let isOpen = Atomic<Bool>(false)
+
+    func open() { self.isOpen.store(true, ordering: .releasing) }
+
+    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
+        self.entered.append(intent.id)
+        while !self.isOpen.load(ordering: .acquiring) { await Task.yield() }
+        return .result(true)
+    }
+}

@@ -1,0 +1,92 @@
+import Encodings
+import StateSurface
+import Synchronization
+import TrafficCop
+
+@testable import Runtime
+
+/// A Runtime with everything around it, on a clock that stands still.
+final class House: Sendable {
+    let clock: TestClock
+    let store: MemorySurface
+    let cop: TrafficCop
+    let runtime: Runtime
+
+    /// - Parameter store: another house's, to be a second node.
+    init(
+        store: MemorySurface = MemorySurface(), clock: TestClock = TestClock(),
+        policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [], limits: AgentLimits = AgentLimits(),
+        nodeID: String = Runtime.makeNodeID()
+    ) {
+        self.clock = clock
+        self.store = store
+        self.cop = TrafficCop(limits: RateLimits(enabled: false), clock: { clock.now })
+        self.runtime = Runtime(
+            state: store, cop: self.cop, policy: policy, realms: realms, clock: { clock.now }, nodeID: nodeID,
+            agentLimits: limits)
+    }
+
+    func anonymous(metadata: String = "{}") async throws -> IssuedSession {
+        let intent = SessionIntent(kind: .anonymous, clientAddress: "a", metadata: metadata)
+        return try await self.runtime.createAnonymous(self.cop.prepare(intent).get(), for: intent)
+    }
+
+    func authenticated(_ user: String = "usr_a", tenant: String = "t", family: String? = nil) async throws -> IssuedSession {
+        let intent = SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: tenant, userID: user)
+        return try await self.runtime.createAuthenticated(self.cop.prepare(intent).get(), for: intent, familyID: family)
+    }
+
+    func upgrade(
+        _ id: String, secret: [UInt8], user: String = "usr_a", tenant: String = "t", family: String? = nil,
+        metadata: String = "{}", expectedEpoch: Int64? = nil
+    ) async throws -> IssuedSession {
+        let intent = SessionIntent(
+            kind: .upgrade, clientAddress: "a", sessionID: id, tenantID: tenant, userID: user, metadata: metadata)
+        return try await self.runtime.upgrade(
+            self.cop.prepare(intent).get(), for: intent, secretHash: secret, familyID: family,
+            expectedEpoch: expectedEpoch)
+    }
+
+    func resume(
+        _ id: String, secret: [UInt8], user: String = "usr_a", tenant: String = "t", family: String?
+    ) async throws -> IssuedSession {
+        let intent = SessionIntent(
+            kind: .resume, clientAddress: "a", sessionID: id, tenantID: tenant, userID: user)
+        return try await self.runtime.resume(
+            self.cop.prepare(intent).get(), for: intent, secretHash: secret, familyID: family)
+    }
+
+    func permit(_ session: SessionSnapshot) async throws -> Permit {
+        try await self.runtime.admit(
+            sessionID: session.id, tenantID: session.tenantID ?? "", userID: session.userID ?? ""
+        ).get()
+    }
+}
+
+/// A clock that only moves when a test says so.
+final class TestClock: Sendable {
+    private let time = Atomic<Int64>(1_700_000_000_000)
+
+    var now: Int64 { self.time.load(ordering: .sequentiallyConsistent) }
+
+    func advance(by milliseconds: Int64) {
+        self.time.add(milliseconds, ordering: .sequentiallyConsistent)
+    }
+}
+
+/// Numbers that look random and are the same in every run.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        self.state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0xD1B5_4A32_D192_ED03
+    }
+
+    mutating func next() -> UInt64 {
+        self.state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = self.state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

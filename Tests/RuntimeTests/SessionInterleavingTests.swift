@@ -1,0 +1,209 @@
+import StateSurface
+import Testing
+
+@testable import Runtime
+
+/// Many hands on one session, in every order that a seeded dice can think of. Loading and writing are separate steps,
+/// so that every decision may rest on something that is no longer true when it is written.
+@Suite struct SessionInterleavingTests {
+    @Test("Whatever the order, the history is linear", arguments: 0..<40)
+    func schedules(block: Int) {
+        for seed in 0..<200 {
+            var world = World(seed: UInt64(block * 200 + seed))
+            world.run()
+            #expect(world.violations == [], "seed \(block * 200 + seed)")
+        }
+    }
+
+    @Test("The checker notices a store that does not compare versions")
+    func checkerCanFail() {
+        let violations = (0..<400).flatMap { seed in
+            var world = World(seed: UInt64(seed))
+            world.comparesVersions = false
+            world.run()
+            return world.violations
+        }
+        #expect(!violations.isEmpty)
+    }
+
+    @Test("Upgrades, ends and expiries really happen in these schedules")
+    func schedulesAreRich() {
+        var states: [StoredSessionState: Int] = [:]
+        var conflicts = 0
+        for seed in 0..<400 {
+            var world = World(seed: UInt64(seed))
+            world.run()
+            states[world.stored.state, default: 0] += 1
+            conflicts += world.conflicts
+        }
+        for state in [StoredSessionState.authenticated, .ended, .expired] { #expect((states[state] ?? 0) > 20) }
+        #expect(conflicts > 100)
+    }
+}
+
+/// One session, some actors, and what must always hold.
+private struct World {
+    private struct Actor {
+        let event: SessionEvent
+        var loaded: SessionRecord?
+        var attempts = 0
+    }
+
+    private static let users = ["usr_a", "usr_b", "usr_c"]
+    private let lifecycle = SessionLifecycle(
+        policy: SessionPolicy(anonymousIdle: 3_000, anonymousLifetime: 20_000, idle: 6_000, lifetime: 30_000))
+    private var dice: SeededGenerator
+    private var now: Milliseconds = 1_000_000
+    private var secretCount: UInt8 = 1
+    private var actors: [Actor] = []
+    /// Secrets that were handed out, and in which epoch.
+    private var issued: [[UInt8]: Int64] = [:]
+    var stored: SessionRecord
+    var comparesVersions = true
+    var violations: [String] = []
+    var conflicts = 0
+
+    init(seed: UInt64) {
+        self.dice = SeededGenerator(seed: seed)
+        let secret = [UInt8](repeating: 0, count: 32)
+        self.stored = SessionRecord(
+            id: "ses_x", state: .anonymous, createdAt: 1_000_000, lastSeenAt: 1_000_000, idleTimeout: 3_000,
+            absoluteExpiresAt: 1_020_000, secretHash: secret)
+        self.issued[secret] = 0
+    }
+
+    mutating func run() {
+        for _ in 0..<40 {
+            switch Int.random(in: 0..<10, using: &self.dice) {
+            case 0: self.moveClock()
+            case 1...3: self.actors.append(Actor(event: self.randomEvent()))
+            default: self.step()
+            }
+        }
+        while !self.actors.isEmpty { self.step() }
+        self.checkEnd()
+    }
+
+    private mutating func moveClock() {
+        let steps: [Milliseconds] = [1, 400, 1_500, 2_500, 11_000, -2_000, -30_000]
+        self.now += steps.randomElement(using: &self.dice) ?? 0
+    }
+
+    private mutating func randomEvent() -> SessionEvent {
+        let user = Self.users.randomElement(using: &self.dice) ?? "usr_a"
+        // Sorted, because the order of a dictionary is not the dice's doing.
+        let known = self.issued.keys.sorted { $0.lexicographicallyPrecedes($1) }
+        // Mostly the newest one: guesses alone would seldom get anywhere.
+        let recent = Bool.random(using: &self.dice) ? self.stored.secretHash : known.randomElement(using: &self.dice)
+        let secret = recent ?? []
+        let claim = SessionClaim(
+            owner: SessionOwner(tenantID: "t", userID: user), presentedHash: secret, newHash: self.newSecret(),
+            familyID: "family of \(user)")
+        switch Int.random(in: 0..<10, using: &self.dice) {
+        case 0...3: return .upgrade(claim)
+        case 4, 5: return .resume(claim)
+        case 6: return .read(.secret(hash: secret))
+        case 7: return .read(.owner(tenantID: "t", userID: user))
+        case 8: return .end(.secret(hash: secret))
+        default: return .lapse
+        }
+    }
+
+    private mutating func newSecret() -> [UInt8] {
+        defer { self.secretCount &+= 1 }
+        return [UInt8](repeating: self.secretCount, count: 32)
+    }
+
+    /// One actor takes one step: loads, or decides and writes.
+    private mutating func step() {
+        guard let index = self.actors.indices.randomElement(using: &self.dice) else { return }
+        guard let loaded = self.actors[index].loaded else {
+            self.actors[index].loaded = self.stored
+            return
+        }
+        let event = self.actors[index].event
+        let action = self.lifecycle.decide(loaded, event, now: self.now)
+        switch action {
+        case .write(let next), .expire(let next, _):
+            guard self.replace(with: next, event) else {
+                self.conflicts += 1
+                self.actors[index].loaded = nil
+                self.actors[index].attempts += 1
+                return
+            }
+        case .answer, .refuse: self.checkAnswer(action, of: event, on: loaded)
+        }
+        self.actors.remove(at: index)
+    }
+
+    private mutating func replace(with next: SessionRecord, _ event: SessionEvent) -> Bool {
+        guard !self.comparesVersions || self.stored.version == next.version else { return false }
+        let before = self.stored
+        self.stored = next
+        self.stored.version += 1
+        self.checkWrite(before, self.stored, event)
+        return true
+    }
+
+    // MARK: What must hold
+
+    private mutating func require(_ condition: Bool, _ rule: String) {
+        if !condition { self.violations.append(rule) }
+    }
+
+    private mutating func checkWrite(_ before: SessionRecord, _ after: SessionRecord, _ event: SessionEvent) {
+        let order: [StoredSessionState: Int] = [.anonymous: 0, .authenticated: 1, .ended: 2, .expired: 2]
+        self.require((order[after.state] ?? 0) >= (order[before.state] ?? 0), "moved backwards")
+        self.require(before.state.isLive, "a dead session was written")
+        self.require(before.userID == nil || before.userID == after.userID, "the owner changed")
+        self.require(after.epoch >= before.epoch, "the epoch fell")
+        self.require(after.id == before.id, "the id changed")
+        switch event {
+        case .upgrade(let claim), .resume(let claim):
+            guard after.state.isLive else { return }
+            self.require(claim.owner.owns(after), "somebody else's claim was carried out")
+            self.require(after.secretHash == claim.newHash, "the claim's secret is not the secret")
+            self.checkPresented(claim, before)
+            self.issued[claim.newHash] = after.epoch
+        case .read, .lapse:
+            self.require(after.state == .expired, "reading wrote something else than expiry")
+        case .end:
+            self.require(!after.state.isLive, "ending left it alive")
+        }
+    }
+
+    /// A secret of a dead epoch counts for nothing, but for the one before the current, for its owner, for 10 seconds.
+    private mutating func checkPresented(_ claim: SessionClaim, _ before: SessionRecord) {
+        if claim.presentedHash == before.secretHash { return }
+        let isGrace = before.previousSecretHash == claim.presentedHash && claim.owner.owns(before)
+        let until = before.previousSecretUntil ?? .min
+        self.require(isGrace && self.now < until && until - self.now <= 10_000, "an old secret was accepted")
+    }
+
+    private mutating func checkAnswer(_ action: SessionAction, of event: SessionEvent, on loaded: SessionRecord) {
+        guard case .read(let proof) = event, case .answer(let record) = action else { return }
+        self.require(record.state.isLive && self.now < record.expiresAt, "a dead session was shown as live")
+        if case .secret(let hash) = proof {
+            self.require(hash == loaded.secretHash, "shown to an old secret")
+        }
+    }
+
+    private mutating func checkEnd() {
+        guard !self.stored.state.isLive else { return }
+        // Whatever is tried on a dead session, at whatever time, it stays dead and lets nobody in.
+        for time in [self.now, 0, 1_000_000, self.now + 100_000] {
+            for hash in self.issued.keys {
+                let claim = SessionClaim(
+                    owner: SessionOwner(tenantID: "t", userID: self.stored.userID ?? "usr_a"), presentedHash: hash,
+                    newHash: [], familyID: nil)
+                for event in [SessionEvent.upgrade(claim), .resume(claim), .read(.secret(hash: hash)), .lapse] {
+                    switch self.lifecycle.decide(self.stored, event, now: time) {
+                    case .write, .expire: self.require(false, "a dead session would be written")
+                    case .answer(let record): self.require(!record.state.isLive, "a dead session came back")
+                    case .refuse: break
+                    }
+                }
+            }
+        }
+    }
+}

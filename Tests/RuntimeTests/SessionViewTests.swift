@@ -1,0 +1,181 @@
+import StateSurface
+import Testing
+
+@testable import Runtime
+
+@Suite struct SessionViewTests {
+    let house = House()
+
+    private func admit(_ session: SessionSnapshot, user: String = "usr_a", tenant: String = "t") -> Permit? {
+        let now = self.house.clock.now
+        switch self.house.runtime.view.admit(sessionID: session.id, tenantID: tenant, userID: user, now: now) {
+        case .granted(let permit): return permit
+        case .askStore: return nil
+        }
+    }
+
+    @Test("Memory says yes to the owner and to nobody else; what it does not know, it asks")
+    func ownership() async throws {
+        let issued = try await self.house.authenticated(family: "fam")
+        #expect(self.admit(issued.session) == nil)
+        let asked = try await self.house.permit(issued.session)
+        #expect(self.admit(issued.session) == asked)
+        #expect(asked.userID == "usr_a" && asked.tenantID == "t" && asked.familyID == "fam")
+        #expect(self.admit(issued.session, user: "usr_b") == nil)
+        #expect(self.admit(issued.session, tenant: "u") == nil)
+        #expect(self.admit(issued.session, user: "") == nil)
+    }
+
+    @Test("A secret is known to memory only while it is the current one")
+    func secrets() async throws {
+        let before = try await self.house.anonymous()
+        let view = self.house.runtime.view
+        func isGranted(_ hash: [UInt8]) -> Bool {
+            if case .granted = view.admit(secretHash: hash, now: self.house.clock.now) { true } else { false }
+        }
+        _ = try await self.house.runtime.admit(secretHash: before.secret.hash).get()
+        #expect(isGranted(before.secret.hash))
+        let after = try await self.house.upgrade(before.session.id, secret: before.secret.hash)
+        #expect(!isGranted(before.secret.hash))
+        _ = try await self.house.runtime.admit(secretHash: after.secret.hash).get()
+        #expect(isGranted(after.secret.hash) && !isGranted(before.secret.hash) && !isGranted([]))
+    }
+
+    @Test("An anonymous session is nobody's, even for an owner without a name")
+    func anonymous() async throws {
+        let session = try await self.house.anonymous().session
+        let admitted = try await self.house.runtime.admit(sessionID: session.id, tenantID: "", userID: "")
+        #expect(admitted.failure == .mismatch)
+    }
+
+    @Test("What is written anywhere is forgotten here at once")
+    func forgotten() async throws {
+        let other = House(store: self.house.store, clock: self.house.clock)
+        let session = try await self.house.authenticated().session
+        _ = try await self.house.permit(session)
+        #expect(self.admit(session) != nil)
+        _ = try await other.runtime.end(id: session.id)
+        #expect(self.admit(session) == nil)
+        #expect(
+            try await self.house.runtime.admit(sessionID: session.id, tenantID: "t", userID: "usr_a").failure
+                == .mismatch)
+        #expect(self.admit(session) == nil)
+    }
+
+    @Test("After a gap in the feed nothing is remembered")
+    func reset() async throws {
+        let session = try await self.house.authenticated().session
+        _ = try await self.house.permit(session)
+        self.house.store.tell(.reset)
+        #expect(self.admit(session) == nil)
+        #expect(self.house.runtime.view.count == 0)
+    }
+
+    @Test("An answer of the store that is older than a change is not remembered")
+    func slowAnswer() async throws {
+        let session = try await self.house.authenticated().session
+        let store = self.house.store
+        let runtime = self.house.runtime
+        store.beforeReturningSession {
+            store.beforeReturningSession(nil)
+            _ = try? await runtime.end(id: session.id)
+        }
+        // This answer was on its way when the session ended; it may still be given, but not kept.
+        _ = try await runtime.admit(sessionID: session.id, tenantID: "t", userID: "usr_a")
+        #expect(store.stored(session.id)?.state == .ended)
+        #expect(self.admit(session) == nil)
+    }
+
+    @Test("The same for a gap in the feed, and for more changes than are remembered", arguments: [true, false])
+    func slowAnswerAndManyChanges(isReset: Bool) async throws {
+        let session = try await self.house.authenticated().session
+        let view = self.house.runtime.view
+        let record = try #require(self.house.store.stored(session.id))
+        let mark = view.mark()
+        if isReset {
+            view.forgetAll()
+        } else {
+            view.forget(id: session.id)
+            for index in 0..<10_000 { view.forget(id: "other \(index)") }
+        }
+        #expect(!view.remember(record, readAfter: mark))
+        #expect(view.remember(record, readAfter: view.mark()))
+    }
+
+    @Test("Changes of other sessions do not keep an answer from being remembered")
+    func otherChanges() async throws {
+        let session = try await self.house.authenticated().session
+        let view = self.house.runtime.view
+        let record = try #require(self.house.store.stored(session.id))
+        let mark = view.mark()
+        for index in 0..<20 { view.forget(id: "other \(index)") }
+        #expect(view.remember(record, readAfter: mark))
+    }
+
+    @Test("Memory is bounded, and what is used stays")
+    func bounded() async throws {
+        let session = try await self.house.authenticated().session
+        let record = try #require(self.house.store.stored(session.id))
+        let view = SessionView(capacity: 160)
+        view.remember(record, readAfter: view.mark())
+        for index in 0..<5_000 {
+            var other = record
+            other.id = "ses_\(index)"
+            other.secretHash = [UInt8(truncatingIfNeeded: index), UInt8(truncatingIfNeeded: index >> 8)]
+            view.remember(other, readAfter: view.mark())
+            if index % 2 == 0 { #expect(view.entry(id: session.id) != nil) }
+        }
+        #expect(view.count <= 160)
+    }
+
+    @Test("Memory does not outlive the session's time; use moves it forward, the absolute end stands")
+    func expiry() async throws {
+        let policy = SessionPolicy(anonymousIdle: 4_000, anonymousLifetime: 60_000, idle: 8_000, lifetime: 20_000)
+        let house = House(policy: policy)
+        let session = try await house.authenticated().session
+        _ = try await house.permit(session)
+        func isGranted() -> Bool {
+            let admission = house.runtime.view.admit(
+                sessionID: session.id, tenantID: "t", userID: "usr_a", now: house.clock.now)
+            if case .granted = admission { return true }
+            return false
+        }
+        house.clock.advance(by: 7_999)
+        #expect(isGranted())
+        house.runtime.noteUse(session.id)
+        house.clock.advance(by: 7_999)
+        #expect(isGranted())
+        house.runtime.noteUse(session.id)
+        house.clock.advance(by: 4_002)
+        #expect(!isGranted())
+    }
+
+    @Test("A permit is renewed while the session is what it was, and not one epoch longer")
+    func renew() async throws {
+        let issued = try await self.house.authenticated()
+        let permit = try await self.house.permit(issued.session)
+        #expect(try await self.house.runtime.renew(permit) == permit)
+        let resumed = try await self.house.resume(issued.session.id, secret: issued.secret.hash, family: "new")
+        #expect(try await self.house.runtime.renew(permit) == nil)
+        let next = try await self.house.permit(resumed.session)
+        _ = try await self.house.runtime.end(id: issued.session.id)
+        #expect(try await self.house.runtime.renew(next) == nil)
+    }
+
+    @Test("Observers hear of every change, after memory has forgotten, until they cancel")
+    func observers() async throws {
+        let heard = Recorder<SessionNotice>()
+        let subscription = self.house.runtime.observe { heard.append($0) }
+        let session = try await self.house.authenticated().session
+        _ = try await self.house.runtime.end(id: session.id)
+        self.house.store.tell(.reset)
+        #expect(
+            heard.all == [
+                .changed(sessionID: session.id, state: .authenticated, epoch: 0),
+                .changed(sessionID: session.id, state: .ended, epoch: 0), .reset,
+            ])
+        subscription.cancel()
+        self.house.store.tell(.reset)
+        #expect(heard.all.count == 3)
+    }
+}

@@ -1,0 +1,104 @@
+import Testing
+
+@testable import Runtime
+
+@Suite struct TicketBookTests {
+    let house = House()
+
+    private func mint(origin: String? = nil) async throws -> String {
+        let permit = try await self.house.permit(try await self.house.authenticated().session)
+        let ticket = try await self.house.runtime.mintTicket(for: permit, tokenFacts: [1, 2, 3], origin: origin)
+        return try #require(ticket)
+    }
+
+    private func redeem(_ ticket: String, origin: String? = nil) async throws -> TicketGrant? {
+        try await self.house.runtime.redeemTicket(ticket.utf8, origin: origin)
+    }
+
+    @Test("A ticket brings back what it was made with, once")
+    func once() async throws {
+        let ticket = try await self.mint()
+        #expect(ticket.hasPrefix("tkt_") && ticket.utf8.count == 47)
+        let grant = try #require(try await self.redeem(ticket))
+        #expect(grant.tokenFacts == [1, 2, 3] && grant.epoch == 0)
+        #expect(try await self.redeem(ticket) == nil)
+    }
+
+    @Test("A ticket lasts 30 seconds, and a clock that is set back does not lengthen that")
+    func lifetime() async throws {
+        let tickets = [try await self.mint(), try await self.mint(), try await self.mint()]
+        self.house.clock.advance(by: 29_999)
+        #expect(try await self.redeem(tickets[0]) != nil)
+        self.house.clock.advance(by: 1)
+        #expect(try await self.redeem(tickets[1]) == nil)
+        self.house.clock.advance(by: -30_001)
+        #expect(try await self.redeem(tickets[2]) == nil)
+    }
+
+    @Test(
+        "A ticket binds the Origin it was bought from; bought without one, it binds none",
+        arguments: [
+            ("https://a.example", "https://a.example", true), ("https://a.example", "https://b.example", false),
+            ("https://a.example", nil, false), ("https://a.example", "https://A.example", false),
+            (nil, "https://a.example", true), (nil, nil, true), ("null", "null", true),
+        ] as [(String?, String?, Bool)])
+    func origin(minted: String?, shown: String?, isGood: Bool) async throws {
+        let ticket = try await self.mint(origin: minted)
+        let grant = try await self.redeem(ticket, origin: shown)
+        #expect((grant != nil) == isGood)
+        // Shown at the wrong door, it is used up as well.
+        #expect(try await self.redeem(ticket, origin: minted) == nil)
+    }
+
+    @Test(
+        "What is no ticket is none",
+        arguments: ["", "tkt_", "sec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "tkt_\u{E9}"])
+    func malformed(ticket: String) async throws {
+        #expect(try await self.redeem(ticket) == nil)
+    }
+
+    @Test("A second spelling of a ticket is none")
+    func noncanonical() async throws {
+        let ticket = try await self.mint()
+        // 32 bytes leave two unused bits in the last character.
+        for last in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" where !ticket.hasSuffix(String(last)) {
+            #expect(try await self.redeem(String(ticket.dropLast()) + String(last)) == nil)
+        }
+        #expect(try await self.redeem(ticket) != nil)
+    }
+
+    @Test("Of many who use one ticket at once, one gets in")
+    func race() async throws {
+        let ticket = try await self.mint()
+        let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<50 { group.addTask { try await self.redeem(ticket) != nil } }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(winners == 1)
+    }
+
+    @Test("A ticket's epoch does not fit the session any more after a new login")
+    func epoch() async throws {
+        let issued = try await self.house.authenticated()
+        let permit = try await self.house.permit(issued.session)
+        let minted = try await self.house.runtime.mintTicket(for: permit, tokenFacts: [], origin: nil)
+        _ = try await self.house.resume(issued.session.id, secret: issued.secret.hash, family: "new")
+        let ticket = try #require(minted)
+        let grant = try #require(try await self.redeem(ticket))
+        let admitted = try await self.house.runtime.admit(
+            sessionID: grant.sessionID, tenantID: "t", userID: "usr_a", epoch: grant.epoch)
+        #expect(admitted.failure == .mismatch)
+    }
+
+    @Test("Tickets that nobody uses can't pile up without end, and old ones make room")
+    func bounded() async throws {
+        let store = MemoryTicketStore(capacity: 2)
+        func grant(_ expiry: Int64) -> TicketGrant {
+            TicketGrant(sessionID: "s", epoch: 0, tokenFacts: [], origin: nil, expiresAt: expiry)
+        }
+        #expect(store.put(grant(100), hash: [1], now: 0) && store.put(grant(200), hash: [2], now: 0))
+        #expect(!store.put(grant(300), hash: [3], now: 99))
+        #expect(store.put(grant(300), hash: [3], now: 100))
+        #expect(store.take(hash: [1]) == nil && store.take(hash: [2]) != nil)
+    }
+}

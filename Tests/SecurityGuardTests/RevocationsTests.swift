@@ -1,0 +1,96 @@
+import StateSurface
+import Synchronization
+import Testing
+
+@testable import SecurityGuard
+
+@Suite("Revocations")
+struct RevocationsTests {
+    func principal(issuedAt: Int64 = 5000) -> Principal {
+        Principal(
+            tenantID: "t", subject: "usr_u", clientID: "gatehouse", scope: [], tokenID: "j", familyID: "f",
+            issuedAt: issuedAt, expiresAt: 100_000, keyThumbprint: "k")
+    }
+
+    @Test("Token, family and subject each hit what they name", arguments: ["j", "f", "usr_u", "x"])
+    func kinds(id: String) {
+        let kinds: [Revocation.Kind] = [.token, .family, .subject]
+        let own: [String: Revocation.Kind] = ["j": .token, "f": .family, "usr_u": .subject]
+        for kind in kinds {
+            let revocations = Revocations()
+            revocations.insert(Revocation(kind: kind, id: id, issuedUntil: 5000, expiresAt: 200_000))
+            #expect(revocations.contains(principal()) == (own[id] == kind), "\(kind) \(id)")
+        }
+    }
+
+    @Test("A subject's tokens issued later live on, and an older revocation takes nothing back")
+    func subjectTime() {
+        let revocations = Revocations()
+        revocations.insert(Revocation(kind: .subject, id: "usr_u", issuedUntil: 5000, expiresAt: 200_000))
+        revocations.insert(Revocation(kind: .subject, id: "usr_u", issuedUntil: 3000, expiresAt: 200_000))
+        #expect(revocations.contains(principal(issuedAt: 5000)))
+        #expect(!revocations.contains(principal(issuedAt: 6000)))
+    }
+
+    @Test("The generation moves with news and only then")
+    func generation() {
+        let revocations = Revocations()
+        let first = Revocation(kind: .token, id: "j", expiresAt: 10)
+        revocations.insert(first)
+        let after = revocations.generation
+        revocations.insert(first)
+        #expect(revocations.generation == after)
+        revocations.insert(Revocation(kind: .family, id: "j", expiresAt: 10))
+        #expect(revocations.generation == after + 1)
+    }
+
+    @Test("What has expired is forgotten, but not so soon that a clock stepping back revives a token")
+    func prune() {
+        let revocations = Revocations()
+        revocations.insert(Revocation(kind: .token, id: "j", expiresAt: 1000))
+        revocations.prune(now: 1000 + 3_599_999)
+        #expect(revocations.count == 1)
+        revocations.prune(now: 1000 + 3_600_000)
+        #expect(revocations.count == 0)
+    }
+
+    @Test("What the store knew before the start is obeyed, and what another node tells")
+    func feed() async throws {
+        let fixture = try await Fixture()
+        let tokens = try await fixture.login()
+        try await fixture.state.revoke(Revocation(kind: .token, id: tokens.principal.tokenID, expiresAt: .max / 2))
+        #expect(fixture.judge(tokens.accessToken).fault == .invalid("revoked"))
+        let again = try await SecurityGuard(
+            policy: fixture.policy, keyDirectory: fixture.subject.keyDirectory, state: fixture.state,
+            clock: fixture.clock.read)
+        #expect(again.judge(token: tokens.accessToken.utf8).fault == .invalid("revoked"))
+    }
+
+    @Test("After a gap everything is read again, however often the store refuses")
+    func reset() async throws {
+        let fixture = try await Fixture()
+        let tokens = try await fixture.login()
+        // Written by another node while this one heard nothing.
+        fixture.state.tables.withLock { tables in
+            _ = tables.revocations.insert(Revocation(kind: .family, id: tokens.familyID, expiresAt: .max / 2))
+        }
+        #expect(fixture.judge(tokens.accessToken).isGood)
+        fixture.state.isDown.store(true, ordering: .relaxed)
+        fixture.state.tell(.reset)
+        fixture.state.tell(.reset)
+        fixture.state.isDown.store(false, ordering: .relaxed)
+        try await eventually { !fixture.judge(tokens.accessToken).isGood }
+    }
+}
+
+/// Waits for something that another task does, for at most ten seconds.
+func eventually(_ condition: @Sendable () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while !condition() {
+        if ContinuousClock.now > deadline {
+            Issue.record("it never happened", sourceLocation: sourceLocation)
+            return
+        }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import JOSE
+import StateSurface
+import Testing
+
+@testable import SecurityGuard
+
+@Suite("Security guard")
+struct SecurityGuardTests {
+    @Test("A running guard follows the key directory, and a broken one leaves it as it was")
+    func watchesKeys() async throws {
+        let fixture = try await Fixture()
+        let subject = fixture.subject
+        let old = subject.keyRing
+        let running = Task { await subject.run() }
+        defer { running.cancel() }
+        _ = try subject.keyDirectory.rotate()
+        try await eventually { subject.keyGeneration > old.generation }
+        #expect(subject.keyRing.verificationKeys.count == 2)
+        #expect(subject.keyRing.signingKey.keyID == old.signingKey.keyID)
+        #expect(subject.keyRing.etag != old.etag)
+        // No file changes any more: time alone makes the next key sign.
+        fixture.clock.advance(KeySchedule.lead)
+        try await eventually { subject.keyRing.signingKey.keyID != old.signingKey.keyID }
+        let generation = subject.keyGeneration
+        for file in try fixture.folder.files() {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o644], ofItemAtPath: "\(fixture.folder.path)/\(file)")
+        }
+        try await eventually { fixture.events.all.contains { $0.name == .keysRefused } }
+        #expect(subject.keyGeneration == generation)
+    }
+
+    @Test("A directory that can't be read is read again when it changes, and by time alone not before half a minute")
+    func failureIsNotRepeated() async throws {
+        let fixture = try await Fixture()
+        let watch = fixture.subject.watch
+        _ = try fixture.subject.keyDirectory.rotate()
+        #expect(watch.isDue())
+        #expect(try watch.reload())
+        #expect(!watch.isDue())
+        fixture.clock.advance(KeySchedule.lead)
+        #expect(watch.isDue())
+        let path = "\(fixture.folder.path)/keyring.json"
+        let index = try Data(contentsOf: URL(fileURLWithPath: path))
+        try Data("damaged".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: GuardError.self) { try watch.reload() }
+        #expect(!watch.isDue())
+        fixture.clock.advance(30_000)
+        #expect(watch.isDue())
+        #expect(throws: GuardError.self) { try watch.reload() }
+        try index.write(to: URL(fileURLWithPath: path))
+        #expect(watch.isDue())
+        #expect(try watch.reload())
+    }
+
+    @Test("A node of a shared store without any of its keys does not start, and makes none")
+    func foreignKeys() async throws {
+        let fixture = try await Fixture()
+        let folder = try TemporaryFolder()
+        let directory = KeyDirectory(path: folder.path, policy: fixture.policy, clock: fixture.clock.read)
+        await #expect(throws: GuardError(.foreignKeys, "")) {
+            _ = try await SecurityGuard(
+                policy: fixture.policy, keyDirectory: directory, state: fixture.state, sharesStore: true,
+                clock: fixture.clock.read)
+        }
+        #expect(try folder.files().isEmpty)
+        _ = try await SecurityGuard(
+            policy: fixture.policy, keyDirectory: fixture.subject.keyDirectory, state: fixture.state, sharesStore: true,
+            clock: fixture.clock.read)
+    }
+
+    @Test("An assertion names the caller of the token, else the session's owner, and the session only where it is told")
+    func assertion() async throws {
+        let fixture = try await Fixture()
+        let principal = try await fixture.login().principal
+        func members(_ text: String) throws -> JSONObject { try UnverifiedToken(text).unverifiedClaims().members }
+        let own = try members(
+            fixture.subject.signAssertion(
+                audience: "/orders", principal: principal, owner: ("acme", "usr_other"), sessionID: "ses_x"))
+        #expect(own["sub"]?.stringValue == principal.subject)
+        #expect(own["aud"]?.stringValue == "/orders")
+        #expect(own["scope"]?.stringValue == "read write")
+        #expect(own["session"]?.stringValue == "ses_x")
+        let owner = try members(
+            fixture.subject.signAssertion(audience: "/orders", principal: nil, owner: ("acme", "usr_other")))
+        #expect(owner["sub"]?.stringValue == "usr_other" && owner["tenant_id"]?.stringValue == "acme")
+        #expect(owner["scope"] == nil && owner["session"] == nil)
+        let nobody = try members(fixture.subject.signAssertion(audience: "/orders", principal: nil))
+        #expect(Set(nobody.names) == ["iss", "aud", "iat", "exp", "jti"])
+    }
+
+    @Test("A policy that can't be kept is refused with the key that mends it")
+    func policy() {
+        let broken: [(String, (inout TokenPolicy) -> Void)] = [
+            ("tokens.issuer", { $0.issuer = "" }), ("tokens.audience", { $0.audience = [] }),
+            ("tokens.clock_skew", { $0.clockSkew = 60_001 }),
+            ("tokens.access_token_lifetime", { $0.accessTokenLifetime = 999 }),
+            ("tokens.refresh_token_lifetime", { $0.refreshTokenLifetime = .max }),
+            ("accounts.default_scope", { $0.defaultScope = ["a b"] }),
+        ]
+        for (key, adjust) in broken {
+            var policy = TokenPolicy(issuer: "https://x")
+            adjust(&policy)
+            let error = #expect(throws: GuardError.self) { try policy.check() }
+            #expect(error?.message.contains(key) == true)
+        }
+    }
+
+    @Test("Every asymmetric algorithm signs tokens that are accepted", arguments: SignatureAlgorithm.allCases)
+    func algorithms(algorithm: SignatureAlgorithm) async throws {
+        guard !algorithm.isSymmetric, algorithm.isAvailable else { return }
+        let fixture = try await Fixture(adjust: { $0.algorithm = algorithm })
+        let tokens = try await fixture.login()
+        #expect(fixture.judge(tokens.accessToken).isGood)
+        #expect(try UnverifiedToken(tokens.accessToken).header.algorithm == algorithm.rawValue)
+        // And after the index is lost, the file's name still says which.
+        try FileManager.default.removeItem(atPath: "\(fixture.folder.path)/keyring.json")
+        try await fixture.subject.reload()
+        #expect(fixture.judge(tokens.accessToken).isGood)
+    }
+}

@@ -1,0 +1,178 @@
+import StateSurface
+import Synchronization
+
+/// A state surface in memory: what SecurityGuard uses of one, with the rules of the protocol.
+final class MemorySurface: StateSurface {
+    struct Tables: Sendable {
+        var accounts: [String: AccountRecord] = [:]
+        var identities: [String: String] = [:]
+        var clients: [String: ClientRecord] = [:]
+        var families: [String: FamilyRecord] = [:]
+        var tokens: [[UInt8]: (family: String, position: Int64)] = [:]
+        var revocations: Set<Revocation> = []
+        var keys: Set<String> = []
+        var sessions: [String: (userID: String, familyID: String?)] = [:]
+        var observers: [Int: @Sendable (Change) -> Void] = [:]
+        var nextObserver = 0
+    }
+
+    let tables = Mutex(Tables())
+    /// While set, every call fails.
+    let isDown = Atomic<Bool>(false)
+    /// Awaited between reading a family and replacing it, so that racers meet.
+    let beforeRotate = Mutex<(@Sendable () async -> Void)?>(nil)
+
+    private func check() throws {
+        if isDown.load(ordering: .relaxed) { throw StateSurfaceError(.unavailable, "down") }
+    }
+
+    func tell(_ change: Change) {
+        let observers = tables.withLock { Array($0.observers.values) }
+        for observer in observers { observer(change) }
+    }
+
+    // MARK: The feed
+    func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription {
+        let id = tables.withLock { tables in
+            tables.nextObserver += 1
+            tables.observers[tables.nextObserver] = observer
+            return tables.nextObserver
+        }
+        return Subscription { [weak self] in self?.tables.withLock { $0.observers[id] = nil } }
+    }
+    func sinceLastBeat() -> Duration { .zero }
+    func ping() async throws { try check() }
+    func close() async {}
+
+    // MARK: Accounts, identities, clients
+    func insert(account: AccountRecord) async throws {
+        try check()
+        try tables.withLock { tables in
+            let isTaken = tables.accounts.values.contains {
+                $0.tenantID == account.tenantID && $0.emailKey == account.emailKey
+            }
+            if isTaken { throw StateSurfaceError(.duplicate, "e-mail") }
+            tables.accounts[account.userID] = account
+        }
+    }
+    func account(userID: String) async throws -> AccountRecord? {
+        try check()
+        return tables.withLock { $0.accounts[userID] }
+    }
+    func accounts(emailKey: String) async throws -> [AccountRecord] {
+        try check()
+        return tables.withLock { $0.accounts.values.filter { $0.emailKey == emailKey } }
+    }
+    func accounts(limit: Int) async throws -> [AccountRecord] { tables.withLock { Array($0.accounts.values) } }
+    func replace(account record: AccountRecord) async throws -> Bool {
+        try check()
+        return tables.withLock { tables in
+            guard tables.accounts[record.userID]?.version == record.version else { return false }
+            var stored = record
+            stored.version += 1
+            tables.accounts[record.userID] = stored
+            return true
+        }
+    }
+    func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
+        try check()
+        let families = tables.withLock { $0.families.values.filter { $0.userID == userID }.map(\.id) }
+        for id in families { _ = try await endFamily(id: id, at: at, revokedUntil: revokedUntil) }
+        try await revoke(Revocation(kind: .subject, id: userID, issuedUntil: at, expiresAt: revokedUntil))
+        return tables.withLock { tables in
+            tables.accounts[userID]?.disabled = true
+            return tables.accounts[userID] != nil
+        }
+    }
+    func identity(
+        issuer: String, subject: String, tenantID: String, create: @escaping @Sendable () -> AccountRecord
+    ) async throws -> AccountRecord {
+        try check()
+        return tables.withLock { tables in
+            let key = "\(issuer)\n\(subject)\n\(tenantID)"
+            if let id = tables.identities[key], let account = tables.accounts[id] { return account }
+            let account = create()
+            tables.accounts[account.userID] = account
+            tables.identities[key] = account.userID
+            return account
+        }
+    }
+    func insert(client: ClientRecord) async throws { tables.withLock { $0.clients[client.clientID] = client } }
+    func client(id: String) async throws -> ClientRecord? {
+        try check()
+        return tables.withLock { $0.clients[id] }
+    }
+    func clients(limit: Int) async throws -> [ClientRecord] { tables.withLock { Array($0.clients.values) } }
+
+    // MARK: Families and revocations
+    func insert(family: FamilyRecord) async throws {
+        try check()
+        try tables.withLock { tables in
+            if tables.accounts[family.userID]?.disabled == true { throw StateSurfaceError(.failed, "disabled") }
+            tables.families[family.id] = family
+            tables.tokens[family.currentHash] = (family.id, family.counter)
+        }
+    }
+    func family(id: String) async throws -> FamilyRecord? {
+        try check()
+        return tables.withLock { $0.families[id] }
+    }
+    func family(tokenHash: [UInt8]) async throws -> (family: FamilyRecord, position: Int64)? {
+        try check()
+        return tables.withLock { tables in
+            guard let token = tables.tokens[tokenHash], let family = tables.families[token.family] else { return nil }
+            return (family, token.position)
+        }
+    }
+    func rotate(family record: FamilyRecord) async throws -> Bool {
+        try check()
+        if let hook = beforeRotate.withLock({ $0 }) { await hook() }
+        return tables.withLock { tables in
+            guard let stored = tables.families[record.id], stored.isLive, stored.counter == record.counter - 1 else {
+                return false
+            }
+            tables.families[record.id] = record
+            tables.tokens[record.currentHash] = (record.id, record.counter)
+            return true
+        }
+    }
+    func bind(familyID: String, to binding: String) async throws {
+        tables.withLock { $0.families[familyID]?.binding = binding }
+    }
+    func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
+        try check()
+        let ended = tables.withLock { tables -> [String] in
+            tables.families[id]?.isLive = false
+            let ended = tables.sessions.filter { $0.value.familyID == id }.map(\.key)
+            for session in ended { tables.sessions[session] = nil }
+            return ended
+        }
+        try await revoke(Revocation(kind: .family, id: id, expiresAt: revokedUntil))
+        tell(.familyEnded(id: id))
+        return ended
+    }
+    func liveFamilies(userID: String) async throws -> [FamilyRecord] {
+        tables.withLock { $0.families.values.filter { $0.userID == userID && $0.isLive } }
+    }
+    func revoke(_ revocation: Revocation) async throws {
+        try check()
+        _ = tables.withLock { $0.revocations.insert(revocation) }
+        tell(.revoked(revocation))
+    }
+    func revocations(now: Milliseconds) async throws -> [Revocation] {
+        try check()
+        return tables.withLock { $0.revocations.filter { $0.expiresAt > now } }
+    }
+    func endSessions(userID: String, exceptFamily: String?, at: Milliseconds) async throws -> [String] {
+        tables.withLock { tables in
+            let ended = tables.sessions.filter { entry in
+                entry.value.userID == userID && (exceptFamily == nil || entry.value.familyID != exceptFamily)
+            }
+            for id in ended.keys { tables.sessions[id] = nil }
+            return Array(ended.keys)
+        }
+    }
+    func registeredKeys() async throws -> Set<String> { tables.withLock { $0.keys } }
+    func register(keys thumbprints: Set<String>) async throws { tables.withLock { $0.keys.formUnion(thumbprints) } }
+    func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64 { 0 }
+}

@@ -1,0 +1,130 @@
+import JOSE
+import StateSurface
+import Testing
+
+@testable import SecurityGuard
+
+@Suite("Token exchange")
+struct TokenExchangeTests {
+    static let partner = "https://idp.example"
+    let key: SigningKey
+    let fixture: Fixture
+
+    init() async throws {
+        key = try SigningKey.generate(.es256)
+        let set = Array(JWKSet.publicJSON(of: [key.verificationKey]).utf8)
+        let issuer = TrustedIssuer(
+            issuer: Self.partner, keys: .inline(set), audiences: ["gate"], tenants: ["acme", "beta"],
+            algorithms: [.es256], scopes: ["orders": ["orders:read"], "root": ["admin"]], defaultScope: ["base"])
+        let powerless = TrustedIssuer(issuer: "https://none.example", keys: .inline(set), audiences: ["gate"])
+        fixture = try await Fixture(issuers: [issuer, powerless])
+    }
+
+    func subjectToken(_ adjust: (inout JSONObject) -> Void = { _ in }) throws -> String {
+        let now = fixture.clock.value / 1000
+        var claims: JSONObject = [
+            "iss": .string(Self.partner), "sub": "alice", "aud": ["gate"], "iat": .integer(now),
+            "exp": .integer(now + 300), "scope": "orders unknown", "email": "ada@example.com",
+        ]
+        adjust(&claims)
+        return try key.sign(claims: claims, type: "JWT")
+    }
+
+    func exchange(
+        _ token: String, tenant: String? = "acme", scope: String? = nil, client: ClientRecord? = nil,
+        audience: [String] = [], type: String = ExchangeRequest.jwtType
+    ) async throws -> ExchangedToken {
+        try await fixture.subject.exchange(
+            ExchangeRequest(
+                subjectToken: token, subjectTokenType: type, audience: audience, scope: scope, tenantID: tenant,
+                client: client))
+    }
+
+    @Test("A trusted issuer's user becomes a user of ours, the same at each exchange and another in each tenant")
+    func identity() async throws {
+        let local = try await fixture.account()
+        let first = try await exchange(subjectToken()).principal
+        let second = try await exchange(subjectToken()).principal
+        let elsewhere = try await exchange(subjectToken(), tenant: "beta").principal
+        #expect(first.subject.hasPrefix("usr_"))
+        #expect(first.subject == second.subject)
+        #expect(first.subject != elsewhere.subject)
+        // The e-mail it claims opens nobody's account.
+        #expect(first.subject != local.userID)
+        #expect(first.clientID == "gatehouse" && first.tenantID == "acme" && elsewhere.tenantID == "beta")
+        await #expect(throws: AuthError(.invalidCredentials)) {
+            try await fixture.subject.authenticate(email: "external:\(first.subject)", password: "x")
+        }
+    }
+
+    @Test("Scopes are those that the map knows, and lifetime no longer than the subject token's")
+    func neverWider() async throws {
+        let token = try await exchange(subjectToken())
+        #expect(token.principal.scope == ["base", "orders:read"])
+        #expect(token.expiresIn == 300)
+        #expect(fixture.judge(token.accessToken).isGood)
+        #expect(try await exchange(subjectToken(), scope: "base").principal.scope == ["base"])
+        await #expect(throws: OAuthFault(.invalidScope, "")) { try await exchange(subjectToken(), scope: "admin") }
+        #expect(
+            try await exchange(subjectToken { $0["exp"] = .integer(fixture.clock.value / 1000 + 9999) }).expiresIn
+                == 900)
+    }
+
+    @Test("An issuer speaks only for tenants that are its own")
+    func tenants() async throws {
+        for tenant in ["umbrella", "ACME", nil] {
+            await #expect(throws: OAuthFault(.invalidGrant, "")) { try await exchange(subjectToken(), tenant: tenant) }
+        }
+        let powerless = try subjectToken { $0["iss"] = "https://none.example" }
+        for tenant in ["acme", nil] {
+            await #expect(throws: OAuthFault(.invalidGrant, "")) { try await exchange(powerless, tenant: tenant) }
+        }
+        let client = try await fixture.subject.clients.add(name: "c", tenantID: "beta", scope: []).client
+        #expect(try await exchange(subjectToken(), tenant: nil, client: client).principal.tenantID == "beta")
+        await #expect(throws: OAuthFault(.invalidGrant, "")) { try await exchange(subjectToken(), client: client) }
+    }
+
+    @Test(
+        "A subject token that is not wholly good is refused",
+        arguments: [
+            ("iss", "https://evil.example"), ("iss", "https://idp.example/"), ("aud", "gatehouse"), ("aud", .array([])),
+            ("exp", 1), ("exp", .null), ("sub", ""), ("sub", 7), ("sub", "a\u{0}b"),
+            ("sub", .string(String(repeating: "a", count: 300))),
+            ("nbf", 4_000_000_000),
+        ] as [(String, JSONValue)])
+    func badClaims(name: String, value: JSONValue) async throws {
+        let token = try subjectToken { $0[name] = value }
+        await #expect(throws: OAuthFault(.invalidGrant, "")) { try await exchange(token) }
+    }
+
+    @Test("Another's signature, our own tokens and nonsense are refused")
+    func badTokens() async throws {
+        let stranger = try SigningKey.generate(.es256, keyID: key.keyID)
+        let now = fixture.clock.value / 1000
+        let forged = try stranger.sign(
+            claims: ["iss": .string(Self.partner), "sub": "alice", "aud": "gate", "exp": .integer(now + 60)],
+            type: "JWT")
+        let ours = try await fixture.login().accessToken
+        for token in [forged, ours, "", "a.b.c"] {
+            await #expect(throws: OAuthFault(.invalidGrant, "")) { try await exchange(token) }
+        }
+        #expect(fixture.reasons(.exchangeRefused).first == "signature_invalid")
+    }
+
+    @Test("Other types and audiences than ours are refused in RFC 8693's words")
+    func form() async throws {
+        let token = try subjectToken()
+        await #expect(throws: OAuthFault(.invalidRequest, "")) {
+            try await exchange(token, type: "urn:ietf:params:oauth:token-type:saml2")
+        }
+        await #expect(throws: OAuthFault(.invalidTarget, "")) { try await exchange(token, audience: ["elsewhere"]) }
+        #expect(try await exchange(token, audience: ["gatehouse"]).principal.isUser)
+    }
+
+    @Test("A disabled user gets nothing more")
+    func disabled() async throws {
+        let principal = try await exchange(subjectToken()).principal
+        _ = try await fixture.subject.accounts.disable(userID: principal.subject)
+        await #expect(throws: OAuthFault(.invalidGrant, "")) { try await exchange(subjectToken()) }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+@testable import StateSurface
+
+@Suite("PostgreSQL that comes and goes", .serialized, .enabled(if: PostgresCluster.isAvailable))
+struct PostgresLinkTests {
+    @Test("A store that went away is unavailable, and back soon after it is")
+    func restart() async throws {
+        let cluster = try PostgresCluster()
+        let store = try await StateSurfaceFactory.open(
+            url: cluster.url(database: cluster.createDatabase()), clock: { 0 })
+        try await store.insert(session: Sample.session())
+        let ear = Ear(store)
+        try cluster.stop()
+        await #expect(throws: StateSurfaceError(.unavailable, "")) { try await store.session(id: "ses_a") }
+        await #expect(throws: StateSurfaceError(.unavailable, "")) {
+            try await store.insert(session: Sample.session("ses_b", secret: 2))
+        }
+        #expect(try await eventually(within: .seconds(4)) { store.sinceLastBeat() > .seconds(2) })
+        #expect(ear.changes.isEmpty)
+        try cluster.start()
+        #expect(try await ear.hears(within: .seconds(10)) { $0.contains(.reset) })
+        #expect(try await eventually(within: .seconds(2)) { store.sinceLastBeat() < .seconds(1) })
+        #expect(try await store.session(id: "ses_a") != nil)
+        #expect(try await store.session(id: "ses_b") == nil)
+        await store.close()
+        try cluster.remove()
+    }
+
+    @Test("Connections that the server closed are replaced without the caller noticing")
+    func terminated() async throws {
+        let cluster = try PostgresCluster.shared.get()
+        let name = try cluster.createDatabase()
+        let store = try await StateSurfaceFactory.open(url: cluster.url(database: name), clock: { 0 })
+        try await store.insert(session: Sample.session())
+        let ear = Ear(store)
+        try cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+        #expect(try await store.session(id: "ses_a") != nil)
+        try await store.insert(session: Sample.session("ses_b", secret: 2))
+        #expect(try await ear.hears(within: .seconds(3)) { $0.contains(.reset) })
+        await store.close()
+    }
+
+    @Test("A user without rights is told so when the store is opened")
+    func refusedUser() async throws {
+        let cluster = try PostgresCluster.shared.get()
+        let url = cluster.url(database: "no_such_database")
+        await #expect(throws: StateSurfaceError(.misconfigured, "")) {
+            try await StateSurfaceFactory.open(url: url, clock: { 0 })
+        }
+    }
+
+    @Test("A server that accepts and never answers does not hold its callers, and is used again when it does")
+    func silent() async throws {
+        let cluster = try PostgresCluster()
+        let store = try await StateSurfaceFactory.open(
+            url: cluster.url(database: cluster.createDatabase()), clock: { 0 })
+        try await store.insert(session: Sample.session())
+        let ear = Ear(store)
+        try cluster.pause()
+        let start = ContinuousClock.now
+        await #expect(throws: StateSurfaceError(.unavailable, "")) {
+            try await store.insert(session: Sample.session("ses_b", secret: 2))
+        }
+        #expect(start.duration(to: .now) < .seconds(9))
+        // By now the feed is known to be dead: the next one is told at once.
+        let next = ContinuousClock.now
+        await #expect(throws: StateSurfaceError(.unavailable, "")) { try await store.session(id: "ses_a") }
+        #expect(next.duration(to: .now) < .milliseconds(100))
+        try cluster.resume()
+        #expect(try await ear.hears(within: .seconds(10)) { $0.contains(.reset) })
+        #expect(try await eventually(within: .seconds(3)) { (try? await store.session(id: "ses_a")) != nil })
+        await store.close()
+        try cluster.remove()
+    }
+
+    @Test(
+        "A password in the URL is in no error",
+        arguments: [
+            "postgres://u:hunter2@localhost:1/x", "postgres://u:hunter2@h:hunter2/x", "postgres://u:x@hunter2@h/x",
+        ])
+    func silentPassword(_ url: String) async {
+        do {
+            _ = try await StateSurfaceFactory.open(url: url, clock: { 0 })
+            Issue.record("opened")
+        } catch {
+            #expect(!String(reflecting: error).contains("hunter2"))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@testable import StateSurface
+
+/// Both databases pass the same suite. PostgreSQL is left out where it is not installed.
+enum Backend: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case sqlite, postgres
+
+    static let available: [Backend] = PostgresCluster.isAvailable ? allCases : [.sqlite]
+
+    var testDescription: String { rawValue }
+
+    /// A fresh, empty place for a store; what it opens is closed and forgotten afterwards.
+    func withPlace<Result>(_ body: (Place) async throws -> Result) async throws -> Result {
+        let place = try Place(self)
+        do {
+            let result = try await body(place)
+            await place.tidy()
+            return result
+        } catch {
+            await place.tidy()
+            throw error
+        }
+    }
+
+    func withStore<Result>(_ body: (any StateSurface) async throws -> Result) async throws -> Result {
+        try await withPlace { try await body($0.open()) }
+    }
+}
+
+/// Where a store lies. Opened twice, it is two nodes of one store.
+final class Place {
+    let url: String
+    private let folder: String?
+    private var opened: [any StateSurface] = []
+
+    init(_ backend: Backend) throws {
+        switch backend {
+        case .sqlite:
+            let folder = NSTemporaryDirectory() + "gh-state-\(UUID().uuidString)"
+            self.folder = folder
+            url = "sqlite:\(folder)/deep/state.sqlite"
+        case .postgres:
+            let cluster = try PostgresCluster.shared.get()
+            folder = nil
+            url = cluster.url(database: try cluster.createDatabase())
+        }
+    }
+
+    func open() async throws -> any StateSurface {
+        let store = try await StateSurfaceFactory.open(url: url, clock: { Sample.now })
+        opened.append(store)
+        return store
+    }
+
+    func tidy() async {
+        for store in opened { await store.close() }
+        if let folder { try? FileManager.default.removeItem(atPath: folder) }
+    }
+}

@@ -1,0 +1,12 @@
+import Synchronization
+
+/// A clock that only moves when a test says so.
+final class TestClock: Sendable {
+    private let time = Atomic<Int64>(1_700_000_000_000)
+
+    var now: Int64 { self.time.load(ordering: .sequentiallyConsistent) }
+
+    func advance(by milliseconds: Int64) {
+        self.time.add(milliseconds, ordering: .sequentiallyConsistent)
+    }
+}

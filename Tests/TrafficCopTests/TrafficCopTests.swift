@@ -1,0 +1,186 @@
+import Testing
+
+@testable import TrafficCop
+
+@Suite struct TrafficCopTests {
+    let clock = TestClock()
+
+    private func makeCop(_ limits: RateLimits = RateLimits()) -> TrafficCop {
+        TrafficCop(limits: limits, clock: { [clock] in clock.now })
+    }
+
+    private static let intents = [
+        SessionIntent(kind: .anonymous, clientAddress: "192.0.2.1", metadata: #"{"a":1}"#),
+        SessionIntent(kind: .authenticated, clientAddress: "192.0.2.1", tenantID: "t", userID: "usr_a"),
+        SessionIntent(kind: .upgrade, clientAddress: "192.0.2.1", sessionID: "ses_a", tenantID: "t", userID: "usr_a"),
+        SessionIntent(kind: .resume, clientAddress: "192.0.2.1", sessionID: "ses_a", tenantID: "t", userID: "usr_a"),
+    ]
+
+    @Test("A contract is good for its intent, once", arguments: intents)
+    func goodOnce(intent: SessionIntent) throws {
+        let cop = self.makeCop()
+        let contract = try cop.prepare(intent).get()
+        #expect(try cop.validate(contract, for: intent).get().intent == intent)
+        #expect(cop.validate(contract, for: intent).failure?.code == .contractReplayed)
+    }
+
+    struct Tampering: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let expected: Denial.Code
+        let apply: @Sendable (inout ExecutionContract) -> Void
+    }
+
+    static let tamperings: [Tampering] = [
+        Tampering(testDescription: "kind unknown", expected: .intentUnknown) { $0.kind = "root" },
+        Tampering(testDescription: "kind of another", expected: .contractMismatch) { $0.kind = "authenticated" },
+        Tampering(testDescription: "other intent", expected: .contractMismatch) { $0.intentID = "other" },
+        Tampering(testDescription: "other fields", expected: .contractMismatch) { $0.fieldsDigest[0] ^= 1 },
+        Tampering(testDescription: "no fields", expected: .contractMismatch) { $0.fieldsDigest = [] },
+        Tampering(testDescription: "longer life", expected: .contractForged) { $0.expiresAt += 1 },
+        Tampering(testDescription: "issued later", expected: .contractExpired) { $0.issuedAt += 1 },
+        Tampering(testDescription: "issued earlier", expected: .contractForged) { $0.issuedAt -= 1 },
+        Tampering(testDescription: "overflowing time", expected: .contractExpired) { $0.issuedAt = .min },
+        Tampering(testDescription: "already over", expected: .contractExpired) { $0.expiresAt = 0 },
+        Tampering(testDescription: "other nonce", expected: .contractForged) { $0.nonce[3] ^= 1 },
+        Tampering(testDescription: "flipped MAC", expected: .contractForged) { $0.mac[31] ^= 0x80 },
+        Tampering(testDescription: "no MAC", expected: .contractForged) { $0.mac = [] },
+        Tampering(testDescription: "short MAC", expected: .contractForged) { $0.mac.removeLast() },
+    ]
+
+    @Test("A changed contract is refused, and does not use the real one up", arguments: tamperings)
+    func tampered(_ tampering: Tampering) throws {
+        let cop = self.makeCop()
+        let intent = Self.intents[0]
+        let contract = try cop.prepare(intent).get()
+        var changed = contract
+        tampering.apply(&changed)
+        #expect(cop.validate(changed, for: intent).failure?.code == tampering.expected)
+        #expect(cop.validate(contract, for: intent).failure == nil)
+    }
+
+    @Test("Every field of the intent is bound")
+    func fieldsAreBound() {
+        let base = SessionIntent(
+            kind: .upgrade, clientAddress: "a", sessionID: "s", tenantID: "t", userID: "u", metadata: "{}")
+        func other(
+            _ kind: SessionIntent.Kind = .upgrade, _ address: String = "a", _ session: String? = "s",
+            _ tenant: String? = "t", _ user: String? = "u", _ metadata: String = "{}"
+        ) -> SessionIntent {
+            SessionIntent(
+                kind: kind, clientAddress: address, sessionID: session, tenantID: tenant, userID: user,
+                metadata: metadata)
+        }
+        #expect(other().fieldsDigest == base.fieldsDigest)
+        let variants = [
+            other(.resume), other(.upgrade, "b"), other(.upgrade, "a", "x"), other(.upgrade, "a", nil),
+            other(.upgrade, "a", "s", "x"), other(.upgrade, "a", "s", "t", "x"),
+            other(.upgrade, "a", "s", "tu", ""), other(.upgrade, "a", "s", "t", "u", #"{"a":1}"#),
+        ]
+        #expect(Set(variants.map(\.fieldsDigest) + [base.fieldsDigest]).count == variants.count + 1)
+    }
+
+    @Test("Fields that an intent of its kind does not have make it unknown")
+    func misshapen() {
+        let cop = self.makeCop()
+        let misshapen = [
+            SessionIntent(kind: .anonymous, clientAddress: "a", sessionID: "ses_chosen"),
+            SessionIntent(kind: .anonymous, clientAddress: "a", tenantID: "t", userID: "u"),
+            SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: "t"),
+            SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: "", userID: "u"),
+            SessionIntent(kind: .authenticated, clientAddress: "a", sessionID: "ses_chosen", tenantID: "t", userID: "u"),
+            SessionIntent(kind: .upgrade, clientAddress: "a", tenantID: "t", userID: "u"),
+            SessionIntent(kind: .resume, clientAddress: "a", sessionID: "s"),
+        ]
+        for intent in misshapen { #expect(cop.prepare(intent).failure?.code == .intentUnknown) }
+    }
+
+    @Test("A contract lasts 30 seconds, not one millisecond longer, and not before its time")
+    func lifetime() throws {
+        let cop = self.makeCop()
+        let intent = Self.intents[1]
+        let first = try cop.prepare(intent).get()
+        self.clock.advance(by: 29_999)
+        #expect(cop.validate(first, for: intent).failure == nil)
+        let second = try cop.prepare(intent).get()
+        self.clock.advance(by: 30_000)
+        #expect(cop.validate(second, for: intent).failure?.code == .contractExpired)
+        self.clock.advance(by: -30_001)
+        #expect(cop.validate(second, for: intent).failure?.code == .contractExpired)
+    }
+
+    @Test("Another process's contract is forged")
+    func otherIssuer() throws {
+        let intent = Self.intents[1]
+        let contract = try self.makeCop().prepare(intent).get()
+        #expect(self.makeCop().validate(contract, for: intent).failure?.code == .contractForged)
+    }
+
+    @Test("Of many who carry out one contract at once, one does")
+    func oneWinner() async throws {
+        let cop = self.makeCop()
+        let intent = Self.intents[1]
+        let contract = try cop.prepare(intent).get()
+        let winners = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<64 { group.addTask { cop.validate(contract, for: intent).failure == nil } }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(winners == 1)
+    }
+
+    @Test("Anonymous sessions are limited by address; asking alone costs nothing")
+    func anonymousLimit() throws {
+        let cop = self.makeCop(RateLimits(anonymousPerMinute: 3))
+        func attempt(_ address: String) -> Denial? {
+            let intent = SessionIntent(kind: .anonymous, clientAddress: address)
+            switch cop.prepare(intent) {
+            case .failure(let denial): return denial
+            case .success(let contract): return cop.validate(contract, for: intent).failure
+            }
+        }
+        for _ in 0..<10 { _ = cop.prepare(SessionIntent(kind: .anonymous, clientAddress: "a")) }
+        for _ in 0..<3 { #expect(attempt("a") == nil) }
+        #expect(attempt("a") == Denial(.rateLimited, retryAfterSeconds: 20))
+        #expect(attempt("b") == nil)
+        self.clock.advance(by: 20_000)
+        #expect(attempt("a") == nil)
+        #expect(attempt("a")?.code == .rateLimited)
+    }
+
+    @Test("Contracts prepared at once can't pass a limit together")
+    func limitAtValidation() throws {
+        let cop = self.makeCop(RateLimits(anonymousPerMinute: 2))
+        let intents = (0..<5).map { _ in SessionIntent(kind: .anonymous, clientAddress: "a") }
+        let contracts = try intents.map { try cop.prepare($0).get() }
+        let passed = zip(contracts, intents).filter { cop.validate($0, for: $1).failure == nil }
+        #expect(passed.count == 2)
+    }
+
+    @Test("Switched off, nothing is limited")
+    func disabled() throws {
+        let cop = self.makeCop(RateLimits(enabled: false, anonymousPerMinute: 1, loginPerMinute: 1))
+        for _ in 0..<50 {
+            let intent = SessionIntent(kind: .anonymous, clientAddress: "a")
+            #expect(cop.validate(try cop.prepare(intent).get(), for: intent).failure == nil)
+            #expect(cop.admitLogin(address: "a", account: "b").failure == nil)
+        }
+    }
+
+    @Test("Unused contracts can't pile up without end, and expired ones make room")
+    func bounded() {
+        let cop = TrafficCop(
+            limits: RateLimits(enabled: false), clock: { [clock] in clock.now }, limiter: RateLimiter(),
+            outstanding: OutstandingContracts(capacity: 4))
+        let intent = Self.intents[1]
+        for _ in 0..<4 { #expect(cop.prepare(intent).failure == nil) }
+        #expect(cop.prepare(intent).failure?.code == .overloaded)
+        self.clock.advance(by: 30_000)
+        #expect(cop.prepare(intent).failure == nil)
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        guard case .failure(let failure) = self else { return nil }
+        return failure
+    }
+}
