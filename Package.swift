@@ -93,6 +93,41 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
             ]),
+
+        // MARK: Tests, one target a room; EndToEndTests drives the built binary
+        .testTarget(name: "EncodingsTests", dependencies: ["Encodings"]),
+        .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
+        .testTarget(name: "JOSETests", dependencies: ["JOSE", "Libcrypto"]),
+        .testTarget(
+            name: "HTTPWireTests",
+            dependencies: [
+                "HTTPWire",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            exclude: ["Corpus"]),
+        .testTarget(
+            name: "StateSurfaceTests",
+            dependencies: ["StateSurface", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(
+            name: "SecurityGuardTests",
+            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),
+        .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop", "Libcrypto"]),
+        .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "Encodings", "Libcrypto", "StateSurface", "TrafficCop"]),
+        .testTarget(
+            name: "ExperienceTests",
+            dependencies: [
+                "Experience", "Encodings", "HTTPWire", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "ConfigurationTests",
+            dependencies: ["gatehouse", "Encodings", "Experience", "JOSE", .product(name: "Logging", package: "swift-log")]),
     ]
 )
 

@@ -31,7 +31,7 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 /// What a JSON text may cost.
-public struct JSONLimits: Sendable {
+public struct JSONLimits: Sendable, Equatable {
     /// The longest text, in bytes.
     public var maxBytes: Int
     /// The deepest nesting of arrays and objects.

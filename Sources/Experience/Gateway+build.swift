@@ -138,7 +138,9 @@ private func makeSecurityGuard(
         refreshTokenLifetime: configuration.tokens.refreshTokenLifetime, clockSkew: configuration.tokens.clockSkew,
         defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration)
     let keys = KeyDirectory(path: configuration.keys.directory, policy: policy, clock: gateway.clock)
-    let http = HTTPClient(eventLoopGroupProvider: .singleton)
+    // A key set comes from the address that was configured, and from no other it might point to.
+    let http = HTTPClient(
+        eventLoopGroupProvider: .singleton, configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
     do {
         let guarded = try await SecurityGuard(
             policy: policy, keyDirectory: keys, state: gateway.state, issuers: try configuration.trustedIssuers(),

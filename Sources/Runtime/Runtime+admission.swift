@@ -37,8 +37,8 @@ extension Runtime {
         return .success(permit)
     }
 
-    /// The same permit as of now, asked of the store; nil when it has ended.
-    package func renew(_ permit: Permit) async throws -> Permit? {
+    /// What has become of a permit, as the store says.
+    package func renew(_ permit: Permit) async throws -> Renewal {
         Admit.again(permit, to: try await self.load(permit.sessionID), now: self.clock())
     }
 
@@ -49,10 +49,10 @@ extension Runtime {
         return entry.isLive(at: self.clock()) && (epoch == nil || entry.epoch == epoch)
     }
 
-    /// The same permit as of now, from memory where memory says yes.
-    func confirm(_ permit: Permit) async throws -> Permit? {
-        let remembered = self.view.entry(id: permit.sessionID)
-        if let again = Admit.again(permit, to: remembered, now: self.clock()) { return again }
+    /// What has become of a permit, from memory where memory says yes.
+    func confirm(_ permit: Permit) async throws -> Renewal {
+        let remembered = Admit.again(permit, to: self.view.entry(id: permit.sessionID), now: self.clock())
+        if case .holds = remembered { return remembered }
         return try await self.renew(permit)
     }
 

@@ -8,12 +8,16 @@ extension Runtime {
     /// Connects an agent's socket. `ready` is sent before this returns; then what it missed, then what happens.
     /// - Parameters:
     ///   - resumeFrom: the last event it has; nil for only what is to come.
+    ///   - window: how many events may be on their way at once. Whoever gives one has to tell of each that has gone
+    ///     out with ``AgentConnection/written(events:)``; a long replay then takes no more memory than that.
     ///   - send: must be quick, and keep the order it is called in.
     package func attach(
-        permit: Permit, resumeFrom: Int64?, send: @escaping @Sendable (AgentOutput) -> Void
+        permit: Permit, resumeFrom: Int64?, window: Int = .max, send: @escaping @Sendable (AgentOutput) -> Void
     ) async throws -> AgentConnection {
-        guard let permit = try await self.confirm(permit), permit.userID != nil else { throw SessionFault.mismatch }
-        let listener = EventStreams.Listener(sessionID: permit.sessionID, send: send)
+        guard case .holds(let permit) = try await self.confirm(permit), permit.userID != nil else {
+            throw SessionFault.mismatch
+        }
+        let listener = EventStreams.Listener(sessionID: permit.sessionID, window: window, send: send)
         // Before asking how far the stream goes: what is added meanwhile must be heard of.
         self.streams.add(listener)
         let bounds: (first: Int64, last: Int64)
@@ -30,7 +34,7 @@ extension Runtime {
         self.noteUse(permit.sessionID)
         return AgentConnection(
             permit: permit, listener: listener, streams: self.streams, runner: self.runner, limits: self.agentLimits,
-            confirm: { [weak self] in try await self?.confirm($0) })
+            confirm: { [weak self] in try await self?.confirm($0) ?? .ended })
     }
 
     /// Runs one intent and answers its event, as JSON.
@@ -43,7 +47,7 @@ extension Runtime {
         guard running <= Self.maxRunning else {
             throw AgentFault(.overloaded, "Too many intents are running.", intentID: intent.id)
         }
-        guard let permit = try await self.confirm(permit) else {
+        guard case .holds(let permit) = try await self.confirm(permit) else {
             throw AgentFault(.sessionMismatch, "The session is not open to this caller.", intentID: intent.id)
         }
         self.noteUse(permit.sessionID)

@@ -60,6 +60,7 @@ extension Runtime {
 
     /// Says that this node lives, and closes what nodes that don't have left open.
     func finishInterrupted() async throws {
+        try await self.runner.recordLeftovers()
         let living = try await self.store.beat(nodeID: self.nodeID, at: self.clock(), within: Self.beatWindow)
         let interrupted = try await self.store.interruptedExecutions(
             livingNodes: living.union([self.nodeID]), limit: Self.batch)

@@ -53,7 +53,7 @@ struct ResponseHeadTests {
         ("HTTP/1.1 204 X\r\nTransfer-Encoding: chunked\r\n\r\n", .transferEncoding),
         ("HTTP/1.1 200 X\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", .unknownTransferCoding),
         ("HTTP/1.0 103 X\r\n\r\n", .status), ("HTTP/1.1 100 X\r\nConnection: close\r\n\r\n", .status),
-        ("<html>", .startLine),
+        ("HTTP/1.1 200 X\r\nContent-Length: 5\t\r\n\r\n", .contentLength), ("<html>", .startLine),
     ])
     func refused(text: String, code: WireError.Code) {
         #expect(Wire.parseResponse(text).outcome == .refused(code))

@@ -219,11 +219,72 @@ import Testing
             _ = try await house.resume(issued.session.id, secret: issued.secret.hash, family: "new")
         }
         gate.open()
-        // The socket was detached by the first intent that no longer had the right to run.
+        // The socket was closed by the first intent that no longer had the right to run.
         while !house.runtime.streams.sessionIDs.isEmpty { await Task.yield() }
         #expect(counter.runs.load(ordering: .relaxed) == 0)
+        let close: AgentOutput =
+            isLogout ? .close(code: 4403, reason: "session_ended") : .close(code: 4401, reason: "token_revoked")
+        #expect(socket.received.all.last == close)
         #expect(try await house.store.execution(sessionID: issued.session.id, intentID: "0") == nil)
         #expect(try await house.store.execution(sessionID: issued.session.id, intentID: "slow")?.outcome != nil)
+    }
+
+    @Test("A long replay waits for a slow socket, and goes on where it stopped; others don't wait")
+    func window() async throws {
+        let permit = try await self.permit()
+        for index in 0..<20 {
+            _ = try await self.house.runtime.execute(
+                permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
+        }
+        let slow = Recorder<AgentOutput>()
+        let connection = try await self.house.runtime.attach(permit: permit, resumeFrom: 0, window: 3) {
+            slow.append($0)
+        }
+        let quick = try await Socket(self.house.runtime, permit, resumeFrom: 0)
+        #expect(try await quick.wait(for: 21).count == 21)
+        #expect(await slow.wait(for: 4).count == 4)
+        connection.written(events: 2)
+        #expect(await slow.wait(for: 6).count == 6)
+        for _ in 0..<15 { connection.written(events: 1) }
+        let all = await slow.wait(for: 21)
+        #expect(all.count == 21)
+        #expect(all.dropFirst() == ArraySlice(quick.received.all.dropFirst()))
+    }
+
+    @Test("An outcome that can't be written for long is written when the store is back; nothing runs twice")
+    func leftover() async throws {
+        let counter = CountingRealm()
+        let gate = GateRealm()
+        let house = House(realms: [gate, counter])
+        let permit = try await self.permit(house)
+        let socket = try await Socket(house.runtime, permit)
+        socket.send("slow", "gate")
+        await gate.entered.wait(for: 1)
+        house.store.set(reachable: false)
+        gate.open()
+        let fault = try #require(try await socket.wait(for: 2).last)
+        #expect(fault["type"] == "error" && fault["id"] == "slow")
+        await #expect(throws: StateSurfaceError.self) { try await house.runtime.finishInterrupted() }
+        house.store.set(reachable: true)
+        try await house.runtime.finishInterrupted()
+        let event = try #require(try await socket.wait(for: 3).last)
+        #expect(event["id"] == "slow" && event["data"] == true && event["seq"] == 1)
+        #expect(gate.entered.all.count == 1)
+    }
+
+    @Test("A caller that goes away does not cut off what it began")
+    func cancelledCaller() async throws {
+        let gate = GateRealm()
+        let house = House(realms: [gate])
+        let permit = try await self.permit(house)
+        let socket = try await Socket(house.runtime, permit)
+        let caller = Task {
+            try await house.runtime.execute(permit: permit, intentJSON: #"{"id":"a","intent":"gate"}"#.utf8)
+        }
+        await gate.entered.wait(for: 1)
+        caller.cancel()
+        gate.open()
+        #expect(try await socket.wait(for: 2).last?["data"] == true)
     }
 
     @Test("A socket's queue is bounded")

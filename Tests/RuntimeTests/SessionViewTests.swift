@@ -154,12 +154,12 @@ import Testing
     func renew() async throws {
         let issued = try await self.house.authenticated()
         let permit = try await self.house.permit(issued.session)
-        #expect(try await self.house.runtime.renew(permit) == permit)
+        #expect(try await self.house.runtime.renew(permit) == .holds(permit))
         let resumed = try await self.house.resume(issued.session.id, secret: issued.secret.hash, family: "new")
-        #expect(try await self.house.runtime.renew(permit) == nil)
+        #expect(try await self.house.runtime.renew(permit) == .outgrown)
         let next = try await self.house.permit(resumed.session)
         _ = try await self.house.runtime.end(id: issued.session.id)
-        #expect(try await self.house.runtime.renew(next) == nil)
+        #expect(try await self.house.runtime.renew(next) == .ended)
     }
 
     @Test("Observers hear of every change, after memory has forgotten, until they cancel")

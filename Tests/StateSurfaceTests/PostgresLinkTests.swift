@@ -42,8 +42,8 @@ struct PostgresLinkTests {
         await store.close()
     }
 
-    @Test("A user without rights is told so when the store is opened")
-    func refusedUser() async throws {
+    @Test("A database that is not there is a mistake of the configuration")
+    func missingDatabase() async throws {
         let cluster = try PostgresCluster.shared.get()
         let url = cluster.url(database: "no_such_database")
         await #expect(throws: StateSurfaceError(.misconfigured, "")) {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Testing
 
@@ -173,6 +174,25 @@ struct SQLiteFileTests {
             let store = try await open("sqlite:" + path)
             try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
             #expect(try await eventually(within: .seconds(4)) { store.sinceLastBeat() > .seconds(1) })
+            await store.close()
+        }
+    }
+
+    @Test("A lookup does not wait for a writer")
+    func readBesideWriter() async throws {
+        try await withFolder { folder in
+            let engine = try SQLiteEngine(url: "sqlite:\(folder)/state.sqlite")
+            let store = SQLSurface(engine: engine, clock: { 0 })
+            try await store.insert(session: Sample.session())
+            let hold = DispatchSemaphore(value: 0)
+            async let written = engine.write { transaction in
+                _ = try transaction.execute("UPDATE sessions SET epoch = 9", [])
+                return hold.wait(timeout: .now() + 10) == .success
+            }
+            #expect(try await store.session(id: "ses_a")?.epoch == 0)
+            hold.signal()
+            #expect(try await written)
+            #expect(try await store.session(id: "ses_a")?.epoch == 9)
             await store.close()
         }
     }

@@ -136,7 +136,7 @@ private final class AdminConnection: ChannelInboundHandler {
         _ channel: any Channel, _ answer: (status: Int, type: String, body: String), isHead: Bool
     ) {
         var out = ByteBuffer()
-        out.writeString("HTTP/1.1 \(answer.status) \(AnswerHead.reason(of: answer.status))\r\n")
+        HeadWriter.statusLine(answer.status, to: &out)
         out.writeString("Content-Type: \(answer.type)\r\nContent-Length: \(answer.body.utf8.count)\r\n")
         out.writeStaticString("Cache-Control: no-store\r\nConnection: close\r\n\r\n")
         if !isHead { out.writeString(answer.body) }

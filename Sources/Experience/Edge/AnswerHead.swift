@@ -7,7 +7,8 @@ enum AnswerHead {
     static func begin(status: Int, date: String) -> ByteBuffer {
         var head = ByteBuffer()
         head.reserveCapacity(512)
-        head.writeString("HTTP/1.1 \(status) \(reason(of: status))\r\nDate: \(date)\r\n")
+        HeadWriter.statusLine(status, to: &head)
+        head.writeString("Date: \(date)\r\n")
         return head
     }
 
@@ -19,20 +20,6 @@ enum AnswerHead {
         head.writeString(value)
         head.writeStaticString("\r\n")
     }
-
-    static func reason(of status: Int) -> String {
-        reasons[status] ?? "Status"
-    }
-
-    private static let reasons: [Int: String] = [
-        101: "Switching Protocols", 200: "OK", 201: "Created", 204: "No Content", 303: "See Other",
-        304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-        405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict", 410: "Gone", 413: "Content Too Large",
-        414: "URI Too Long", 415: "Unsupported Media Type", 421: "Misdirected Request", 426: "Upgrade Required",
-        429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
-        501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
-        505: "HTTP Version Not Supported",
-    ]
 }
 
 extension Problem {

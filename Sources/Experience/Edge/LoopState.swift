@@ -1,4 +1,4 @@
-import Foundation
+import HTTPWire
 import NIOCore
 import SecurityGuard
 
@@ -44,33 +44,10 @@ final class LoopState {
         let second = now() / 1000
         if second != dateSecond {
             dateSecond = second
-            dateText = HTTPDate.text(secondsSinceEpoch: second)
+            var text = ByteBuffer()
+            HTTPDate.write(second, to: &text)
+            dateText = String(buffer: text)
         }
         return dateText
     }
-}
-
-/// IMF-fixdate without a formatter: called on the loop.
-enum HTTPDate {
-    static func text(secondsSinceEpoch: Int64) -> String {
-        var time = time_t(secondsSinceEpoch)
-        var parts = tm()
-        guard gmtime_r(&time, &parts) != nil else { return "Thu, 01 Jan 1970 00:00:00 GMT" }
-        let day = name(days, parts.tm_wday)
-        let month = name(months, parts.tm_mon)
-        let clock = "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
-        return "\(day), \(two(parts.tm_mday)) \(month) \(Int(parts.tm_year) + 1900) \(clock) GMT"
-    }
-
-    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    private static func name(_ list: [String], _ index: Int32) -> String {
-        let index = Int(index)
-        return list.indices.contains(index) ? list[index] : list[0]
-    }
-
-    private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

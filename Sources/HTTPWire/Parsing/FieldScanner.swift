@@ -99,9 +99,19 @@ struct FieldScanner: Sendable {
         self.fields.append(field)
         guard field.id != .other else { return }
         self.present.insert(field.id)
-        let before = self.valueStart &- self.name.end
-        let isPadded = valueEnd != end || before > 2 || (before == 2 && bytes[self.valueStart &- 1] != Byte.space)
-        try self.facts.note(field, isPadded: isPadded, bytes)
+        let padding = Self.padding(bytes, field, lineEnd: end)
+        try self.facts.note(field, padding: padding, bytes)
+    }
+
+    /// What stands around the value beyond the one space that everybody writes.
+    private static func padding(
+        _ bytes: UnsafeRawBufferPointer, _ field: HeaderField, lineEnd: Int
+    ) -> MessageFacts.Padding {
+        let before = ByteRange(start: field.name.end + 1, end: field.value.start)
+        let after = ByteRange(start: field.value.end, end: lineEnd)
+        if after.isEmpty, before.isEmpty || (before.count == 1 && bytes[before.start] == Byte.space) { return .none }
+        let hasTab = ByteScan.firstIndex(of: Byte.tab, bytes, before) ?? ByteScan.firstIndex(of: Byte.tab, bytes, after)
+        return hasTab == nil ? .spaces : .tabs
     }
 
     private static func badLineStart(_ byte: UInt8) -> WireError {

@@ -7,6 +7,13 @@ struct MessageFacts: Sendable {
         case response
     }
 
+    /// Whitespace around a value beyond one leading space.
+    enum Padding: UInt8, Sendable {
+        case none
+        case spaces
+        case tabs
+    }
+
     /// The most names that `Connection` may list over all its lines.
     static let maxConnectionOptions = 32
 
@@ -24,11 +31,11 @@ struct MessageFacts: Sendable {
 
     init(kind: Kind) { self.kind = kind }
 
-    /// Takes note of one field. `isPadded`: more than one space stands before the value, or any whitespace behind it.
-    mutating func note(_ field: HeaderField, isPadded: Bool, _ bytes: UnsafeRawBufferPointer) throws(WireError) {
+    /// Takes note of one field.
+    mutating func note(_ field: HeaderField, padding: Padding, _ bytes: UnsafeRawBufferPointer) throws(WireError) {
         switch field.id {
-        case .contentLength: try self.noteContentLength(field.value, isPadded: isPadded, bytes)
-        case .transferEncoding: try self.noteTransferEncoding(field.value, isPadded: isPadded, bytes)
+        case .contentLength: try self.noteContentLength(field.value, padding, bytes)
+        case .transferEncoding: try self.noteTransferEncoding(field.value, padding, bytes)
         case .connection: try self.noteConnection(field.value, bytes)
         case .host where self.kind == .request:
             guard self.host == nil else { throw WireError(.duplicateHost, "more than one Host") }
@@ -44,14 +51,13 @@ struct MessageFacts: Sendable {
     }
 
     private mutating func noteContentLength(
-        _ value: ByteRange, isPadded: Bool, _ bytes: UnsafeRawBufferPointer
+        _ value: ByteRange, _ padding: Padding, _ bytes: UnsafeRawBufferPointer
     ) throws(WireError) {
         guard self.contentLength == nil else {
             throw WireError(.duplicateContentLength, "more than one Content-Length")
         }
         guard !self.isChunked else { throw Self.bothFramings }
-        // Nobody pads a length honestly on the way in; some old servers do on the way out.
-        if self.kind == .request, isPadded || (value.count > 1 && bytes[value.start] == Byte.zero) {
+        if self.isTooMuch(padding) || (self.kind == .request && value.count > 1 && bytes[value.start] == Byte.zero) {
             throw WireError(.contentLength, "padded Content-Length")
         }
         guard (1...19).contains(value.count) else { throw Self.badLength }
@@ -67,19 +73,24 @@ struct MessageFacts: Sendable {
     }
 
     private mutating func noteTransferEncoding(
-        _ value: ByteRange, isPadded: Bool, _ bytes: UnsafeRawBufferPointer
+        _ value: ByteRange, _ padding: Padding, _ bytes: UnsafeRawBufferPointer
     ) throws(WireError) {
         guard self.contentLength == nil else { throw Self.bothFramings }
         guard self.versionMinor == 1 else {
             throw WireError(.transferEncodingInHTTP10, "Transfer-Encoding in HTTP/1.0")
         }
         guard !self.isChunked else { throw Self.badEncoding }
-        if self.kind == .request, isPadded { throw WireError(.transferEncoding, "padded Transfer-Encoding") }
+        if self.isTooMuch(padding) { throw WireError(.transferEncoding, "padded Transfer-Encoding") }
         if ByteScan.equals(bytes, value, "chunked") {
             self.isChunked = true
             return
         }
         throw Self.otherEncoding(value, bytes)
+    }
+
+    /// Nobody pads a framing field honestly on the way in; some old servers do on the way out, with spaces.
+    private func isTooMuch(_ padding: Padding) -> Bool {
+        padding == .tabs || (padding == .spaces && self.kind == .request)
     }
 
     /// Whether a coding other than plain `chunked` is malformed or merely unknown to us.

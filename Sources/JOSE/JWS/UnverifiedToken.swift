@@ -35,11 +35,10 @@ public struct UnverifiedToken: Sendable {
         }
         let bytes = Array(text)
         let (first, second) = try Self.dots(in: bytes)
-        guard let headerBytes = Base64URL.decode(bytes[..<first]),
-            let payload = Base64URL.decode(bytes[(first + 1)..<second]),
+        guard let payload = Base64URL.decode(bytes[(first + 1)..<second]),
             let signature = Base64URL.decode(bytes[(second + 1)...])
         else { throw TokenRefusal(.malformed, "a segment is not base64url") }
-        header = try ProtectedHeader(try Self.object(headerBytes, "header", limits))
+        header = try HeaderMemo.header(of: bytes[..<first], limits)
         unverifiedPayload = payload
         self.signature = signature
         self.bytes = bytes
@@ -58,7 +57,7 @@ public struct UnverifiedToken: Sendable {
         try Claims(try Self.object(unverifiedPayload, "payload", limits))
     }
 
-    private static func object(
+    static func object(
         _ bytes: [UInt8], _ part: StaticString, _ limits: TokenLimits
     ) throws(TokenRefusal) -> JSONObject {
         do throws(JSONError) {

@@ -45,12 +45,10 @@ extension ClaimsRules {
 
     private func requiredRefusal(_ claims: Claims) -> TokenRefusal? {
         for name in requiredClaims {
-            switch claims.members[name] {
-            case nil: return TokenRefusal(.claimMissing, "\(name) is missing")
-            case .null: return TokenRefusal(.claimInvalid, "\(name) is null")
-            case .string(let text) where text.isEmpty: return TokenRefusal(.claimInvalid, "\(name) is empty")
-            case .array(let values) where values.isEmpty: return TokenRefusal(.claimInvalid, "\(name) is empty")
-            default: continue
+            switch presence(of: name, claims) {
+            case .there: continue
+            case .missing: return TokenRefusal(.claimMissing, "\(name) is missing")
+            case .empty: return TokenRefusal(.claimInvalid, "\(name) is empty")
             }
         }
         // RFC 9068 gives it a type, and upstreams are told about it.
@@ -58,6 +56,33 @@ extension ClaimsRules {
             return TokenRefusal(.claimInvalid, "client_id is not a string")
         }
         return nil
+    }
+
+    private enum Presence { case there, missing, empty }
+
+    private func presence(of name: String, _ claims: Claims) -> Presence {
+        // The registered claims were found and typed when the claims were read.
+        switch ShortName(name) {
+        case .issuer: Self.presence(claims.issuer)
+        case .subject: Self.presence(claims.subject)
+        case .tokenID: Self.presence(claims.tokenID)
+        case .audience: claims.audience.map { $0.isEmpty ? .empty : .there } ?? .missing
+        case .expiresAt: claims.expiresAt == nil ? .missing : .there
+        case .notBefore: claims.notBefore == nil ? .missing : .there
+        case .issuedAt: claims.issuedAt == nil ? .missing : .there
+        default:
+            switch claims.members[name] {
+            case nil: .missing
+            case .null: .empty
+            case .string(let text): text.isEmpty ? .empty : .there
+            case .array(let values): values.isEmpty ? .empty : .there
+            default: .there
+            }
+        }
+    }
+
+    private static func presence(_ text: String?) -> Presence {
+        text.map { $0.isEmpty ? .empty : .there } ?? .missing
     }
 
     /// Everything about dates that waiting or refreshing does not mend.

@@ -5,9 +5,9 @@ enum NumericDate {
     /// Up to here every whole second is a floating-point value of its own; no clock goes further.
     private static let limit = 9_007_199_254_740_992.0
 
-    /// The seconds, or nil for anything but a number from 0 to 2^53.
+    /// The seconds, or nil for anything but a number from 0 up to 2^53.
     static func seconds(_ value: JSONValue) -> Double? {
-        guard case .number(let number) = value, let seconds = number.double, seconds >= 0, seconds <= limit else {
+        guard case .number(let number) = value, let seconds = number.double, seconds >= 0, seconds < limit else {
             return nil
         }
         return seconds

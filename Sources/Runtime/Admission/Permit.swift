@@ -25,6 +25,16 @@ package struct Permit: Sendable, Equatable {
     }
 }
 
+/// What has become of a permit.
+package enum Renewal: Sendable, Equatable {
+    /// It is good still; this is what it says now.
+    case holds(Permit)
+    /// The session has ended or expired, or was never there.
+    case ended
+    /// The session lives on, in an epoch of which this permit knows nothing.
+    case outgrown
+}
+
 /// What memory alone can say. There is no "no": that is for the store to say.
 package enum Admission: Sendable {
     case granted(Permit)
@@ -48,11 +58,11 @@ enum Admit {
     }
 
     /// A permit once more, if the session still is what it was made for.
-    static func again(_ permit: Permit, to entry: SessionView.Entry?, now: Milliseconds) -> Permit? {
-        guard let entry, entry.epoch == permit.epoch, entry.isLive(at: now),
-            entry.id.utf8.elementsEqual(permit.sessionID.utf8)
-        else { return nil }
-        return Permit(entry)
+    static func again(_ permit: Permit, to entry: SessionView.Entry?, now: Milliseconds) -> Renewal {
+        guard let entry, entry.isLive(at: now), entry.id.utf8.elementsEqual(permit.sessionID.utf8) else {
+            return .ended
+        }
+        return entry.epoch == permit.epoch ? .holds(Permit(entry)) : .outgrown
     }
 }
 

@@ -14,12 +14,12 @@ package final class AgentConnection: Sendable {
     private let streams: EventStreams
     private let runner: IntentRunner
     private let limits: AgentLimits
-    private let confirm: @Sendable (Permit) async throws -> Permit?
+    private let confirm: @Sendable (Permit) async throws -> Renewal
     private let queue = Mutex(Queue())
 
     init(
         permit: Permit, listener: EventStreams.Listener, streams: EventStreams, runner: IntentRunner,
-        limits: AgentLimits, confirm: @escaping @Sendable (Permit) async throws -> Permit?
+        limits: AgentLimits, confirm: @escaping @Sendable (Permit) async throws -> Renewal
     ) {
         self.permit = permit
         self.listener = listener
@@ -47,6 +47,11 @@ package final class AgentConnection: Sendable {
     package func receiveUnreadable() {
         let fault = AgentFault(.invalidRequest, "Only text frames are understood.")
         self.listener.emit(.text(AgentProtocol.fault(fault)))
+    }
+
+    /// So many events have left for the peer: as many more may follow.
+    package func written(events: Int) {
+        self.streams.written(events, to: self.listener)
     }
 
     /// The socket is gone or must hear no more. What has begun goes on; what waits is dropped.
@@ -91,15 +96,25 @@ package final class AgentConnection: Sendable {
         while let intent = self.next() {
             do {
                 // Asked anew each time: what was queued under an older epoch, or before a logout, never runs.
-                guard let permit = try await self.confirm(self.permit) else { return self.detach() }
-                self.report(try await self.runner.run(intent, with: permit))
+                switch try await self.confirm(self.permit) {
+                case .holds(let permit): self.report(try await self.runner.run(intent, with: permit))
+                case .ended: return self.close(code: 4403, reason: "session_ended")
+                case .outgrown: return self.close(code: 4401, reason: "token_revoked")
+                }
             } catch let fault as AgentFault {
                 self.listener.emit(.text(AgentProtocol.fault(fault)))
             } catch {
+                // It may have run all the same: its event, or that it is unknown, is for the stream to say.
                 let fault = AgentFault(.storeUnavailable, "The store can't be reached.", intentID: intent.id)
                 self.listener.emit(.text(AgentProtocol.fault(fault)))
             }
         }
+    }
+
+    /// The edge has most likely closed it already; if it missed the moment, this is the last chance.
+    private func close(code: UInt16, reason: String) {
+        self.listener.emit(.close(code: code, reason: reason))
+        self.detach()
     }
 
     private func report(_ outcome: IntentRunner.Outcome) {

@@ -12,9 +12,12 @@ final class EventStreams: Sendable {
         private let send: @Sendable (AgentOutput) -> Void
         private let position = Atomic<Int64>(.max)
         private let isOpen = Atomic<Bool>(true)
+        private let window: Int
+        private let onTheWay = Atomic<Int>(0)
 
-        init(sessionID: String, send: @escaping @Sendable (AgentOutput) -> Void) {
+        init(sessionID: String, window: Int, send: @escaping @Sendable (AgentOutput) -> Void) {
             self.sessionID = sessionID
+            self.window = window
             self.send = send
         }
 
@@ -27,6 +30,18 @@ final class EventStreams: Sendable {
 
         func close() { self.isOpen.store(false, ordering: .releasing) }
 
+        fileprivate var hasRoom: Bool { self.onTheWay.load(ordering: .acquiring) < self.window }
+
+        fileprivate func emit(_ event: EventRecord) {
+            self.onTheWay.add(1, ordering: .acquiringAndReleasing)
+            self.emit(.text(event.payload))
+            self.move(to: event.seq)
+        }
+
+        fileprivate func written(_ count: Int) {
+            self.onTheWay.subtract(count, ordering: .acquiringAndReleasing)
+        }
+
         fileprivate func move(to seq: Int64) { self.position.store(seq, ordering: .releasing) }
     }
 
@@ -37,7 +52,7 @@ final class EventStreams: Sendable {
         var isReading = false
 
         var behind: Int64? {
-            self.listeners.values.map(\.delivered).filter { $0 < self.lastSeq }.min()
+            self.listeners.values.filter(\.hasRoom).map(\.delivered).filter { $0 < self.lastSeq }.min()
         }
     }
 
@@ -75,6 +90,12 @@ final class EventStreams: Sendable {
     func start(_ listener: Listener, after seq: Int64, lastSeq: Int64) {
         listener.move(to: seq)
         self.grew(sessionID: listener.sessionID, to: lastSeq)
+    }
+
+    /// A socket has room for more.
+    func written(_ count: Int, to listener: Listener) {
+        listener.written(count)
+        self.grew(sessionID: listener.sessionID, to: 0)
     }
 
     // MARK: Events
@@ -139,8 +160,9 @@ final class EventStreams: Sendable {
             let delivered = listener.delivered
             guard delivered >= position, delivered < lastSeq else { continue }
             for event in events where event.seq > delivered {
-                listener.emit(.text(event.payload))
-                listener.move(to: event.seq)
+                // Not skipped but left for later: what follows must not overtake it.
+                guard listener.hasRoom else { break }
+                listener.emit(event)
             }
             if events.isEmpty { listener.move(to: lastSeq) }
         }

@@ -18,6 +18,8 @@ final class IntentRunner: Sendable {
     private let nodeID: String
     private let limits: AgentLimits
     private let clock: @Sendable () -> Milliseconds
+    /// What has run and could not be written down yet.
+    private let unrecorded = Mutex<[(execution: ExecutionRecord, outcome: RealmOutcome)]>([])
 
     init(
         store: any StateSurface, realms: [any Realm], uses: SessionUses, nodeID: String, limits: AgentLimits,
@@ -51,8 +53,28 @@ final class IntentRunner: Sendable {
         let context = RealmContext(
             tenantID: tenantID, userID: userID, sessionID: permit.sessionID, store: self.store, uses: self.uses,
             clock: self.clock)
-        let outcome = await self.perform(intent, in: context)
-        return .event(try await self.finish(execution, outcome), isRepeat: false)
+        // In a task of its own: what has begun is not cut off by a caller that goes away.
+        let work = Task {
+            let outcome = await self.perform(intent, in: context)
+            return try await self.finish(execution, outcome)
+        }
+        return .event(try await work.value, isRepeat: false)
+    }
+
+    /// Writes down what could not be written when it was done.
+    func recordLeftovers() async throws {
+        let leftovers = self.unrecorded.withLock { leftovers in
+            defer { leftovers = [] }
+            return leftovers
+        }
+        for (index, leftover) in leftovers.enumerated() {
+            do {
+                _ = try await self.record(leftover.execution, leftover.outcome)
+            } catch {
+                self.unrecorded.withLock { $0.append(contentsOf: leftovers[index...]) }
+                throw error
+            }
+        }
     }
 
     /// Finishes what a node began that is no longer there.
@@ -78,16 +100,20 @@ final class IntentRunner: Sendable {
         return outcome
     }
 
-    /// Records an outcome. The intent has run: a store that is away for a moment must not lose that.
+    /// Records an outcome. The intent has run: a store that is away must not lose that.
     private func finish(_ execution: ExecutionRecord, _ outcome: RealmOutcome) async throws -> EventRecord {
-        var pause = 50
-        while true {
+        for pause in [50, 100, 200, 400, 800] {
             do {
                 return try await self.record(execution, outcome)
-            } catch let error as StateSurfaceError where error.code == .unavailable && pause < 20_000 {
+            } catch {
                 try await Task.sleep(for: .milliseconds(pause))
-                pause *= 2
             }
+        }
+        do {
+            return try await self.record(execution, outcome)
+        } catch {
+            self.unrecorded.withLock { $0.append((execution, outcome)) }
+            throw error
         }
     }
 

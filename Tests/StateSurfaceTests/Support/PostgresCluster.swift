@@ -104,6 +104,8 @@ final class PostgresCluster: Sendable {
         process.arguments = ["-c", "(\(command)) >/dev/null"]
         try process.run()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw StateSurfaceError(.failed, "a command for the test server failed") }
+        guard process.terminationStatus == 0 else {
+            throw StateSurfaceError(.failed, "a command for the test server failed")
+        }
     }
 }
