@@ -84,6 +84,7 @@ let package = Package(
                 "Encodings", "Experience", "HostileTokens", "Runtime", "SecurityGuard", "TrafficCop", "StateSurface", "JOSE",
                 "Libcrypto",
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -114,7 +115,8 @@ let package = Package(
             name: "SecurityGuardTests",
             dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),
         .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop", "Libcrypto"]),
-        .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "Encodings", "Libcrypto", "StateSurface", "TrafficCop"]),
+        .testTarget(
+            name: "RuntimeTests", dependencies: ["Runtime", "Encodings", "Libcrypto", "StateSurface", "TrafficCop"]),
         .testTarget(
             name: "ExperienceTests",
             dependencies: [

@@ -233,10 +233,17 @@ struct JSONParser {
 private struct NameSet {
     private static let linearLimit = 16
     private var hashed: Set<ByteName> = []
+    /// One bit for each length, first and last letter seen: most names are new at a glance.
+    private var glance: UInt64 = 0
 
     /// False if `name` was there already.
     mutating func insert(_ name: String, into members: [(name: String, value: JSONValue)]) -> Bool {
         if members.count < Self.linearLimit {
+            let bytes = name.utf8
+            let mark = bytes.count &+ Int(bytes.first ?? 0) &* 5 &+ Int(bytes.last ?? 0) &* 11
+            let bit = UInt64(1) << UInt64(mark & 63)
+            defer { glance |= bit }
+            guard glance & bit != 0 else { return true }
             return !members.indices.contains { members[$0].name.hasSameBytes(as: name) }
         }
         if hashed.isEmpty { hashed = Set(members.map { ByteName($0.name) }) }

@@ -120,7 +120,6 @@ private func assemble(
         origin: origin, group: group, listener: listener, loops: loopStates, services: services, runtime: runtime,
         securityGuard: guardParts.guard, watch: watch, state: state, http: guardParts.http, tls: tls, logger: gateway.logger)
     try await running.openAdmin()
-    warn(configuration, issuer: issuer, gateway.logger)
     listener.open()
     return running
 }
@@ -138,6 +137,7 @@ private func makeSecurityGuard(
         refreshTokenLifetime: configuration.tokens.refreshTokenLifetime, clockSkew: configuration.tokens.clockSkew,
         defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration)
     let keys = KeyDirectory(path: configuration.keys.directory, policy: policy, clock: gateway.clock)
+    let isFirstRun = try keys.load() == nil
     // A key set comes from the address that was configured, and from no other it might point to.
     let http = HTTPClient(
         eventLoopGroupProvider: .singleton, configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
@@ -147,6 +147,11 @@ private func makeSecurityGuard(
             sharesStore: configuration.state.url.hasPrefix("postgres"), fetch: { try await fetchKeySet($0, http) },
             clock: gateway.clock,
             audit: { event in gateway.audit(event.name.rawValue, event.members) })
+        if isFirstRun {
+            gateway.logger.notice(
+                "no signing key was there: a development key was generated, unencrypted",
+                metadata: ["directory": "\(configuration.keys.directory)"])
+        }
         return (guarded, http)
     } catch {
         try? await http.shutdown()
@@ -165,14 +170,6 @@ private func fetchKeySet(_ url: String, _ http: HTTPClient) async throws -> [UIn
     return Array(try await response.body.collect(upTo: 256 * 1024).readableBytesView)
 }
 
-private func warn(_ configuration: GatewayConfiguration, issuer: String, _ logger: Logger) {
-    if !issuer.hasPrefix("https://"), configuration.tokens.issuer != nil {
-        logger.warning("tokens.issuer is not https", metadata: ["issuer": "\(issuer)"])
-    }
-    for trusted in configuration.issuers where !trusted.issuer.hasPrefix("https://") {
-        logger.warning("an entry of issuers is not https", metadata: ["issuer": "\(trusted.issuer)"])
-    }
-}
 
 extension AuditEvent {
     /// The event as the audit log writes it.

@@ -84,7 +84,9 @@ package struct RequestHead: MessageHead {
     }
 
     /// Reads a head that is wholly in `buffer`; for input that arrives in pieces keep a `HeadScanner`.
-    package static func parse(_ buffer: inout ByteBuffer, limits: WireLimits = WireLimits()) -> ParseResult<RequestHead> {
+    package static func parse(
+        _ buffer: inout ByteBuffer, limits: WireLimits = WireLimits()
+    ) -> ParseResult<RequestHead> {
         var scanner = HeadScanner(limits: limits)
         return scanner.feed(&buffer)
     }

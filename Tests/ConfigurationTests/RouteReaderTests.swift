@@ -77,10 +77,6 @@ struct RouteReaderTests {
                 "g.yaml:1:10: routes[0]: 'scopes' are read from a token: use 'require: token' or 'token+session'"
             ),
             (
-                "routes: [{path: /a, require: none, websocket: true}]\n",
-                "g.yaml:1:10: routes[0]: 'websocket: true' needs credentials to check: use 'require: token+session'"
-            ),
-            (
                 "routes: [{path: /a}, {path: /a/}]\n",
                 "g.yaml:1:22: routes[1]: the same path, host and method as the route at g.yaml:1:10: "
                     + "one would never be used"

@@ -38,15 +38,18 @@ struct BodyDecoderTests {
         ("0x2\r\nab\r\n", .chunk), ("+2\r\nab\r\n", .chunk), ("-2\r\nab\r\n", .chunk), ("2 \r\nab\r\n", .chunk),
         (" 2\r\nab\r\n", .chunk), ("2;\r\nab\r\n", .chunkExtension), ("2; a\r\nab\r\n", .chunkExtension),
         ("2;a=\r\nab\r\n", .chunkExtension), ("2;a=\"b\r\nab\r\n", .chunkExtension), ("2;a\nab\r\n", .chunkExtension),
-        ("2;a\rb\r\nab\r\n", .chunk), ("2;a=\"\n\"\r\nab\r\n", .chunkExtension), ("2;a=\"b\"c\r\nab\r\n", .chunkExtension),
+        ("2;a\rb\r\nab\r\n", .chunk), ("2;a=\"\n\"\r\nab\r\n", .chunkExtension),
+        ("2;a=\"b\"c\r\nab\r\n", .chunkExtension),
         ("2;a\u{0}\r\nab\r\n", .chunkExtension), ("2\nab\r\n", .chunk), ("2\rab\r\n", .chunk), ("2\r\nabc\r\n", .chunk),
-        ("2\r\nab0\r\n\r\n", .chunk), ("2\r\nab\n0\r\n\r\n", .chunk), ("\r\n", .chunk), (";a\r\n", .chunk), ("g\r\n", .chunk),
+        ("2\r\nab0\r\n\r\n", .chunk), ("2\r\nab\n0\r\n\r\n", .chunk), ("\r\n", .chunk), (";a\r\n", .chunk),
+        ("g\r\n", .chunk),
         ("2_0\r\n", .chunk), ("10000000000000000\r\n", .chunk), ("00000000000000002\r\nab", .chunk),
         ("8000000000000000\r\n", .chunk), ("FFFFFFFFFFFFFFFF\r\n", .chunk), ("2\u{b}\r\n", .chunk),
         ("0\r\nX : y\r\n\r\n", .trailer), ("0\r\n X: y\r\n\r\n", .trailer), ("0\r\nX: y\n\r\n", .trailer),
         ("0\r\nX: y\r\n z\r\n\r\n", .trailer), ("0\r\n: y\r\n\r\n", .trailer), ("0\r\nX: \u{0}\r\n\r\n", .trailer),
         ("0\r\nX\r\n\r\n", .trailer), ("0\r\nContent-Length: 5\r\n\r\n", .trailer),
-        ("0\r\nX: y\r\ntransfer-ENCODING:chunked\r\n\r\n", .trailer), ("0\r\nHost: a\r\n\r\n", .trailer), ("0\r\n\n", .trailer), ("0\r\n\rX", .chunk), ("0\n\n", .chunk),
+        ("0\r\nX: y\r\ntransfer-ENCODING:chunked\r\n\r\n", .trailer), ("0\r\nHost: a\r\n\r\n", .trailer),
+        ("0\r\n\n", .trailer), ("0\r\n\rX", .chunk), ("0\n\n", .chunk),
         ("2;" + String(repeating: "a", count: 257) + "\r\nab\r\n", .chunkExtension),
         ("0\r\nX: " + String(repeating: "a", count: 9000) + "\r\n\r\n", .trailer),
         (String(repeating: "1;" + String(repeating: "a", count: 200) + "\r\nx\r\n", count: 100), .chunkExtension),
@@ -70,9 +73,11 @@ struct BodyDecoderTests {
         #expect(sizes == [4, 4, 2] && decoder.isComplete)
     }
 
-    @Test("cut short is a fault unless the close was its end", arguments: [
-        (BodyFraming.length(5), false), (.chunked, false), (.untilClose, true), (.none, true), (.length(0), true),
-    ])
+    @Test(
+        "cut short is a fault unless the close was its end",
+        arguments: [
+            (BodyFraming.length(5), false), (.chunked, false), (.untilClose, true), (.none, true), (.length(0), true),
+        ])
     func closed(framing: BodyFraming, isEnd: Bool) {
         var decoder = BodyDecoder(framing)
         switch decoder.finish() {

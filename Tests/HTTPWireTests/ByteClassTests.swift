@@ -22,7 +22,9 @@ struct ByteClassTests {
     }
 
     @Test("of a method is a token byte but no lower-case letter, or refused") func methods() {
-        self.allowed(Self.letters.uppercased() + Self.digits + "!#$%&'*+-.^_`|~", { "X\($0)Y / HTTP/1.1\r\nHost: a\r\n\r\n" }, except: " ")
+        self.allowed(
+            Self.letters.uppercased() + Self.digits + "!#$%&'*+-.^_`|~", { "X\($0)Y / HTTP/1.1\r\nHost: a\r\n\r\n" },
+            except: " ")
     }
 
     @Test("of a target is a byte of RFC 3986, or refused") func targets() {
@@ -31,7 +33,10 @@ struct ByteClassTests {
     }
 
     @Test("of a value is a tab or no control byte, wherever it stands") func values() {
-        let legal = "\t" + String(String.UnicodeScalarView((0x20...0xFF).filter { $0 != 0x7F }.compactMap { Unicode.Scalar($0 as Int) }))
+        let legal =
+            "\t"
+            + String(
+                String.UnicodeScalarView((0x20...0xFF).filter { $0 != 0x7F }.compactMap { Unicode.Scalar($0 as Int) }))
         for padding in 0...9 {
             let before = String(repeating: "v", count: padding)
             self.allowed(legal, { "GET / HTTP/1.1\r\nHost: a\r\nX: \(before)\($0)vvvvvvvvvvvv\r\n\r\n" })

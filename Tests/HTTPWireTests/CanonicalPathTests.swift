@@ -8,14 +8,18 @@ struct CanonicalPathTests {
         try? CanonicalPath(Wire.buffer(path), allowEncodedSlash: slash).string
     }
 
-    @Test("has one spelling", arguments: [
-        ("", "/"), ("/", "/"), ("/a/b", "/a/b"), ("/a/", "/a/"), ("/a.b/c..d/e...", "/a.b/c..d/e..."),
-        ("/.well-known/jwks.json", "/.well-known/jwks.json"), ("/%41%62c", "/Abc"), ("/%7euser", "/~user"),
-        ("/a%20b", "/a%20b"), ("/%c3%a9", "/%C3%A9"), ("/%3f%23", "/%3F%23"), ("/a%2Db%5F", "/a-b_"), ("/[id]", "/%5Bid%5D"),
-        ("/a;x=1", "/a;x=1"), ("/a:b@c,d", "/a:b@c,d"), ("/%2525", nil), ("/%2520", "/%2520"), ("/100%25", "/100%25"),
-        ("/...", "/..."), ("/..a", "/..a"), ("/.a", "/.a"), ("/a.", "/a."), ("/%2ea", "/.a"), ("/ADMIN", "/ADMIN"),
-        ("/%f0%9f%98%80", "/%F0%9F%98%80"),
-    ] as [(String, String?)])
+    @Test(
+        "has one spelling",
+        arguments: [
+            ("", "/"), ("/", "/"), ("/a/b", "/a/b"), ("/a/", "/a/"), ("/a.b/c..d/e...", "/a.b/c..d/e..."),
+            ("/.well-known/jwks.json", "/.well-known/jwks.json"), ("/%41%62c", "/Abc"), ("/%7euser", "/~user"),
+            ("/a%20b", "/a%20b"), ("/%c3%a9", "/%C3%A9"), ("/%3f%23", "/%3F%23"), ("/a%2Db%5F", "/a-b_"),
+            ("/[id]", "/%5Bid%5D"),
+            ("/a;x=1", "/a;x=1"), ("/a:b@c,d", "/a:b@c,d"), ("/%2525", nil), ("/%2520", "/%2520"),
+            ("/100%25", "/100%25"),
+            ("/...", "/..."), ("/..a", "/..a"), ("/.a", "/.a"), ("/a.", "/a."), ("/%2ea", "/.a"), ("/ADMIN", "/ADMIN"),
+            ("/%f0%9f%98%80", "/%F0%9F%98%80"),
+        ] as [(String, String?)])
     func spelling(path: String, expected: String?) {
         #expect(self.canonical(path) == expected)
         if let expected { #expect(self.canonical(expected) == expected) }
@@ -25,8 +29,10 @@ struct CanonicalPathTests {
         "a", "*", "//", "//admin", "/a//b", "/a//", "/.", "/..", "/./a", "/../a", "/a/.", "/a/..", "/a/./b", "/a/../b",
         "/%2e", "/%2E%2e/a", "/.%2e", "/a/%2e%2e", "/..;/a", "/..;x=1/a", "/.;/a", "/..%3b/a", "/%2e%2e;/", "/a%2fb",
         "/a%2Fb", "/..%2fa", "/%5c", "/a%5Cb", "/\\", "/%00", "/a%0d%0ab", "/%1f", "/%7F", "/%", "/%4", "/%zz", "/a%2",
-        "/%g1", "/%252e", "/%252E%252e", "/%252f", "/%255c", "/%2500", "/%250d", "/%257f", "/%25252e", "/%c0%af", "/%c0%ae",
-        "/%e0%80%af", "/%ed%a0%80", "/%f5%80%80%80", "/%ff", "/%c3", "/%c3/", "/%c3a", "/%80", "/\u{e9}", "/a b", "/a\u{0}",
+        "/%g1", "/%252e", "/%252E%252e", "/%252f", "/%255c", "/%2500", "/%250d", "/%257f", "/%25252e", "/%c0%af",
+        "/%c0%ae",
+        "/%e0%80%af", "/%ed%a0%80", "/%f5%80%80%80", "/%ff", "/%c3", "/%c3/", "/%c3a", "/%80", "/\u{e9}", "/a b",
+        "/a\u{0}",
         "/a#b", "/a?b", "/<", "/|", "/\u{7f}", "/%253b", "/%25%32e", "/%252%65", "/%25%32%66",
     ]
 
@@ -35,10 +41,12 @@ struct CanonicalPathTests {
         #expect(self.canonical(path) == nil)
     }
 
-    @Test("keeps an escaped slash where the route allows it, never as a separator", arguments: [
-        ("/a%2fb", "/a%2Fb"), ("/@scope%2Fname/x", "/@scope%2Fname/x"), ("/..%2fa", nil), ("/a%2f..", nil),
-        ("/a%2f%2e%2e%2fb", nil), ("/a/%2e%2fb", nil), ("/a%5cb", nil), ("/a%252fb", nil), ("/a%2f..;x/b", nil),
-    ] as [(String, String?)])
+    @Test(
+        "keeps an escaped slash where the route allows it, never as a separator",
+        arguments: [
+            ("/a%2fb", "/a%2Fb"), ("/@scope%2Fname/x", "/@scope%2Fname/x"), ("/..%2fa", nil), ("/a%2f..", nil),
+            ("/a%2f%2e%2e%2fb", nil), ("/a/%2e%2fb", nil), ("/a%5cb", nil), ("/a%252fb", nil), ("/a%2f..;x/b", nil),
+        ] as [(String, String?)])
     func encodedSlash(path: String, expected: String?) throws {
         #expect(self.canonical(path, slash: true) == expected)
         guard expected != nil else { return }
@@ -72,18 +80,25 @@ struct RequestQueryTests {
         try RequestQuery(Wire.buffer(query)).values(of: "access_token").map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("gives every value of a name, decoded once", arguments: [
-        ("access_token=a", ["a"]), ("x=1&access_token=a&access_token=b", ["a", "b"]), ("access%5Ftoken=a", ["a"]),
-        ("%61ccess_token=%61%2b%2561", ["a+%61"]), ("access_token=a+b", ["a+b"]), ("access_token", [""]), ("access_token=", [""]),
-        ("access_token=a=b", ["a=b"]), ("access_token=a;access_token=b", ["a;access_token=b"]), ("Access_Token=a", []),
-        ("access_token[]=a", []), ("access_token%00=a", []), ("access_toke%=a", []), ("", []), ("&&", []), ("=a", []),
-        ("access_token=%00", ["\0"]), ("xaccess_token=a&access_tokenx=b", []), ("access_token%3Da", []),
-    ])
+    @Test(
+        "gives every value of a name, decoded once",
+        arguments: [
+            ("access_token=a", ["a"]), ("x=1&access_token=a&access_token=b", ["a", "b"]), ("access%5Ftoken=a", ["a"]),
+            ("%61ccess_token=%61%2b%2561", ["a+%61"]), ("access_token=a+b", ["a+b"]), ("access_token", [""]),
+            ("access_token=", [""]),
+            ("access_token=a=b", ["a=b"]), ("access_token=a;access_token=b", ["a;access_token=b"]),
+            ("Access_Token=a", []),
+            ("access_token[]=a", []), ("access_token%00=a", []), ("access_toke%=a", []), ("", []), ("&&", []),
+            ("=a", []),
+            ("access_token=%00", ["\0"]), ("xaccess_token=a&access_tokenx=b", []), ("access_token%3Da", []),
+        ])
     func values(query: String, expected: [String]) throws {
         #expect(try self.values(query) == expected)
     }
 
-    @Test("with a broken escape in a wanted value is refused", arguments: ["access_token=%", "access_token=%4", "access_token=a%zz"])
+    @Test(
+        "with a broken escape in a wanted value is refused",
+        arguments: ["access_token=%", "access_token=%4", "access_token=a%zz"])
     func broken(query: String) {
         #expect(throws: WireError(.query, "")) { try self.values(query) }
     }
@@ -97,10 +112,14 @@ struct RequestQueryTests {
         }
     }
 
-    @Test("loses the named pairs and nothing else", arguments: [
-        ("a=1&b=%zz+2", "a=1&b=%zz+2"), ("access_token=x", nil), ("access_token=x&a=1", "a=1"), ("a=1&access_token=x", "a=1"),
-        ("a=1&access%5ftoken=x&&b=%2F&session_id=s", "a=1&&b=%2F"), ("&access_token=x", ""), ("a=access_token", "a=access_token"),
-    ] as [(String, String?)])
+    @Test(
+        "loses the named pairs and nothing else",
+        arguments: [
+            ("a=1&b=%zz+2", "a=1&b=%zz+2"), ("access_token=x", nil), ("access_token=x&a=1", "a=1"),
+            ("a=1&access_token=x", "a=1"),
+            ("a=1&access%5ftoken=x&&b=%2F&session_id=s", "a=1&&b=%2F"), ("&access_token=x", ""),
+            ("a=access_token", "a=access_token"),
+        ] as [(String, String?)])
     func removing(query: String, expected: String?) throws {
         let rest = try RequestQuery(Wire.buffer(query)).removing(["access_token", "session_id"])
         #expect(rest.map { String(buffer: $0) } == expected)

@@ -10,7 +10,8 @@ private struct Reference {
     var error: String?
 
     static func requests(_ bytes: [UInt8]) -> Reference {
-        let channel = EmbeddedChannel(handler: ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)))
+        let channel = EmbeddedChannel(
+            handler: ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)))
         var reference = Reference()
         reference.write(bytes, to: channel)
         while let part = try? channel.readInbound(as: HTTPServerRequestPart.self) {
@@ -28,7 +29,8 @@ private struct Reference {
 
     static func responses(_ bytes: [UInt8]) -> Reference {
         let channel = EmbeddedChannel(
-            handler: ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop)))
+            handler: ByteToMessageHandler(
+                HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop)))
         for _ in 0..<16 {
             let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
             _ = try? channel.writeOutbound(HTTPClientRequestPart.head(head))
@@ -134,6 +136,5 @@ struct DifferentialTests {
             }
         }
         #expect(accepted > 50)
-        print("DIFF", rounds, accepted)
     }
 }

@@ -10,9 +10,14 @@ struct FrameDecoderTests {
         (stream(ClientFrame(0x1, text: "hello")), [.text(ByteBuffer(string: "hello"))]),
         (stream(ClientFrame(0x1)), [.text(ByteBuffer())]),
         (stream(ClientFrame(0x2, [0, 255, 128])), [.binary(ByteBuffer(bytes: [0, 255, 128]))]),
-        (stream(ClientFrame(0x1, text: "he", final: false), ClientFrame(0x0, text: "llo")), [.text(ByteBuffer(string: "hello"))]),
         (
-            stream(ClientFrame(0x1, text: "a", final: false), ClientFrame(0x9, text: "p"), ClientFrame(0x0, text: "b"), ClientFrame(0xA)),
+            stream(ClientFrame(0x1, text: "he", final: false), ClientFrame(0x0, text: "llo")),
+            [.text(ByteBuffer(string: "hello"))]
+        ),
+        (
+            stream(
+                ClientFrame(0x1, text: "a", final: false), ClientFrame(0x9, text: "p"), ClientFrame(0x0, text: "b"),
+                ClientFrame(0xA)),
             [.ping(ByteBuffer(string: "p")), .text(ByteBuffer(string: "ab")), .pong(ByteBuffer())]
         ),
         (
@@ -33,29 +38,44 @@ struct FrameDecoderTests {
     }
 
     static let faultStreams: [([UInt8], WebSocketFault)] = [
-        (stream(ClientFrame(0x1, text: "a", final: true)).enumerated().map { $0 == 1 ? $1 & 0x7F : $1 }, .protocolError),
+        (
+            stream(ClientFrame(0x1, text: "a", final: true)).enumerated().map { $0 == 1 ? $1 & 0x7F : $1 },
+            .protocolError
+        ),
         (stream(ClientFrame(0x1, [1], isMasked: false)), .protocolError),
-        (stream(ClientFrame(0x1, [], reserved: 4)), .protocolError), (stream(ClientFrame(0x1, [], reserved: 2)), .protocolError),
+        (stream(ClientFrame(0x1, [], reserved: 4)), .protocolError),
+        (stream(ClientFrame(0x1, [], reserved: 2)), .protocolError),
         (stream(ClientFrame(0x1, [], reserved: 1)), .protocolError),
         (stream(ClientFrame(0x3)), .protocolError), (stream(ClientFrame(0x7)), .protocolError),
         (stream(ClientFrame(0xB)), .protocolError), (stream(ClientFrame(0xF)), .protocolError),
         (stream(ClientFrame(0x9, Array(repeating: 0, count: 126))), .protocolError),
         (stream(ClientFrame(0x8, Array(repeating: 0, count: 126))), .protocolError),
-        (stream(ClientFrame(0x9, [], final: false)), .protocolError), (stream(ClientFrame(0x8, [], final: false)), .protocolError),
-        (stream(ClientFrame(0x0, text: "a")), .protocolError), (stream(ClientFrame(0x0, [], final: false)), .protocolError),
+        (stream(ClientFrame(0x9, [], final: false)), .protocolError),
+        (stream(ClientFrame(0x8, [], final: false)), .protocolError),
+        (stream(ClientFrame(0x0, text: "a")), .protocolError),
+        (stream(ClientFrame(0x0, [], final: false)), .protocolError),
         (stream(ClientFrame(0x1, text: "a", final: false), ClientFrame(0x1, text: "b")), .protocolError),
         (stream(ClientFrame(0x1, text: "a", final: false), ClientFrame(0x2, text: "b")), .protocolError),
-        (stream(ClientFrame(0x2, [1], extended: 2)), .protocolError), (stream(ClientFrame(0x2, [1], extended: 8)), .protocolError),
+        (stream(ClientFrame(0x2, [1], extended: 2)), .protocolError),
+        (stream(ClientFrame(0x2, [1], extended: 8)), .protocolError),
         (stream(ClientFrame(0x2, Array(repeating: 1, count: 125), extended: 2)), .protocolError),
         (stream(ClientFrame(0x2, Array(repeating: 1, count: 300), extended: 8)), .protocolError),
         (stream(ClientFrame(0x2, extended: 8, claimedLength: 1 << 63)), .protocolError),
         (stream(ClientFrame(0x2, extended: 8, claimedLength: .max)), .protocolError),
         (stream(ClientFrame(0x2, extended: 8, claimedLength: (1 << 63) - 1)), .messageTooBig),
         (stream(ClientFrame(0x2, Array(repeating: 1, count: 1025))), .messageTooBig),
-        (stream(ClientFrame(0x2, Array(repeating: 1, count: 1000), final: false), ClientFrame(0x0, Array(repeating: 1, count: 25))), .messageTooBig),
-        (stream(ClientFrame(0x2, [], final: false)) + Array(repeating: ClientFrame(0x0, [], final: false).bytes, count: 70).flatMap { $0 }, .messageTooBig),
+        (
+            stream(
+                ClientFrame(0x2, Array(repeating: 1, count: 1000), final: false),
+                ClientFrame(0x0, Array(repeating: 1, count: 25))), .messageTooBig
+        ),
+        (
+            stream(ClientFrame(0x2, [], final: false))
+                + Array(repeating: ClientFrame(0x0, [], final: false).bytes, count: 70).flatMap { $0 }, .messageTooBig
+        ),
         (stream(ClientFrame(0x1, [0xFF])), .invalidPayload), (stream(ClientFrame(0x1, [0xC0, 0xAF])), .invalidPayload),
-        (stream(ClientFrame(0x1, [0xED, 0xA0, 0x80])), .invalidPayload), (stream(ClientFrame(0x1, [0xE2, 0x82])), .invalidPayload),
+        (stream(ClientFrame(0x1, [0xED, 0xA0, 0x80])), .invalidPayload),
+        (stream(ClientFrame(0x1, [0xE2, 0x82])), .invalidPayload),
         (stream(ClientFrame(0x1, [0xF4, 0x90, 0x80, 0x80])), .invalidPayload),
         (stream(ClientFrame(0x1, [0xE2], final: false), ClientFrame(0x0, [0x41])), .invalidPayload),
         (stream(ClientFrame(0x8, [3])), .protocolError), (stream(close(1000, [0xFF])), .invalidPayload),
@@ -67,12 +87,16 @@ struct FrameDecoderTests {
         #expect(events(stream.0, step: step).last == .violation(stream.1))
     }
 
-    @Test("refuses close codes that nobody may send", arguments: [0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535] as [UInt16])
+    @Test(
+        "refuses close codes that nobody may send",
+        arguments: [0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535] as [UInt16])
     func illegalCode(code: UInt16) {
         #expect(events(close(code).bytes) == [.violation(.protocolError)])
     }
 
-    @Test("takes close codes that may be sent", arguments: [1000, 1001, 1002, 1003, 1007, 1011, 1014, 3000, 4401, 4999] as [UInt16])
+    @Test(
+        "takes close codes that may be sent",
+        arguments: [1000, 1001, 1002, 1003, 1007, 1011, 1014, 3000, 4401, 4999] as [UInt16])
     func legalCode(code: UInt16) {
         #expect(events(close(code).bytes) == [.close(code: code, reason: ByteBuffer())])
     }
@@ -96,7 +120,9 @@ struct FrameDecoderTests {
         #expect(buffer.readableBytes == 0)
     }
 
-    @Test("agrees with the encoder in both directions", arguments: [0, 1, 7, 8, 9, 125, 126, 127, 1000, 65535, 65536, 70001])
+    @Test(
+        "agrees with the encoder in both directions",
+        arguments: [0, 1, 7, 8, 9, 125, 126, 127, 1000, 65535, 65536, 70001])
     func encoder(length: Int) throws {
         let payload = ByteBuffer(bytes: (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         var masked = ByteBuffer()

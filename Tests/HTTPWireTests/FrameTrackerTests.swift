@@ -7,8 +7,10 @@ struct FrameTrackerTests {
     /// A stream and where its frames end.
     private func stream() -> (bytes: [UInt8], ends: Set<Int>) {
         let frames = [
-            ClientFrame(0x1, text: "hello"), ClientFrame(0x1, isMasked: false), ClientFrame(0x2, Array(repeating: 1, count: 300)),
-            ClientFrame(0x2, Array(repeating: 2, count: 66_000), final: false, isMasked: false), ClientFrame(0x0, [1], reserved: 4),
+            ClientFrame(0x1, text: "hello"), ClientFrame(0x1, isMasked: false),
+            ClientFrame(0x2, Array(repeating: 1, count: 300)),
+            ClientFrame(0x2, Array(repeating: 2, count: 66_000), final: false, isMasked: false),
+            ClientFrame(0x0, [1], reserved: 4),
             ClientFrame(0x9), close(1000),
         ]
         var bytes: [UInt8] = []

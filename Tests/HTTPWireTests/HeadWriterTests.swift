@@ -10,21 +10,26 @@ struct HeadWriterTests {
         return String(buffer: buffer)
     }
 
-    @Test("has the date of the second", arguments: [
-        (Int64(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
-        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
-        (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (1_798_761_599, "Thu, 31 Dec 2026 23:59:59 GMT"),
-        (-5, "Thu, 01 Jan 1970 00:00:00 GMT"), (.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
-    ])
+    @Test(
+        "has the date of the second",
+        arguments: [
+            (Int64(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
+            (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (1_798_761_599, "Thu, 31 Dec 2026 23:59:59 GMT"),
+            (-5, "Thu, 01 Jan 1970 00:00:00 GMT"), (.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ])
     func date(seconds: Int64, expected: String) {
         #expect(self.written { HTTPDate.write(seconds, to: &$0) } == expected)
         #expect(expected.utf8.count == HTTPDate.length)
     }
 
-    @Test("has chunk sizes in hexadecimal", arguments: [
-        (1, "1\r\n"), (15, "f\r\n"), (16, "10\r\n"), (255, "ff\r\n"), (4096, "1000\r\n"), (.max, "7fffffffffffffff\r\n"),
-        (0, ""), (-1, ""),
-    ])
+    @Test(
+        "has chunk sizes in hexadecimal",
+        arguments: [
+            (1, "1\r\n"), (15, "f\r\n"), (16, "10\r\n"), (255, "ff\r\n"), (4096, "1000\r\n"),
+            (.max, "7fffffffffffffff\r\n"),
+            (0, ""), (-1, ""),
+        ])
     func chunk(length: Int, expected: String) {
         #expect(self.written { HeadWriter.chunkHeader(length: length, to: &$0) } == expected)
     }
@@ -52,7 +57,8 @@ struct HeadWriterTests {
     }
 
     @Test("copies the line and the fields of another head") func copies() throws {
-        let head = try #require(Wire.parse("GET /%61?b HTTP/1.0\r\nHost:a\r\nX-A: 1 \r\nX-B:\t2\r\nX-C:\r\nX-D: \r\n\r\n").value)
+        let head = try #require(
+            Wire.parse("GET /%61?b HTTP/1.0\r\nHost:a\r\nX-A: 1 \r\nX-B:\t2\r\nX-C:\r\nX-D: \r\n\r\n").value)
         let path = try CanonicalPath(head)
         let text = self.written { buffer in
             HeadWriter.requestLine(of: head, path: path.bytes, query: head.query.map(head.slice), to: &buffer)

@@ -25,25 +25,33 @@ struct MutationFuzzTests {
 
     private func checkRequests(_ bytes: [UInt8], step: Int) {
         let whole = FramedConnection.requests(bytes)
-        #expect(FramedConnection.requests(bytes, step: step) == whole, "\(String(decoding: bytes, as: UTF8.self).debugDescription)")
+        #expect(
+            FramedConnection.requests(bytes, step: step) == whole,
+            "\(String(decoding: bytes, as: UTF8.self).debugDescription)")
     }
 
     @Test("are read the same in one piece and in many, responses") func responses() {
         self.rounds(seed: 2, from: Seeds.responses.map(Wire.bytes)) { bytes, generator in
             let step = Int.random(in: 1...9, using: &generator)
             let whole = FramedConnection.responses(bytes)
-            #expect(FramedConnection.responses(bytes, step: step) == whole, "\(String(decoding: bytes, as: UTF8.self).debugDescription)")
+            #expect(
+                FramedConnection.responses(bytes, step: step) == whole,
+                "\(String(decoding: bytes, as: UTF8.self).debugDescription)")
         }
     }
 
     @Test("make a path that is canonical already, or none") func paths() {
-        let seeds = ["/a/b/c", "/%41/%2e%2e/x", "/a%20b;c/%c3%a9", "/a%2fb%252e", "/..;/.well-known/[x]"].map(Wire.bytes)
+        let seeds = ["/a/b/c", "/%41/%2e%2e/x", "/a%20b;c/%c3%a9", "/a%2fb%252e", "/..;/.well-known/[x]"].map(
+            Wire.bytes)
         self.rounds(seed: 3, from: seeds) { bytes, _ in
             for slash in [false, true] {
-                guard let path = try? CanonicalPath(ByteBuffer(bytes: bytes), allowEncodedSlash: slash) else { continue }
+                guard let path = try? CanonicalPath(ByteBuffer(bytes: bytes), allowEncodedSlash: slash) else {
+                    continue
+                }
                 let again = try? CanonicalPath(path.bytes, allowEncodedSlash: slash)
                 #expect(again?.bytes == path.bytes)
-                let segments = path.string.replacingOccurrences(of: "%2F", with: "/").split(separator: "/", omittingEmptySubsequences: false)
+                let segments = path.string.replacingOccurrences(of: "%2F", with: "/").split(
+                    separator: "/", omittingEmptySubsequences: false)
                 #expect(!segments.contains { $0 == "." || $0 == ".." } && !path.string.contains("//"))
             }
         }

@@ -31,9 +31,10 @@ struct RequestHeadTests {
         #expect(head.first(.authorization).map { head.string($0.value) } == "Bearer abc")
         #expect(head.first(.userAgent).map { head.string($0.value) } == "Mozilla/5.0\t(X11)")
         #expect(head.connectionNominated.map(head.string) == ["X-Secret"])
-        #expect(head.fields.map(\.id) == [
-            .host, .connection, .userAgent, .authorization, .cookie, .other, .xForwarded,
-        ])
+        #expect(
+            head.fields.map(\.id) == [
+                .host, .connection, .userAgent, .authorization, .cookie, .other, .xForwarded,
+            ])
         #expect(head.fields.map(\.hasPlainName) == [true, true, true, true, true, false, true])
         #expect(head.count(.cookie) == 1 && head.count(.dpop) == 0 && head.first(.dpop) == nil)
     }
@@ -60,30 +61,39 @@ struct RequestHeadTests {
         #expect(dripped.target == whole.target && dripped.query == whole.query)
     }
 
-    @Test("says how its body is framed", arguments: [
-        ("Accept: */*", BodyFraming.none), ("Content-Length: 0", .length(0)), ("content-length: 12", .length(12)),
-        ("Content-Length: 9223372036854775807", .length(.max)), ("Transfer-Encoding: chunked", .chunked),
-        ("transfer-encoding:CHUNKED", .chunked),
-    ])
+    @Test(
+        "says how its body is framed",
+        arguments: [
+            ("Accept: */*", BodyFraming.none), ("Content-Length: 0", .length(0)), ("content-length: 12", .length(12)),
+            ("Content-Length: 9223372036854775807", .length(.max)), ("Transfer-Encoding: chunked", .chunked),
+            ("transfer-encoding:CHUNKED", .chunked),
+        ])
     func framing(field: String, expected: BodyFraming) throws {
         #expect(try #require(Wire.parse(Wire.request(field)).value).framing == expected)
     }
 
-    @Test("says whether the connection goes on", arguments: [
-        ("1.1", "", true), ("1.1", "close", false), ("1.1", "keep-alive, Close", false), ("1.1", "keep-alive", true),
-        ("1.0", "", false), ("1.0", "keep-alive", true), ("1.0", "close, keep-alive", false), ("1.1", "x-close", true),
-    ])
+    @Test(
+        "says whether the connection goes on",
+        arguments: [
+            ("1.1", "", true), ("1.1", "close", false), ("1.1", "keep-alive, Close", false),
+            ("1.1", "keep-alive", true),
+            ("1.0", "", false), ("1.0", "keep-alive", true), ("1.0", "close, keep-alive", false),
+            ("1.1", "x-close", true),
+        ])
     func keepAlive(version: String, connection: String, expected: Bool) throws {
         let text = "GET / HTTP/\(version)\r\nHost: a\r\nConnection: \(connection)\r\n\r\n"
         #expect(try #require(Wire.parse(text).value).keepAlive == expected)
     }
 
-    @Test("has a target in the form its method allows", arguments: [
-        ("GET /", TargetForm.origin, "/", nil as String?), ("GET /?", .origin, "/", ""), ("OPTIONS *", .asterisk, "", nil),
-        ("GET http://A.example/p?q", .absolute, "/p", "q"), ("GET HTTPS://a.EXAMPLE", .absolute, "", nil),
-        ("GET http://a.example?q=/", .absolute, "", "q=/"), ("CONNECT a.example:443", .authority, "", nil),
-        ("GET /a?b?c", .origin, "/a", "b?c"), ("GET /x?a[]=1", .origin, "/x", "a[]=1"),
-    ])
+    @Test(
+        "has a target in the form its method allows",
+        arguments: [
+            ("GET /", TargetForm.origin, "/", nil as String?), ("GET /?", .origin, "/", ""),
+            ("OPTIONS *", .asterisk, "", nil),
+            ("GET http://A.example/p?q", .absolute, "/p", "q"), ("GET HTTPS://a.EXAMPLE", .absolute, "", nil),
+            ("GET http://a.example?q=/", .absolute, "", "q=/"), ("CONNECT a.example:443", .authority, "", nil),
+            ("GET /a?b?c", .origin, "/a", "b?c"), ("GET /x?a[]=1", .origin, "/x", "a[]=1"),
+        ])
     func target(line: String, form: TargetForm, path: String, query: String?) throws {
         let head = try #require(Wire.parse("\(line) HTTP/1.1\r\nHost: a.example\r\n\r\n").value)
         #expect(head.targetForm == form)
@@ -91,9 +101,12 @@ struct RequestHeadTests {
         #expect(head.query.map(head.string) == query)
     }
 
-    @Test("may have any of these hosts", arguments: [
-        "a", "a.example", "a_b.example", "127.0.0.1:8080", "[::1]", "[2001:db8::1]:443", "a:1", "a:65535", "xn--bcher-kva.example",
-    ])
+    @Test(
+        "may have any of these hosts",
+        arguments: [
+            "a", "a.example", "a_b.example", "127.0.0.1:8080", "[::1]", "[2001:db8::1]:443", "a:1", "a:65535",
+            "xn--bcher-kva.example",
+        ])
     func host(_ host: String) {
         #expect(Wire.parse("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").outcome == .accepted)
     }
@@ -107,7 +120,8 @@ struct RequestHeadTests {
 
     @Test("offers an upgrade and an expectation as it says them")
     func flags() throws {
-        let head = try #require(Wire.parse(Wire.request("Upgrade: h2c", "Connection: Upgrade", "Expect: 100-Continue")).value)
+        let head = try #require(
+            Wire.parse(Wire.request("Upgrade: h2c", "Connection: Upgrade", "Expect: 100-Continue")).value)
         #expect(head.upgradeOffered && head.connectionSaysUpgrade && head.expectContinue)
         let plain = try #require(Wire.parse(Wire.request("Accept: x")).value)
         #expect(!plain.upgradeOffered && !plain.connectionSaysUpgrade && !plain.expectContinue)
@@ -115,8 +129,11 @@ struct RequestHeadTests {
 
     @Test("finds fields that Connection nominated, whatever their case")
     func nominated() throws {
-        let head = try #require(Wire.parse(Wire.request("Connection: x-a,close", "X-A: 1", "X-B: 2", "connection: X-B")).value)
-        let names = head.fields.filter { head.isNominated($0, by: head.connectionNominated) }.map { head.string($0.name) }
+        let head = try #require(
+            Wire.parse(Wire.request("Connection: x-a,close", "X-A: 1", "X-B: 2", "connection: X-B")).value)
+        let names = head.fields.filter { head.isNominated($0, by: head.connectionNominated) }.map {
+            head.string($0.name)
+        }
         #expect(names == ["X-A", "X-B"])
     }
 
@@ -150,21 +167,24 @@ struct RequestHeadTests {
 
 @Suite("Every known field name")
 struct KnownFieldTests {
-    @Test("is recognised in any case and not with one letter changed", arguments: [
-        ("Host", KnownField.host), ("Content-Length", .contentLength), ("Transfer-Encoding", .transferEncoding),
-        ("Connection", .connection), ("Keep-Alive", .keepAlive), ("Proxy-Connection", .proxyConnection),
-        ("Proxy-Authenticate", .proxyAuthenticate), ("Proxy-Authorization", .proxyAuthorization), ("TE", .te),
-        ("Trailer", .trailer), ("Upgrade", .upgrade), ("HTTP2-Settings", .http2Settings), ("Expect", .expect),
-        ("Authorization", .authorization), ("Cookie", .cookie), ("Set-Cookie", .setCookie), ("Origin", .origin),
-        ("Sec-WebSocket-Key", .secWebSocketKey), ("Sec-WebSocket-Version", .secWebSocketVersion),
-        ("Sec-WebSocket-Protocol", .secWebSocketProtocol), ("Sec-WebSocket-Extensions", .secWebSocketExtensions),
-        ("Sec-WebSocket-Accept", .secWebSocketAccept), ("Session-Id", .sessionID), ("Session-Secret", .sessionSecret),
-        ("DPoP", .dpop), ("Date", .date), ("Server", .server), ("Content-Type", .contentType), ("Accept", .accept),
-        ("Sec-Fetch-Site", .secFetchSite), ("Sec-Fetch-Mode", .secFetchMode), ("X-Request-Id", .xRequestID),
-        ("Traceparent", .traceparent), ("Accept-Encoding", .acceptEncoding), ("User-Agent", .userAgent),
-        ("Location", .location), ("Forwarded", .forwarded), ("Remote-User", .xIdentity), ("X-Real-IP", .xIdentity),
-        ("X-HTTP-Method-Override", .methodOverride),
-    ])
+    @Test(
+        "is recognised in any case and not with one letter changed",
+        arguments: [
+            ("Host", KnownField.host), ("Content-Length", .contentLength), ("Transfer-Encoding", .transferEncoding),
+            ("Connection", .connection), ("Keep-Alive", .keepAlive), ("Proxy-Connection", .proxyConnection),
+            ("Proxy-Authenticate", .proxyAuthenticate), ("Proxy-Authorization", .proxyAuthorization), ("TE", .te),
+            ("Trailer", .trailer), ("Upgrade", .upgrade), ("HTTP2-Settings", .http2Settings), ("Expect", .expect),
+            ("Authorization", .authorization), ("Cookie", .cookie), ("Set-Cookie", .setCookie), ("Origin", .origin),
+            ("Sec-WebSocket-Key", .secWebSocketKey), ("Sec-WebSocket-Version", .secWebSocketVersion),
+            ("Sec-WebSocket-Protocol", .secWebSocketProtocol), ("Sec-WebSocket-Extensions", .secWebSocketExtensions),
+            ("Sec-WebSocket-Accept", .secWebSocketAccept), ("Session-Id", .sessionID),
+            ("Session-Secret", .sessionSecret),
+            ("DPoP", .dpop), ("Date", .date), ("Server", .server), ("Content-Type", .contentType), ("Accept", .accept),
+            ("Sec-Fetch-Site", .secFetchSite), ("Sec-Fetch-Mode", .secFetchMode), ("X-Request-Id", .xRequestID),
+            ("Traceparent", .traceparent), ("Accept-Encoding", .acceptEncoding), ("User-Agent", .userAgent),
+            ("Location", .location), ("Forwarded", .forwarded), ("Remote-User", .xIdentity), ("X-Real-IP", .xIdentity),
+            ("X-HTTP-Method-Override", .methodOverride),
+        ])
     func recognised(name: String, id: KnownField) throws {
         for spelling in [name, name.lowercased(), name.uppercased()] {
             let text = "HTTP/1.1 200 OK\r\n\(spelling): \(id == .contentLength ? "1" : "chunked")\r\n\r\n"
@@ -174,12 +194,15 @@ struct KnownFieldTests {
         #expect(try #require(Wire.parseResponse(other).value).fields.map(\.id) == [.other])
     }
 
-    @Test("of a family is recognised by its prefix", arguments: [
-        ("X-Forwarded-Prefix", KnownField.xForwarded), ("x-forwarded-anything", .xForwarded),
-        ("X-Gatehouse-User", .xGatehouse), ("X-Auth-Request-Email", .xIdentity), ("X-User", .xIdentity),
-        ("X-UserId", .xIdentity), ("X-Remote-Groups", .xIdentity), ("X-WebAuth-User", .xIdentity),
-        ("X-Original-URL", .xIdentity), ("X-Rewrite-URL", .xIdentity), ("X-Authentic", .other), ("X-Custom", .other),
-    ])
+    @Test(
+        "of a family is recognised by its prefix",
+        arguments: [
+            ("X-Forwarded-Prefix", KnownField.xForwarded), ("x-forwarded-anything", .xForwarded),
+            ("X-Gatehouse-User", .xGatehouse), ("X-Auth-Request-Email", .xIdentity), ("X-User", .xIdentity),
+            ("X-UserId", .xIdentity), ("X-Remote-Groups", .xIdentity), ("X-WebAuth-User", .xIdentity),
+            ("X-Original-URL", .xIdentity), ("X-Rewrite-URL", .xIdentity), ("X-Authentic", .other),
+            ("X-Custom", .other),
+        ])
     func family(name: String, id: KnownField) throws {
         #expect(try #require(Wire.parse(Wire.request("\(name): v")).value).fields.last?.id == id)
     }

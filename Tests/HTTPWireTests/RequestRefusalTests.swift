@@ -40,7 +40,8 @@ struct RequestRefusalTests {
         ("X@: a", .fieldName), ("X(: a", .fieldName), ("X\u{e9}: a", .fieldName), ("X", .fieldName),
         ("X/Y: a", .fieldName), ("{X}: a", .fieldName),
         ("Host: a.example", .duplicateHost), ("host: b.example", .duplicateHost),
-        ("Connection: a b", .connection), ("Connection: a,,b", .connection), ("Connection: ,", .connection),
+        ("Connection: a b", .connection), ("Connection: keep-alive\t", .connection), ("Connection: a,\tb", .connection),
+        ("Connection: a,,b", .connection), ("Connection: ,", .connection),
         ("Connection: \"close\"", .connection), ("Connection: close;x", .connection),
         ("Connection: " + Array(repeating: "a", count: 33).joined(separator: ","), .connection),
         ("Expect: 200-ok", .expectation), ("Expect: 100-continue, x", .expectation),
@@ -57,7 +58,8 @@ struct RequestRefusalTests {
     static let lines: [(String, WireError.Code)] = [
         ("get /", .method), ("Get /", .method), (" GET /", .method), ("G@T /", .method), ("GET\t/", .method),
         ("\u{e9}GET /", .method), ("\u{0}GET /", .method), (String(repeating: "A", count: 33) + " /", .method),
-        ("GET  /", .target), ("GET /a b", .version), ("GET / ", .version), ("GET /a\u{0}", .target), ("GET /a#f", .target),
+        ("GET  /", .target), ("GET /a b", .version), ("GET / ", .version), ("GET /a\u{0}", .target),
+        ("GET /a#f", .target),
         ("GET /a\\b", .target), ("GET /a\"", .target), ("GET /<", .target), ("GET />", .target), ("GET /^", .target),
         ("GET /`", .target), ("GET /{", .target), ("GET /|", .target), ("GET /}", .target), ("GET /\u{e9}", .target),
         ("GET /\u{7f}", .target), ("GET /a\tb", .target), ("GET *", .target), ("GET a", .target), ("GET ?a", .target),
@@ -75,20 +77,27 @@ struct RequestRefusalTests {
         #expect(Wire.drip(Wire.bytes(text)).0.outcome == .refused(code))
     }
 
-    @Test("for its version", arguments: [
-        ("HTTP/2.0", WireError.Code.unsupportedVersion), ("HTTP/1.2", .unsupportedVersion), ("HTTP/0.9", .unsupportedVersion),
-        ("HTTP/3.0", .unsupportedVersion), ("HTTP/1.10", .version), ("HTTP/11", .version), ("http/1.1", .version),
-        ("HTTP/1,1", .version), ("HTTP /1.1", .version), ("HTTPS/1.1", .version), ("HTTP/1.1 ", .version), ("", .version),
-        ("ICE/1.0", .version), ("HTTP/-1", .version),
-    ])
+    @Test(
+        "for its version",
+        arguments: [
+            ("HTTP/2.0", WireError.Code.unsupportedVersion), ("HTTP/1.2", .unsupportedVersion),
+            ("HTTP/0.9", .unsupportedVersion),
+            ("HTTP/3.0", .unsupportedVersion), ("HTTP/1.10", .version), ("HTTP/11", .version), ("http/1.1", .version),
+            ("HTTP/1,1", .version), ("HTTP /1.1", .version), ("HTTPS/1.1", .version), ("HTTP/1.1 ", .version),
+            ("", .version),
+            ("ICE/1.0", .version), ("HTTP/-1", .version),
+        ])
     func version(_ version: String, code: WireError.Code) {
         #expect(Wire.parse("GET / \(version)\r\nHost: a\r\n\r\n").outcome == .refused(code))
     }
 
-    @Test("for its Host", arguments: [
-        "", "a@b", "a, b", "a b", "a:", "a:0", "a:65536", "a:99999999", "a:8o", "a:80:80", "http://a", "a/b", "a?b",
-        "[::1", "::1", "[]", "[1]", "[::g]", "[::1]x", "[fe80::1%25eth0]", "a%2eb", "\u{e9}", "a,b", "*", "a;b", ":80",
-    ])
+    @Test(
+        "for its Host",
+        arguments: [
+            "", "a@b", "a, b", "a b", "a:", "a:0", "a:65536", "a:99999999", "a:8o", "a:80:80", "http://a", "a/b", "a?b",
+            "[::1", "::1", "[]", "[1]", "[::g]", "[::1]x", "[fe80::1%25eth0]", "a%2eb", "\u{e9}", "a,b", "*", "a;b",
+            ":80",
+        ])
     func host(_ host: String) {
         #expect(Wire.parse("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").outcome == .refused(.host))
     }
@@ -107,11 +116,13 @@ struct RequestRefusalTests {
         #expect(Wire.parse("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").outcome == .refused(.unsupportedVersion))
     }
 
-    @Test("for empty lines, of which one is suffered", arguments: [
-        ("\r\nGET / HTTP/1.0\r\n\r\n", Outcome.accepted), ("\r\n\r\nGET / HTTP/1.0\r\n\r\n", .refused(.lineEnding)),
-        ("\nGET / HTTP/1.0\r\n\r\n", .refused(.method)), ("\rGET / HTTP/1.0\r\n\r\n", .refused(.lineEnding)),
-        ("\r\n", .unfinished), ("\r", .unfinished), ("", .unfinished),
-    ])
+    @Test(
+        "for empty lines, of which one is suffered",
+        arguments: [
+            ("\r\nGET / HTTP/1.0\r\n\r\n", Outcome.accepted), ("\r\n\r\nGET / HTTP/1.0\r\n\r\n", .refused(.lineEnding)),
+            ("\nGET / HTTP/1.0\r\n\r\n", .refused(.method)), ("\rGET / HTTP/1.0\r\n\r\n", .refused(.lineEnding)),
+            ("\r\n", .unfinished), ("\r", .unfinished), ("", .unfinished),
+        ])
     func emptyLines(text: String, outcome: Outcome) {
         #expect(Wire.parse(text).outcome == outcome)
         #expect(Wire.drip(Wire.bytes(text)).0.outcome == outcome)

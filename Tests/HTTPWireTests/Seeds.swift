@@ -24,12 +24,16 @@ enum Seeds {
     ]
 
     static let pieces: [String] = [
-        "\r\n", "\n", "\r", " ", "\t", ":", ";", ",", "\0", "\u{b}", "\u{7f}", "\u{80}", "0", "1", "5", "a", "A", "%", "%2e", "#", "?",
-        "/", "//", "*", "@", "[", "]", "\"", "\\", "=", "+", "-", "_", "0x", "chunked", "identity", "gzip, ", "close", "upgrade",
+        "\r\n", "\n", "\r", " ", "\t", ":", ";", ",", "\0", "\u{b}", "\u{7f}", "\u{80}", "0", "1", "5", "a", "A", "%",
+        "%2e", "#", "?",
+        "/", "//", "*", "@", "[", "]", "\"", "\\", "=", "+", "-", "_", "0x", "chunked", "identity", "gzip, ", "close",
+        "upgrade",
         "Content-Length: 5\r\n", "Content-Length: 0\r\n", "content-length:5\r\n", "Content-Length : 5\r\n",
         "Transfer-Encoding: chunked\r\n", "Transfer-Encoding : chunked\r\n", "transfer-encoding:chunked\r\n",
-        "Transfer-Encoding: identity\r\n", "Host: b\r\n", "Connection: close\r\n", "Connection: upgrade\r\n", "Upgrade: h2c\r\n",
-        " folded\r\n", "\r\n\r\n", "0\r\n\r\n", "5\r\nhello\r\n", "HTTP/1.1", "HTTP/1.0", "HTTP/2.0", "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "Transfer-Encoding: identity\r\n", "Host: b\r\n", "Connection: close\r\n", "Connection: upgrade\r\n",
+        "Upgrade: h2c\r\n",
+        " folded\r\n", "\r\n\r\n", "0\r\n\r\n", "5\r\nhello\r\n", "HTTP/1.1", "HTTP/1.0", "HTTP/2.0",
+        "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         "FFFFFFFFFFFFFFFF", "18446744073709551621",
     ]
 

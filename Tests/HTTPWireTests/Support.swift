@@ -36,7 +36,9 @@ enum Wire {
         "POST /x HTTP/1.1\r\nHost: a.example\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
-    static func bytes(_ text: String) -> [UInt8] { Array(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }) }
+    static func bytes(_ text: String) -> [UInt8] {
+        Array(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+    }
 
     /// Text whose scalars up to U+00FF stand for single bytes.
     static func buffer(_ text: String) -> ByteBuffer { ByteBuffer(bytes: bytes(text)) }

@@ -42,7 +42,8 @@ import Testing
         #expect(
             socket.received.all == [
                 .text(
-                    #"{"type":"ready","session":{"state":"authenticated","tenant_id":"t","user_id":"usr_a"},"last_seq":0}"#)
+                    #"{"type":"ready","session":{"state":"authenticated","tenant_id":"t","user_id":"usr_a"},"last_seq":0}"#
+                )
             ])
         socket.send("c1", "echo", #"{"b":[1.50,"x"],"a":null}"#)
         let received = await socket.received.wait(for: 2)

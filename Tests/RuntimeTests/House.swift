@@ -31,7 +31,9 @@ final class House: Sendable {
         return try await self.runtime.createAnonymous(self.cop.prepare(intent).get(), for: intent)
     }
 
-    func authenticated(_ user: String = "usr_a", tenant: String = "t", family: String? = nil) async throws -> IssuedSession {
+    func authenticated(
+        _ user: String = "usr_a", tenant: String = "t", family: String? = nil
+    ) async throws -> IssuedSession {
         let intent = SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: tenant, userID: user)
         return try await self.runtime.createAuthenticated(self.cop.prepare(intent).get(), for: intent, familyID: family)
     }

@@ -31,7 +31,10 @@ import Testing
 
     /// What a decision comes to, in one word.
     enum Outcome: Sendable, Equatable {
-        case answers, writes(StoredSessionState), expires(SessionFault.Code), refuses(SessionFault.Code)
+        case answers
+        case writes(StoredSessionState)
+        case expires(SessionFault.Code)
+        case refuses(SessionFault.Code)
 
         init(_ action: SessionAction) {
             switch action {
@@ -50,7 +53,10 @@ import Testing
         var at = now
         let line: Int
 
-        init(_ record: SessionRecord?, _ event: SessionEvent, _ outcome: Outcome, at: Milliseconds = now, line: Int = #line) {
+        init(
+            _ record: SessionRecord?, _ event: SessionEvent, _ outcome: Outcome, at: Milliseconds = now,
+            line: Int = #line
+        ) {
             self.record = record
             self.event = event
             self.outcome = outcome

@@ -36,7 +36,8 @@ import Testing
     @Test("A limit of nothing allows nothing")
     func zero() {
         let limiter = RateLimiter()
-        #expect(limiter.take(.anonymousSession, key: "a", cost: 1, perMinute: 0, now: 0) == .limited(retryAfterSeconds: 60))
+        #expect(
+            limiter.take(.anonymousSession, key: "a", cost: 1, perMinute: 0, now: 0) == .limited(retryAfterSeconds: 60))
     }
 
     @Test("The wait that is named is long enough, and no second too long")

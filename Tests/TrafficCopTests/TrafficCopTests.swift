@@ -87,7 +87,8 @@ import Testing
             SessionIntent(kind: .anonymous, clientAddress: "a", tenantID: "t", userID: "u"),
             SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: "t"),
             SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: "", userID: "u"),
-            SessionIntent(kind: .authenticated, clientAddress: "a", sessionID: "ses_chosen", tenantID: "t", userID: "u"),
+            SessionIntent(
+                kind: .authenticated, clientAddress: "a", sessionID: "ses_chosen", tenantID: "t", userID: "u"),
             SessionIntent(kind: .upgrade, clientAddress: "a", tenantID: "t", userID: "u"),
             SessionIntent(kind: .resume, clientAddress: "a", sessionID: "s"),
         ]

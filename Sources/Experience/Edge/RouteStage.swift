@@ -79,9 +79,9 @@ struct RouteStage {
         case .admitted(let admitted): return proxy(admitted, pool)
         case .later(let future):
             let deferred = DeferredExchange(writer: connection)
-            let bound = NIOLoopBound((self, deferred), eventLoop: connection.eventLoop)
+            let bound = NIOLoopBound((self, deferred, pool), eventLoop: connection.eventLoop)
             future.whenComplete { result in
-                let (stage, deferred) = bound.value
+                let (stage, deferred, pool) = bound.value
                 guard !deferred.isGone else { return }
                 switch result {
                 case .success(.success(let admitted)): deferred.resolve(stage.proxy(admitted, pool))

@@ -17,11 +17,11 @@ struct SocketStage {
     /// The agent socket: the embedded Runtime's, or relayed to an external one.
     func agent() -> (any Exchange)? {
         if let pool = loop.upstreams.runtime {
-            return judge(isAgent: false, scopes: []) { stage, upgrade in
+            return judge(isAgent: false) { stage, upgrade in
                 stage.relay(upgrade, to: pool, RuntimeTarget.route, isRuntime: true)
             }
         }
-        return judge(isAgent: true, scopes: []) { stage, upgrade in
+        return judge(isAgent: true) { stage, upgrade in
             guard let permit = upgrade.admitted.permit else { return stage.refuse(Problem(.sessionMismatch)) }
             let agent = AgentSocket(
                 runtime: stage.services.runtime, permit: permit, resumeFrom: upgrade.resumeFrom)
@@ -31,19 +31,14 @@ struct SocketStage {
 
     /// The diagnostic echo: always here.
     func echo() -> (any Exchange)? {
-        judge(isAgent: false, scopes: []) { stage, upgrade in stage.embed(EchoSocket(), upgrade) }
+        judge(isAgent: false) { stage, upgrade in stage.embed(EchoSocket(), upgrade) }
     }
 
     /// A routed socket.
     func relay(_ route: Route, pool: UpstreamPool) -> (any Exchange)? {
         let terms = route.configuration
-        switch terms.require {
-        case .tokenAndSession:
-            return judge(isAgent: false, scopes: terms.scopes) { stage, upgrade in
-                stage.relay(upgrade, to: pool, route, isRuntime: false)
-            }
-        case .none, .token, .session:
-            return relayByRequirement(route, pool: pool)
+        return judge(isAgent: false, requirement: terms.require, scopes: terms.scopes) { stage, upgrade in
+            stage.relay(upgrade, to: pool, route, isRuntime: false)
         }
     }
 
@@ -51,12 +46,15 @@ struct SocketStage {
 
     private typealias Next = (SocketStage, UpgradeRequest) -> (any Exchange)?
 
-    private func judge(isAgent: Bool, scopes: [String], _ next: @escaping Next) -> (any Exchange)? {
+    private func judge(
+        isAgent: Bool, requirement: RouteConfiguration.Requirement = .tokenAndSession, scopes: [String] = [],
+        _ next: @escaping Next
+    ) -> (any Exchange)? {
         connection.closeAfterAnswer()
         connection.answerFields = CORS(services.origins, head, isPublic: false).fields()
         let gate = UpgradeGate(
             gate: Gate(services: services, loop: loop), request: request, isAgent: isAgent)
-        switch gate.judge(scopes: scopes) {
+        switch gate.judge(requirement: requirement, scopes: scopes) {
         case .refused(let problem): return refuse(problem)
         case .admitted(let upgrade): return next(self, upgrade)
         case .later(let future):
@@ -67,30 +65,6 @@ struct SocketStage {
                 guard !deferred.isGone else { return }
                 switch result {
                 case .success(.success(let upgrade)): deferred.resolve(next(stage, upgrade))
-                case .success(.failure(let problem)): deferred.resolve(stage.refuse(problem))
-                case .failure: deferred.resolve(stage.refuse(Problem(.storeUnavailable)))
-                }
-            }
-            return deferred
-        }
-    }
-
-    /// A route that asks for less than token and session: §4's carriers for what it asks for.
-    private func relayByRequirement(_ route: Route, pool: UpstreamPool) -> (any Exchange)? {
-        connection.closeAfterAnswer()
-        let gate = UpgradeGate(gate: Gate(services: services, loop: loop), request: request, isAgent: false)
-        switch gate.judge(requirement: route.configuration.require, scopes: route.configuration.scopes) {
-        case .refused(let problem): return refuse(problem)
-        case .admitted(let upgrade): return relay(upgrade, to: pool, route, isRuntime: false)
-        case .later(let future):
-            let deferred = DeferredExchange(writer: connection)
-            let bound = NIOLoopBound((self, deferred), eventLoop: connection.eventLoop)
-            future.whenComplete { result in
-                let (stage, deferred) = bound.value
-                guard !deferred.isGone else { return }
-                switch result {
-                case .success(.success(let upgrade)):
-                    deferred.resolve(stage.relay(upgrade, to: pool, route, isRuntime: false))
                 case .success(.failure(let problem)): deferred.resolve(stage.refuse(problem))
                 case .failure: deferred.resolve(stage.refuse(Problem(.storeUnavailable)))
                 }

@@ -40,12 +40,7 @@ struct UpgradeGate {
     /// Whether `resume_from` is the gateway's own parameter here.
     let isAgent: Bool
 
-    /// Token and session, or a ticket, as the agent socket and `token+session` routes ask for.
-    func judge(scopes: [String]) -> Answer {
-        judge(requirement: .tokenAndSession, scopes: scopes)
-    }
-
-    /// The same order of checks for a route that asks for less.
+    /// Runs the checks; the agent socket and `token+session` routes take token and session, or a ticket for both.
     func judge(requirement: RouteConfiguration.Requirement, scopes: [String]) -> Answer {
         let accept: String
         switch handshake() {

@@ -36,7 +36,9 @@ struct MessageFacts: Sendable {
         switch field.id {
         case .contentLength: try self.noteContentLength(field.value, padding, bytes)
         case .transferEncoding: try self.noteTransferEncoding(field.value, padding, bytes)
-        case .connection: try self.noteConnection(field.value, bytes)
+        case .connection:
+            guard padding != .tabs else { throw WireError(.connection, "Connection is not a list of tokens") }
+            try self.noteConnection(field.value, bytes)
         case .host where self.kind == .request:
             guard self.host == nil else { throw WireError(.duplicateHost, "more than one Host") }
             guard HostRule.accepts(bytes, field.value) else { throw WireError(.host, "Host is not a host and port") }

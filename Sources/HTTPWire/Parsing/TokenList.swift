@@ -1,6 +1,7 @@
 /// Walks a comma-separated list of tokens inside a field value.
 ///
-/// Strict: an empty value is an empty list, but an empty element in a list of more is malformed.
+/// Strict: an empty value is an empty list, but an empty element in a list of more is malformed. So is a tab: legal, sent
+/// by nobody, and taken for part of the token by some readers.
 struct TokenList {
     enum Element {
         case token(ByteRange)
@@ -20,12 +21,12 @@ struct TokenList {
 
     mutating func next(in bytes: UnsafeRawBufferPointer) -> Element {
         guard self.expectsElement else { return .end }
-        self.skipWhitespace(bytes)
+        self.skipSpaces(bytes)
         let start = self.position
         while self.position < self.end, ByteClass.token.contains(bytes[self.position]) { self.position += 1 }
         let token = ByteRange(start: start, end: self.position)
         guard !token.isEmpty else { return .malformed }
-        self.skipWhitespace(bytes)
+        self.skipSpaces(bytes)
         if self.position == self.end {
             self.expectsElement = false
         } else if bytes[self.position] == Byte.comma {
@@ -36,7 +37,7 @@ struct TokenList {
         return .token(token)
     }
 
-    private mutating func skipWhitespace(_ bytes: UnsafeRawBufferPointer) {
-        while self.position < self.end, bytes[self.position].isOptionalWhitespace { self.position += 1 }
+    private mutating func skipSpaces(_ bytes: UnsafeRawBufferPointer) {
+        while self.position < self.end, bytes[self.position] == Byte.space { self.position += 1 }
     }
 }

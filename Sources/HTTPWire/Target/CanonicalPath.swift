@@ -49,7 +49,7 @@ package struct CanonicalPath: Sendable, Equatable {
 
     private static let root = ByteBuffer(string: "/")
 
-    /// Whether the path is canonical at a glance: only plain bytes, no empty segment, no segment that begins with a dot.
+    /// Whether the path is canonical at a glance: only plain bytes, no segment that is empty or begins with a dot.
     private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.first == Byte.slash else { return false }
         var previous = Byte.asterisk

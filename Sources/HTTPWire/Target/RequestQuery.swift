@@ -2,8 +2,8 @@ import NIOCore
 
 /// The query of a request target, read as `name=value` pairs between ampersands.
 ///
-/// Nothing else separates pairs, and a plus sign is a plus sign: tokens are looked for here, not forms. Names and values
-/// are decoded once. A name with a broken escape equals no name.
+/// Nothing else separates pairs, and a plus sign is a plus sign: tokens are looked for here, not forms. Names and
+/// values are decoded once. A name with a broken escape equals no name.
 package struct RequestQuery: Sendable {
     /// The most pairs that are looked at; a query of more is refused where it is read.
     package static let maxPairs = 64

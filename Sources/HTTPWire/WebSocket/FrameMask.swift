@@ -1,7 +1,8 @@
 /// The masking of RFC 6455 §5.3.
 package enum FrameMask {
-    /// Copies `source` to `target` with `key` over it, a word at a time; `offset` is where in the payload `source` begins.
+    /// Copies `source` to `target` with `key` over it, a word at a time.
     ///
+    /// `offset` is where in the payload `source` begins.
     /// `target` must be as large as `source`; what would not fit is left out.
     static func apply(
         _ key: UInt32, from source: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer, offset: Int

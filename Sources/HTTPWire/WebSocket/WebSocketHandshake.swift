@@ -46,8 +46,8 @@ package enum WebSocketHandshake {
 
     /// Why an upstream's 101 must not become a tunnel; nil when it may.
     ///
-    /// `accept` is what the key that was sent demands. A subprotocol must be one that was offered, an extension may only
-    /// be there when some were offered: what was offered is read from `request`.
+    /// `accept` is what the key that was sent demands. A subprotocol must be one that was offered, an extension may
+    /// only be there when some were offered: what was offered is read from `request`.
     package static func faultOfAnswer(
         _ answer: ResponseHead, to request: RequestHead, accept: String
     ) -> StaticString? {

@@ -21,7 +21,7 @@ enum HeaderMemo {
     static func header(of segment: ArraySlice<UInt8>, _ limits: TokenLimits) throws(TokenRefusal) -> ProtectedHeader {
         // Whoever finds the memo in use reads the header himself rather than wait.
         let known: ProtectedHeader?? = last.withLockIfAvailable { entry in
-            guard let entry, entry.segment.elementsEqual(segment), entry.limits == limits.json else { return nil }
+            guard let entry, entry.limits == limits.json, entry.segment[...] == segment else { return nil }
             return entry.header
         }
         if case .some(.some(let header)) = known { return header }

@@ -37,7 +37,7 @@ public struct UnverifiedToken: Sendable {
         let (first, second) = try Self.dots(in: bytes)
         guard let payload = Base64URL.decode(bytes[(first + 1)..<second]),
             let signature = Base64URL.decode(bytes[(second + 1)...])
-        else { throw TokenRefusal(.malformed, "a segment is not base64url") }
+        else { throw Self.unreadable(bytes) }
         header = try HeaderMemo.header(of: bytes[..<first], limits)
         unverifiedPayload = payload
         self.signature = signature
@@ -67,23 +67,23 @@ public struct UnverifiedToken: Sendable {
         }
     }
 
-    /// Finds two dots and fails on a third; splitting would make an array of whatever is sent.
+    /// Finds two dots and looks no further: a third is no letter of base64url, so the signature is refused for it.
+    /// Splitting would make an array of whatever is sent.
     private static func dots(in bytes: [UInt8]) throws(TokenRefusal) -> (Int, Int) {
-        var first = 0
-        var second = 0
-        let count = bytes.withUnsafeBufferPointer { bytes in
-            var count = 0
-            for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
-                count += 1
-                if count == 1 { first = index }
-                if count == 2 { second = index }
-                if count == 5 { break }
-            }
-            return count
+        let dot = UInt8(ascii: ".")
+        guard let first = bytes.firstIndex(of: dot), let second = bytes[(first + 1)...].firstIndex(of: dot) else {
+            throw TokenRefusal(.malformed, "a token has three segments")
         }
-        guard count != 4 else { throw TokenRefusal(.malformed, "five segments: encrypted tokens (JWE) are not read") }
-        guard count == 2 else { throw TokenRefusal(.malformed, "a token has three segments") }
         guard first > 0 else { throw TokenRefusal(.malformed, "the header is empty") }
         return (first, second)
+    }
+
+    /// Why the segments cannot be read; the text is within its limit here.
+    private static func unreadable(_ bytes: [UInt8]) -> TokenRefusal {
+        switch bytes.count(where: { $0 == UInt8(ascii: ".") }) {
+        case 2: TokenRefusal(.malformed, "a segment is not base64url")
+        case 4: TokenRefusal(.malformed, "five segments: encrypted tokens (JWE) are not read")
+        default: TokenRefusal(.malformed, "a token has three segments")
+        }
     }
 }

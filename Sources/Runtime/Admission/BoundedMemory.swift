@@ -1,6 +1,7 @@
 /// A dictionary that forgets what was not asked for lately, in constant time.
 ///
-/// Two generations: what is used moves to the young one; when that is full it becomes the old one, and the old one goes.
+/// Two generations: what is used moves to the young one; when that is full it becomes the old one, and the one that
+/// was old goes.
 struct BoundedMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]

@@ -141,7 +141,7 @@ struct SessionLifecycle: Sendable {
         record.lastSeenAt = max(record.lastSeenAt, now)
     }
 
-    /// The new secret is the only one; the one presented may repeat this for a while, but never for longer by repeating.
+    /// The new secret is the only one; the one presented may repeat this for a while, which repeating does not stretch.
     private func rotate(
         _ record: inout SessionRecord, to hash: [UInt8], _ presented: Presented, now: Milliseconds
     ) {

@@ -42,15 +42,6 @@ enum RouteReader {
         if !route.scopes.isEmpty, !provesToken {
             complaints.append("'scopes' are read from a token: use 'require: token' or 'token+session'")
         }
-        if route.webSocket, route.require == .none {
-            complaints.append("'websocket: true' needs credentials to check: use 'require: token+session'")
-        }
-        if route.lease, route.require == .none {
-            complaints.append("'lease: true' needs a token or session that can end: use another 'require'")
-        }
-        if route.loginURL != nil, route.require == .none {
-            complaints.append("'login_url' is never used with 'require: none'")
-        }
         let isRemote = route.upstreams.map { $0.hasPrefix("https:") }
         if isRemote.contains(true), isRemote.contains(false) {
             complaints.append("'upstream' mixes https with plain connections: use one kind")

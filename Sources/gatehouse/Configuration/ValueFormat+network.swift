@@ -66,13 +66,13 @@ extension ValueFormat where Value == String {
     static func endpoint(schemes: [String]) -> Self {
         let forms = schemes.map { "\($0)://HOST:PORT" } + ["unix:/PATH"]
         return Self(
-            expects: forms.joined(separator: " or ") + ", with no path behind the port",
+            expects: forms.joined(separator: " or "),
             read: { text in
                 if text.hasPrefix("unix:/") {
                     return text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F } ? text : nil
                 }
                 guard let url = URLText(text), schemes.contains(url.scheme), url.userInformation == nil,
-                    url.path.isEmpty || url.path == "/", url.query == nil, url.fragment == nil
+                    url.query == nil, url.fragment == nil
                 else { return nil }
                 return text.hasSuffix("/") ? String(text.dropLast()) : text
             }, write: { $0 })

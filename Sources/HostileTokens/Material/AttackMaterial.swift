@@ -1,0 +1,131 @@
+import Encodings
+import JOSE
+
+/// What the attacks are made from: a good token, the published keys and, for the signed ones, a trusted signer.
+public struct AttackMaterial: Sendable {
+    /// The good token.
+    public let goodToken: [UInt8]
+    /// The published key set, as it was served.
+    public let keySetText: [UInt8]?
+    /// The published key that the good token was signed with.
+    public let key: VerificationKey?
+    /// The signer that the target trusts.
+    public let issuer: TestIssuer?
+    /// Seconds since 1970.
+    public let now: Int64
+    /// An address that tells when somebody connects; nil if nobody listens.
+    public let canaryURL: String?
+
+    let header: JSONObject
+    let claims: JSONObject
+    let payload: [UInt8]
+    let signature: [UInt8]
+    let segments: Segments
+
+    /// Reads the good token and the key set.
+    ///
+    /// - Parameters:
+    ///   - goodToken: a token that the target accepts.
+    ///   - keySet: the JWKS, as it was served.
+    ///   - issuer: a signer that the target trusts.
+    ///   - now: seconds since 1970.
+    ///   - canaryURL: an address that tells when somebody connects.
+    public init(
+        goodToken: some Collection<UInt8>, keySet: [UInt8]? = nil, issuer: TestIssuer? = nil, now: Int64,
+        canaryURL: String? = nil
+    ) throws(MaterialError) {
+        let bytes = Array(goodToken)
+        let token: UnverifiedToken
+        let claims: Claims
+        do throws(TokenRefusal) {
+            token = try UnverifiedToken(bytes)
+            claims = try token.unverifiedClaims()
+        } catch {
+            throw MaterialError(.tokenUnreadable, "the good token is no JWT: \(error.detail)")
+        }
+        guard let segments = Segments(bytes), let signature = Base64URL.decode(segments.signature) else {
+            throw MaterialError(.tokenUnreadable, "the good token is no JWT")
+        }
+        self.goodToken = bytes
+        self.segments = segments
+        self.signature = signature
+        self.header = token.header.all
+        self.claims = claims.members
+        self.payload = token.unverifiedPayload
+        self.issuer = issuer
+        self.now = now
+        self.canaryURL = canaryURL
+        keySetText = keySet
+        key = try keySet.map { text throws(MaterialError) in try Self.key(of: token.header, in: text) }
+    }
+
+    private static func key(of header: ProtectedHeader, in text: [UInt8]) throws(MaterialError) -> VerificationKey {
+        do throws(JOSEError) {
+            // Off by default is not off for an attacker.
+            let set = try JWKSet(parsing: text, policy: .remote, algorithms: SignatureAlgorithm.allCases)
+            guard case .success(let key) = set.key(for: header) else {
+                throw MaterialError(.keyMissing, "the key set does not hold the good token's key")
+            }
+            return key
+        } catch let error as JOSEError {
+            throw MaterialError(.keySetUnreadable, "the key set: \(error.message)")
+        } catch let error as MaterialError {
+            throw error
+        } catch {
+            throw MaterialError(.keySetUnreadable, "the key set cannot be read")
+        }
+    }
+
+    /// The good token's `exp`, in seconds since 1970.
+    public var goodTokenExpiry: Int64? { claims["exp"]?.int64Value }
+    var algorithmName: String { header["alg"]?.stringValue ?? "" }
+    var type: String? { header["typ"]?.stringValue }
+    var keyID: String? { header["kid"]?.stringValue }
+
+    /// The good token's algorithm, if JOSE knows it.
+    var algorithm: SignatureAlgorithm? { SignatureAlgorithm(name: algorithmName) }
+
+    /// The first audience of the good token.
+    var audience: String? {
+        claims["aud"]?.stringValue ?? claims["aud"]?.arrayValue?.first?.stringValue
+    }
+}
+
+/// Why nothing can be made of the material.
+public struct MaterialError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kind of fault.
+    public enum Code: String, Sendable {
+        case tokenUnreadable = "token_unreadable"
+        case keySetUnreadable = "key_set_unreadable"
+        case keyMissing = "key_missing"
+        case issuerMissing = "issuer_missing"
+    }
+
+    /// The kind of fault.
+    public let code: Code
+    /// One sentence; never a part of the token.
+    public let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// Equality of the codes.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+}
+
+/// The three texts of a compact JWS.
+struct Segments: Sendable {
+    let header: [UInt8]
+    let payload: [UInt8]
+    let signature: [UInt8]
+
+    init?(_ token: [UInt8]) {
+        let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        header = Array(parts[0])
+        payload = Array(parts[1])
+        signature = Array(parts[2])
+    }
+}

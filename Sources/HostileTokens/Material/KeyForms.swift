@@ -1,0 +1,113 @@
+import Encodings
+import JOSE
+
+/// The forms in which a public key may lie about, each of which somebody has taken for a shared secret.
+enum KeyForms {
+    /// A form: its name and how to make it; nil where a key has no such form.
+    struct Form: Sendable {
+        let name: String
+        let title: String
+        let bytes: @Sendable (AttackMaterial, VerificationKey) throws -> [UInt8]?
+    }
+
+    static let all: [Form] = texts + numbers
+
+    private static let texts = [
+        Form(name: "spki-pem", title: "the SPKI PEM") { _, key in Array(try key.pem().utf8) },
+        Form(name: "spki-pem-crlf", title: "the SPKI PEM with CRLF") { _, key in
+            Array(lines(try key.pem()).map { $0 + "\r\n" }.joined().utf8)
+        },
+        Form(name: "spki-pem-trimmed", title: "the SPKI PEM without its last newline") { _, key in
+            Array(lines(try key.pem()).joined(separator: "\n").utf8)
+        },
+        Form(name: "spki-pem-newline-first", title: "the SPKI PEM after a newline") { _, key in
+            Array(("\n" + (try key.pem())).utf8)
+        },
+        Form(name: "spki-pem-space-first", title: "the SPKI PEM after a space") { _, key in
+            Array((" " + (try key.pem())).utf8)
+        },
+        Form(name: "spki-der", title: "the SPKI DER") { _, key in try key.der() },
+        Form(name: "jwks", title: "the JWKS as served") { material, _ in material.keySetText },
+        Form(name: "jwk", title: "the JWK") { _, key in key.jwk?.serializedBytes() },
+        Form(name: "jwk-served", title: "the JWK as it stands in the JWKS") { material, _ in
+            try servedJWK(material)?.serializedBytes()
+        },
+        Form(name: "jwk-sorted", title: "the JWK with its names sorted") { _, key in
+            key.jwk.map { sorted($0).serializedBytes() }
+        },
+        Form(name: "thumbprint", title: "the thumbprint") { _, key in Array(key.thumbprint.utf8) },
+        Form(name: "kid", title: "the kid") { material, _ in material.keyID.map { Array($0.utf8) } },
+        Form(name: "empty", title: "nothing") { _, _ in [] },
+    ]
+
+    private static let numbers = [
+        Form(name: "pkcs1-pem", title: "the PKCS#1 PEM") { _, key in
+            guard let n = member("n", of: key), let e = member("e", of: key) else { return nil }
+            return Array(pem(DER.sequence(DER.integer(n), DER.integer(e)), "RSA PUBLIC KEY").utf8)
+        },
+        Form(name: "modulus", title: "the modulus") { _, key in member("n", of: key) },
+        Form(name: "coordinates", title: "x and y") { _, key in
+            member("x", of: key).map { $0 + (member("y", of: key) ?? []) }
+        },
+        Form(name: "point", title: "the uncompressed point") { _, key in
+            guard let x = member("x", of: key), let y = member("y", of: key) else { return nil }
+            return [4] + x + y
+        },
+    ]
+
+    /// A number of the public JWK.
+    static func member(_ name: String, of key: VerificationKey) -> [UInt8]? {
+        key.jwk?[name]?.stringValue.flatMap { Base64URL.decode($0) }
+    }
+
+    private static func lines(_ text: String) -> [Substring] {
+        text.split(separator: "\n")
+    }
+
+    private static func sorted(_ object: JSONObject) -> JSONObject {
+        var result: JSONObject = [:]
+        for (name, value) in object.members.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
+            result.append(name, value)
+        }
+        return result
+    }
+
+    private static func servedJWK(_ material: AttackMaterial) throws -> JSONObject? {
+        guard let text = material.keySetText, let keyID = material.keyID else { return nil }
+        let keys = try StrictJSON.object(text, limits: JSONLimits(maxBytes: 256 * 1024))["keys"]?.arrayValue
+        return keys?.compactMap(\.objectValue).first { $0["kid"] == .string(keyID) }
+    }
+
+    private static func pem(_ der: [UInt8], _ label: String) -> String {
+        var text = StandardBase64.encode(der)[...]
+        var lines = ["-----BEGIN \(label)-----"]
+        while !text.isEmpty {
+            lines.append(String(text.prefix(64)))
+            text = text.dropFirst(64)
+        }
+        return (lines + ["-----END \(label)-----", ""]).joined(separator: "\n")
+    }
+}
+
+/// Base64 with the alphabet and the padding that base64url does without.
+enum StandardBase64 {
+    static func encode(_ bytes: [UInt8]) -> String {
+        padded(String(decoding: alphabet(Base64URL.encodeBytes(bytes)), as: UTF8.self))
+    }
+
+    /// The other two letters in the place of `-` and `_`.
+    static func alphabet(_ text: [UInt8]) -> [UInt8] {
+        text.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+    }
+
+    /// With `=` up to a multiple of four.
+    static func padded(_ text: String) -> String {
+        text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    }
+}
