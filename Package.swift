@@ -127,6 +127,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse"]),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: ["gatehouse", "Encodings", "Experience", "JOSE", .product(name: "Logging", package: "swift-log")]),

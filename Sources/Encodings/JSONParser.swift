@@ -200,7 +200,9 @@ struct JSONParser {
         case UInt8(ascii: "u"):
             var code = try fourHexDigits()
             if (0xD800..<0xDC00).contains(code) {
-                guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw JSONError(.loneSurrogate, at: start) }
+                guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+                    throw JSONError(.loneSurrogate, at: start)
+                }
                 let low = try fourHexDigits()
                 guard (0xDC00..<0xE000).contains(low) else { throw JSONError(.loneSurrogate, at: start) }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)

@@ -1,7 +1,7 @@
 /// RFC 8259 without leniency: what two parsers could read differently is refused.
 ///
-/// Valid UTF-8 without byte order mark, unique names after unescaping, no lone surrogates, the exact grammar of numbers,
-/// nothing behind the value, and a bound on everything an attacker could make large.
+/// Valid UTF-8 without byte order mark, unique names after unescaping, no lone surrogates, the exact grammar of
+/// numbers, nothing behind the value, and a bound on everything an attacker could make large.
 public enum StrictJSON {
     /// The one value that `bytes` spells.
     public static func parse(

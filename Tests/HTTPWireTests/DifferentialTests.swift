@@ -90,17 +90,14 @@ struct DifferentialTests {
 
     @Test("no request is accepted that it refuses, and none is framed otherwise") func requests() {
         self.compare(
-            seeds: Seeds.requests, seed: 11, ours: { FramedConnection.requests($0) }, theirs: Reference.requests
-        ) { message in
-            message.start.split(separator: " ").first.map(Self.methods.contains) ?? false
-        }
+            seeds: Seeds.requests, seed: 11, ours: { FramedConnection.requests($0) }, theirs: Reference.requests,
+            isComparable: { $0.start.split(separator: " ").first.map(Self.methods.contains) ?? false })
     }
 
     @Test("no response is accepted that it refuses, and none is framed otherwise") func responses() {
         self.compare(
             seeds: Seeds.responses, seed: 12, ours: { Self.withoutInterim(FramedConnection.responses($0)) },
-            theirs: Reference.responses
-        ) { _ in true }
+            theirs: Reference.responses, isComparable: { _ in true })
     }
 
     /// Interim answers are dropped by the reference, so they are dropped here too.

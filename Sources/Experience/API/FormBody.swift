@@ -7,7 +7,8 @@ struct FormBody: Sendable {
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
             let rest = pair.dropFirst(name.count).dropFirst()
-            guard let name = Self.decode(name), let value = Self.decode(rest), let text = String(validating: value, as: UTF8.self)
+            guard let name = Self.decode(name), let value = Self.decode(rest),
+                let text = String(validating: value, as: UTF8.self)
             else { throw OAuthProblem(.invalidRequest, "The body is not well-formed form data.") }
             guard parameters.count < Self.maximumCount else {
                 throw OAuthProblem(.invalidRequest, "There are too many parameters.")

@@ -127,7 +127,9 @@ enum LoginRoute {
         let issued: IssuedSession
         do {
             issued = try await write(plan, call, account, familyID: tokens.familyID)
-            if binding == nil { try await services.securityGuard.bind(familyID: tokens.familyID, to: issued.session.id) }
+            if binding == nil {
+                try await services.securityGuard.bind(familyID: tokens.familyID, to: issued.session.id)
+            }
             if case .resume = plan { try await endFormerFamily(of: issued, ending) }
             try await ending.confirm(issued, for: tokens.principal)
         } catch {

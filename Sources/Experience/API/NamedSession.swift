@@ -65,7 +65,9 @@ extension APICall {
     func requireIdentity(of principal: Principal, in body: SecurityBody) throws(Problem) {
         let user = try body.string("user_id")
         let tenant = try body.string("tenant_id")
-        let isSame = (user?.hasSameBytes(as: principal.subject) ?? true) && (tenant?.hasSameBytes(as: principal.tenantID) ?? true)
+        let isSame =
+            (user?.hasSameBytes(as: principal.subject) ?? true)
+            && (tenant?.hasSameBytes(as: principal.tenantID) ?? true)
         guard isSame else { throw Problem(.identityMismatch) }
     }
 }

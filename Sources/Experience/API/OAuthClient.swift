@@ -73,7 +73,8 @@ enum OAuthClient {
     /// `base64(form(id) ":" form(secret))` (RFC 6749 section 2.3.1).
     private static func decodeBasic(_ text: String) -> Credentials? {
         var bytes = Array(text.utf8)
-        guard bytes.count.isMultiple(of: 4), !bytes.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+        guard bytes.count.isMultiple(of: 4),
+            !bytes.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
         else { return nil }
         for _ in 0..<2 where bytes.last == UInt8(ascii: "=") { bytes.removeLast() }
         let alphabet = bytes.map { byte in
@@ -85,7 +86,8 @@ enum OAuthClient {
         }
         guard let decoded = Base64URL.decode(alphabet), let colon = decoded.firstIndex(of: UInt8(ascii: ":")),
             let id = FormBody.decode(decoded[..<colon]), let secret = FormBody.decode(decoded[(colon + 1)...]),
-            let idText = String(validating: id, as: UTF8.self), let secretText = String(validating: secret, as: UTF8.self)
+            let idText = String(validating: id, as: UTF8.self),
+            let secretText = String(validating: secret, as: UTF8.self)
         else { return nil }
         return Credentials(id: idText, secret: secretText)
     }

@@ -36,7 +36,9 @@ enum RefreshRoute {
             // Rotation does not make a family live longer: the cookie gets what is left of it.
             let family = try await call.services.securityGuard.family(ofRefreshToken: next)
             let left = (family?.absoluteExpiresAt ?? 0) - call.services.clock()
-            if let shown = delivery.hand(refreshToken: next, lifetime: left) { answer["refresh_token"] = .string(shown) }
+            if let shown = delivery.hand(refreshToken: next, lifetime: left) {
+                answer["refresh_token"] = .string(shown)
+            }
         }
         if let home = refreshed.home {
             answer["session_id"] = .string(home.id)

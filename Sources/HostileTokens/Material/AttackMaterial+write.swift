@@ -58,13 +58,22 @@ extension AttackMaterial {
         return RawJSON.text(of: plain, changes)
     }
 
-    /// The good claims, five minutes valid from now, with changes as in `headerText`.
+    /// The good claims, dated anew, with changes as in `headerText`.
     func freshClaims(_ changes: [(name: String, raw: String?)] = []) -> String {
         var claims = claims
-        claims["iat"] = .integer(now - 5)
-        if claims["nbf"] != nil { claims["nbf"] = .integer(now - 5) }
-        claims["exp"] = .integer(now + 300)
+        claims["iat"] = .integer(freshIssuance)
+        if claims["nbf"] != nil { claims["nbf"] = .integer(freshIssuance) }
+        claims["exp"] = .integer(freshExpiry)
         return RawJSON.text(of: claims, changes)
+    }
+
+    private var freshIssuance: Int64 { now - 5 }
+
+    /// Five minutes later, unless the target's own tokens live shorter: it may refuse what lives longer.
+    var freshExpiry: Int64 {
+        guard let issued = claims["iat"]?.int64Value, let expiry = goodTokenExpiry else { return freshIssuance + 300 }
+        let (lifetime, overflow) = expiry.subtractingReportingOverflow(issued)
+        return freshIssuance + (overflow ? 300 : min(max(lifetime, 0), 300))
     }
 
     /// A right signature over any header and payload.
@@ -132,5 +141,17 @@ enum RawJSON {
     /// A JSON string.
     static func quoted(_ text: String) -> String {
         JSONValue.string(text).serialized()
+    }
+}
+
+extension RawJSON {
+    /// The object's text with a raw member before all others.
+    static func prepending(_ member: String, to object: String) -> String {
+        "{" + member + (object == "{}" ? "" : ",") + object.dropFirst()
+    }
+
+    /// The object's text with a raw member after all others.
+    static func appending(_ member: String, to object: String) -> String {
+        object.dropLast() + (object == "{}" ? "" : ",") + member + "}"
     }
 }

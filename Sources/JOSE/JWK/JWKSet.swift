@@ -5,7 +5,8 @@ import Libcrypto
 public struct JWKSet: Sendable {
     /// Where a set comes from decides what happens to a key that cannot be used.
     public enum Policy: Sendable {
-        /// Ours: a key that cannot be used refuses the set, so that the mistake is seen. Keys for encryption are skipped.
+        /// Ours: a key that cannot be used refuses the set, so that the mistake is seen. Keys for encryption are
+        /// skipped.
         case local
         /// Someone else's: a key that cannot be used is skipped, so that it does not take the others with it. Shared
         /// secrets refuse the set: there is no such thing as a published secret.

@@ -1,8 +1,7 @@
 import Encodings
 import Synchronization
 
-/// Remembers the header read last: the tokens of one issuer begin with the same bytes, and reading them anew would be a
-/// sixth of the work around an RSA verification.
+/// Remembers the header read last: the tokens of one issuer begin with the same bytes.
 ///
 /// Nothing is decided here. The result depends on the bytes and the limits alone, and both are compared.
 enum HeaderMemo {

@@ -79,6 +79,6 @@ enum KeyForm {
     private static func hasBoundaryLine(_ bytes: [UInt8]) -> Bool {
         let boundary = Array("-----BEGIN ".utf8)
         guard bytes.count >= boundary.count else { return false }
-        return (0...(bytes.count - boundary.count)).contains { bytes[$0..<($0 + boundary.count)].elementsEqual(boundary) }
+        return (0...(bytes.count - boundary.count)).contains { bytes[$0...].starts(with: boundary) }
     }
 }

@@ -23,7 +23,9 @@ public struct VerificationKey: Sendable {
 
     // MARK: Reading
 
-    /// Reads one key in any form, told apart by content: PEM, DER or JWK; of a private key only the public half is kept.
+    /// Reads one key in any form, told apart by content: PEM, DER or JWK.
+    ///
+    /// Of a private key only the public half is kept.
     ///
     /// - Parameters:
     ///   - bytes: the key.

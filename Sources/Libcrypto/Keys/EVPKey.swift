@@ -1,7 +1,8 @@
 import CLibcrypto
 
 /// Owns one reference to an `EVP_PKEY`.
-// @unchecked: nothing changes the key after it was made, and libcrypto counts references and caches under its own locks.
+// @unchecked: nothing changes the key after it was made, and libcrypto counts references and caches under its own
+// locks.
 final class EVPKey: @unchecked Sendable {
     let pointer: OpaquePointer
 

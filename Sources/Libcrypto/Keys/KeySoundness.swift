@@ -43,7 +43,7 @@ enum KeySoundness {
         let exponent = try key.number(OSSL_PKEY_PARAM_RSA_E)
         let value = exponent.count <= 8 ? exponent.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } : 0
         guard value >= 65537, value & 1 == 1 else {
-            throw LibcryptoError(.unsoundKey, "an RSA key whose exponent is not odd, 65537 or more, and at most 64 bits")
+            throw LibcryptoError(.unsoundKey, "an RSA exponent that is not odd, at least 65537 and at most 64 bits")
         }
     }
 

@@ -21,7 +21,8 @@ struct PEMBlock {
             let ending = Array("-----END ".utf8) + label + dashes
             guard let end = find(ending, in: text, from: labelEnd) else { break }
             at = end + ending.count
-            blocks.append(PEMBlock(label: String(decoding: label, as: UTF8.self), bytes: Array(text[start..<at]) + [10]))
+            let name = String(decoding: label, as: UTF8.self)
+            blocks.append(PEMBlock(label: name, bytes: Array(text[start..<at]) + [10]))
         }
         return blocks
     }

@@ -40,7 +40,8 @@ struct LoginAPITests {
         let house = try await APIHouse()
         _ = try await house.account()
         let (victim, mine) = (try await house.anonymous(), try await house.anonymous())
-        let body = #"{"email":"ada@example.com","password":"\#(APIHouse.password)","session_id":"\#(victim.sessionID)"}"#
+        let body =
+            #"{"email":"ada@example.com","password":"\#(APIHouse.password)","session_id":"\#(victim.sessionID)"}"#
         for secret in [nil, mine.secret] {
             let answer = try await house.send("POST", "/api/auth/login", Ask(body, secret: secret))
             #expect(answer.text("session") == "created")
@@ -59,7 +60,8 @@ struct LoginAPITests {
         #expect(second.secret != first.secret)
         #expect(try await house.send("GET", "/api/auth/me", Ask(token: first.token)).status == 401)
         #expect(try await house.send("GET", "/api/auth/me", Ask(token: second.token)).status == 200)
-        let old = try await house.send("POST", "/api/auth/refresh", Ask(#"{"refresh_token":"\#(first.refreshToken!)"}"#))
+        let old = try await house.send(
+            "POST", "/api/auth/refresh", Ask(#"{"refresh_token":"\#(first.refreshToken ?? "")"}"#))
         #expect(old.status == 401 && old.code == "invalid_grant")
         #expect(try await house.send("GET", "/api/session/current", Ask(secret: second.secret)).status == 200)
     }
@@ -73,6 +75,45 @@ struct LoginAPITests {
         let bob = try await house.login("bob@example.com", secret: ada.secret)
         #expect(bob.status == 409 && bob.code == "session_conflict")
         #expect(try await house.send("GET", "/api/session/current", Ask(secret: ada.secret)).status == 200)
+    }
+
+    @Test("The secret of a race that was lost is a conflict to others; its owner may log in with it again")
+    func previousSecret() async throws {
+        let house = try await APIHouse()
+        _ = try await house.account()
+        _ = try await house.account("bob@example.com")
+        let made = try await house.anonymous()
+        _ = try await house.login(secret: made.secret)
+        #expect(try await house.login("bob@example.com", secret: made.secret).code == "session_conflict")
+        let again = try await house.login(secret: made.secret)
+        #expect(again.status == 200 && again.sessionID == made.sessionID)
+        house.clock.advance(11_000)
+        let late = try await house.login(secret: made.secret)
+        #expect(late.text("session") == "created" && late.sessionID != made.sessionID)
+    }
+
+    @Test("A logout by a guest's secret ends the family as well")
+    func guestLogout() async throws {
+        let house = try await APIHouse()
+        _ = try await house.account()
+        let login = try await house.login()
+        let guest = try await house.send("POST", "/api/session/create", Ask(token: login.token))
+        #expect(try await house.send("POST", "/api/auth/logout", Ask(secret: guest.secret)).status == 204)
+        let me = try await house.send("GET", "/api/auth/me", Ask(token: login.token))
+        #expect(me.status == 401 && me.code == "invalid_token")
+        #expect(me.header("WWW-Authenticate") == #"Bearer realm="gatehouse", error="invalid_token""#)
+        #expect(try await house.send("GET", "/api/session/current", Ask(secret: login.secret)).status == 410)
+    }
+
+    @Test("A refresh whose home session has ended is refused")
+    func homeless() async throws {
+        let house = try await APIHouse()
+        _ = try await house.account()
+        let login = try await house.login()
+        house.clock.advance(13 * 3_600_000)
+        let answer = try await house.send(
+            "POST", "/api/auth/refresh", Ask(#"{"refresh_token":"\#(login.refreshToken ?? "")"}"#))
+        #expect(answer.status == 401 && answer.code == "invalid_grant")
     }
 
     @Test("Of two logins at once on one session exactly one wins, whoever they are", arguments: [true, false])
@@ -155,12 +196,14 @@ struct LoginAPITests {
         _ = try await house.account()
         let login = try await house.login()
         let guest = try await house.send("POST", "/api/session/create", Ask(token: login.token))
-        #expect(try await house.send("DELETE", "/api/session/\(guest.sessionID)", Ask(secret: guest.secret)).status == 204)
+        #expect(
+            try await house.send("DELETE", "/api/session/\(guest.sessionID)", Ask(secret: guest.secret)).status == 204)
         #expect(try await house.send("GET", "/api/auth/me", Ask(token: login.token)).status == 200)
-        #expect(try await house.send("DELETE", "/api/session/\(login.sessionID)", Ask(token: login.token)).status == 204)
+        #expect(
+            try await house.send("DELETE", "/api/session/\(login.sessionID)", Ask(token: login.token)).status == 204)
         #expect(try await house.send("GET", "/api/auth/me", Ask(token: login.token)).status == 401)
         let refresh = try await house.send(
-            "POST", "/api/auth/refresh", Ask(#"{"refresh_token":"\#(login.refreshToken!)"}"#))
+            "POST", "/api/auth/refresh", Ask(#"{"refresh_token":"\#(login.refreshToken ?? "")"}"#))
         #expect(refresh.status == 401)
     }
 
@@ -173,7 +216,7 @@ struct LoginAPITests {
             switch proof {
             case "token": Ask(token: login.token)
             case "secret": Ask(secret: login.secret)
-            default: Ask(#"{"refresh_token":"\#(login.refreshToken!)"}"#)
+            default: Ask(#"{"refresh_token":"\#(login.refreshToken ?? "")"}"#)
             }
         #expect(try await house.send("POST", "/api/auth/logout", ask).status == 204)
         #expect(try await house.send("GET", "/api/auth/me", Ask(token: login.token)).status == 401)

@@ -144,6 +144,53 @@ struct SessionAPITests {
         #expect(late.status == 403)
     }
 
+    @Test("The secret before may repeat the very same upgrade for ten seconds, in a cookie too")
+    func repeatedUpgrade() async throws {
+        let house = try await APIHouse()
+        _ = try await house.account()
+        let made = try await house.anonymous()
+        let token = try await house.login().token
+        let path = "/api/session/\(made.sessionID)/upgrade"
+        _ = try await house.send("PATCH", path, Ask(token: token, secret: made.secret))
+        let again = try await house.send("PATCH", path, Ask(token: token, cookie: made.secret, isBrowser: true))
+        #expect(again.status == 200)
+        let cookie = try #require(again.cookie("__Host-gatehouse"))
+        #expect(try await house.send("GET", "/api/session/current", Ask(cookie: cookie)).status == 200)
+        house.clock.advance(11_000)
+        let late = try await house.send("PATCH", path, Ask(token: token, cookie: made.secret, isBrowser: true))
+        #expect(late.status == 401 && late.cookie("__Host-gatehouse") == "")
+    }
+
+    @Test("Of two users upgrading one session at once, one owns it and the other is told 409")
+    func upgradeRace() async throws {
+        let house = try await APIHouse()
+        _ = try await house.account()
+        _ = try await house.account("bob@example.com")
+        let tokens = [try await house.login().token, try await house.login("bob@example.com").token]
+        for _ in 0..<20 {
+            let made = try await house.anonymous()
+            let path = "/api/session/\(made.sessionID)/upgrade"
+            async let one = house.send("PATCH", path, Ask(token: tokens[0], secret: made.secret))
+            async let two = house.send("PATCH", path, Ask(token: tokens[1], secret: made.secret))
+            let statuses = try await [one.status, two.status]
+            #expect(statuses.sorted() == [200, 409])
+        }
+    }
+
+    @Test("An idle session is 410 as expired, and using it keeps it")
+    func expiry() async throws {
+        let house = try await APIHouse()
+        let made = try await house.anonymous()
+        for _ in 0..<3 {
+            house.clock.advance(20 * 60_000)
+            let seen = try await house.send("GET", "/api/session/current", Ask(secret: made.secret))
+            #expect(seen.status == 200)
+        }
+        house.clock.advance(31 * 60_000)
+        let gone = try await house.send("GET", "/api/session/\(made.sessionID)", Ask(secret: made.secret))
+        #expect(gone.status == 410 && gone.code == "session_expired")
+    }
+
     @Test("Both carriers of the access token at once are refused")
     func twoCarriers() async throws {
         let house = try await APIHouse()
@@ -233,7 +280,8 @@ struct SessionAPITests {
         _ = try await house.account()
         let login = try await house.login()
         let body = #"{"id":"c1","intent":"echo","params":{"a":1}}"#
-        let done = try await house.send("POST", "/api/intent", Ask(body, token: login.token, sessionID: login.sessionID))
+        let done = try await house.send(
+            "POST", "/api/intent", Ask(body, token: login.token, sessionID: login.sessionID))
         #expect(done.status == 200)
         #expect(done.json["data"] == ["a": 1])
         #expect(try await house.send("POST", "/api/intent", Ask(body, token: login.token)).status == 401)

@@ -1,0 +1,20 @@
+/// J25: the other claims that RFC 9068 requires, missing or of another type.
+enum ClaimAttacks {
+    static let all: [Attack] = ["sub", "client_id", "jti"].flatMap { claim in
+        faults.map { fault in attack(claim, fault) }
+    }
+
+    private static let faults: [(name: String, raw: String?)] = [
+        ("missing", nil), ("null", "null"), ("empty", #""""#), ("number", "1"), ("array", #"["x"]"#), ("object", "{}"),
+    ]
+
+    private static func attack(_ claim: String, _ fault: (name: String, raw: String?)) -> Attack {
+        Attack(
+            id: "J25-\(claim.replacing("_", with: "-"))-\(fault.name)", title: "\(claim) \(fault.raw ?? "left out")",
+            reference: "RFC 9068 §2.2, RFC 8725 §3.8", category: .claims, mode: .signed
+        ) { material in
+            guard material.isAccessToken, material.claims[claim] != nil else { return nil }
+            return .token(try material.signed(claimChanges: [(claim, fault.raw)]))
+        }
+    }
+}

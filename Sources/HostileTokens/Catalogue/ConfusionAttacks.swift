@@ -1,0 +1,21 @@
+import JOSE
+
+/// J03: the public key, which everybody has, taken for a shared secret because the header says HMAC.
+enum ConfusionAttacks {
+    static let all: [Attack] = [SignatureAlgorithm.hs256, .hs384, .hs512].flatMap { algorithm in
+        KeyForms.all.map { attack(algorithm, $0) }
+    }
+
+    private static func attack(_ algorithm: SignatureAlgorithm, _ form: KeyForms.Form) -> Attack {
+        Attack(
+            id: "J03-\(algorithm.rawValue.lowercased())-\(form.name)",
+            title: "\(algorithm.rawValue) under \(form.title) as the secret",
+            reference: "RFC 8725 §2.1, CVE-2016-5431, CVE-2023-48223", category: .confusion
+        ) { material in
+            guard let key = material.key, !key.isSymmetric, let secret = try form.bytes(material, key) else {
+                return nil
+            }
+            return .token(try material.forged(secret: secret, algorithm, keyID: material.keyID ?? key.keyID))
+        }
+    }
+}

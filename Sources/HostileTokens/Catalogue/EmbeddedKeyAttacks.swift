@@ -1,0 +1,65 @@
+import Encodings
+import JOSE
+
+/// J05 and the `x5c` half of J06: the attacker brings the key along.
+enum EmbeddedKeyAttacks {
+    static let all: [Attack] = [
+        attack("J05-jwk-same-kid", "an attacker's jwk in the header, under the good kid") { material in
+            try embedded(material, keyID: material.keyID) { $0 }
+        },
+        attack("J05-jwk-own-kid", "an attacker's jwk in the header, under its own kid") { material in
+            try embedded(material, keyID: nil) { $0 }
+        },
+        attack("J05-jwk-without-alg", "an attacker's jwk without alg") { material in
+            try embedded(material, keyID: material.keyID) { jwk in
+                var jwk = jwk
+                jwk["alg"] = nil
+                return jwk
+            }
+        },
+        attack("J05-jwk-oct", "a shared secret as jwk, under HS256") { material in
+            let secret = Array("a secret the attacker chose himself, long enough".utf8)
+            let jwk: JSONObject = ["kty": "oct", "k": .string(Base64URL.encode(secret))]
+            return try material.forged(
+                secret: secret, .hs256, keyID: material.keyID ?? "", extraHeader: ["jwk": .object(jwk)])
+        },
+        attack("J05-unknown-key", "an attacker's key under the good kid, nothing embedded") { material in
+            try material.attackerKey(keyID: material.keyID).map { try material.forged(with: $0) }
+        },
+        attack("J06-x5c", "an attacker's certificate in x5c") { material in
+            guard let key = try material.attackerKey(keyID: material.keyID) else { return nil }
+            let certificate = Certificate.selfMade(for: try key.verificationKey.der())
+            return try material.forged(
+                with: key, extraHeader: ["x5c": .array([.string(StandardBase64.encode(certificate))])])
+        },
+    ]
+
+    private static func embedded(
+        _ material: AttackMaterial, keyID: String?, _ change: (JSONObject) -> JSONObject
+    ) throws -> [UInt8]? {
+        guard let key = try material.attackerKey(keyID: keyID), let jwk = key.verificationKey.jwk else { return nil }
+        return try material.forged(with: key, extraHeader: ["jwk": .object(change(jwk))])
+    }
+
+    private static func attack(
+        _ id: String, _ title: String, _ token: @escaping @Sendable (AttackMaterial) throws -> [UInt8]?
+    ) -> Attack {
+        Attack(id: id, title: title, reference: "RFC 7515 §4.1.3, §4.1.6, CVE-2018-0114", category: .embeddedKey) {
+            try token($0).map(Payload.token)
+        }
+    }
+}
+
+/// A certificate that is only good for being read: whoever checks its signature refuses it.
+enum Certificate {
+    static func selfMade(for subjectPublicKeyInfo: [UInt8]) -> [UInt8] {
+        // ecdsa-with-SHA256 and commonName.
+        let algorithm = DER.sequence(DER.objectIdentifier([0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]))
+        let name = DER.sequence(
+            DER.set(DER.sequence(DER.objectIdentifier([0x55, 0x04, 0x03]), DER.utf8String("attacker.invalid"))))
+        let validity = DER.sequence(DER.utcTime("200101000000Z"), DER.utcTime("491231235959Z"))
+        let body = DER.sequence(DER.integer([1]), algorithm, name, validity, name, subjectPublicKeyInfo)
+        let signature = DER.sequence(DER.integer([1]), DER.integer([1]))
+        return DER.sequence(body, algorithm, DER.bitString(signature))
+    }
+}

@@ -1,0 +1,42 @@
+import Encodings
+import JOSE
+
+/// J06: the header says where to fetch the key. Nobody may go there.
+enum RemoteKeyAttacks {
+    static let all: [Attack] = ["jku", "x5u"].flatMap { member in places.map { attack(member, $0) } }
+
+    private struct Place: Sendable {
+        let name: String
+        let title: String
+        let url: @Sendable (AttackMaterial) -> String?
+    }
+
+    private static let places = [
+        // Somebody listens there, and a visit fails the attack whatever the answer was.
+        Place(name: "canary", title: "an address of the attacker's") { $0.canaryURL },
+        Place(name: "foreign", title: "a foreign https address") { _ in "https://attacker.invalid/jwks.json" },
+        Place(name: "loopback", title: "a closed loopback port") { _ in "http://127.0.0.1:1/jwks.json" },
+        Place(name: "metadata", title: "a cloud's metadata service") { _ in "http://169.254.169.254/latest/meta-data/" },
+        Place(name: "file", title: "a file") { _ in "file:///etc/hostname" },
+        Place(name: "userinfo", title: "the issuer as user information") { issuer($0) + "@attacker.invalid/jwks.json" },
+        Place(name: "redirect", title: "an open redirect of the issuer's") {
+            issuer($0) + "/redirect?to=https%3A%2F%2Fattacker.invalid%2Fjwks.json"
+        },
+    ]
+
+    private static func issuer(_ material: AttackMaterial) -> String {
+        material.claims["iss"]?.stringValue ?? "https://issuer.invalid"
+    }
+
+    private static func attack(_ member: String, _ place: Place) -> Attack {
+        Attack(
+            id: "J06-\(member)-\(place.name)", title: "\(member) with \(place.title)",
+            reference: "RFC 8725 §3.10, RFC 7515 §4.1.2, §4.1.5", category: .remoteKey
+        ) { material in
+            guard let url = place.url(material) else { return nil }
+            // An unknown kid is what makes a verifier look for more keys.
+            guard let key = try material.attackerKey(keyID: "attacker") else { return nil }
+            return .token(try material.forged(with: key, extraHeader: [member: .string(url)]))
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// S03: credentials of another kind in the place of the token.
+enum SwappedAttacks {
+    static let all: [Attack] = [
+        attack("session-id", "a session id", "ses_AAAAAAAAAAAAAAAAAAAAAA"),
+        attack("session-secret", "a session secret", "sec_" + String(repeating: "A", count: 43)),
+        attack("refresh-token", "a refresh token", "ref_" + String(repeating: "A", count: 43)),
+        attack("ticket", "a ticket", "tkt_" + String(repeating: "A", count: 43)),
+        attack("user-id", "a user id", "usr_AAAAAAAAAAAAAAAAAAAAAA"),
+        attack("word", "a word", "undefined"), attack("literal", "the word null", "null"),
+    ]
+
+    private static func attack(_ name: String, _ title: String, _ text: String) -> Attack {
+        Attack(
+            id: "S03-swapped-\(name)", title: "\(title) as bearer token", reference: "RFC 8725 §3.12",
+            category: .swapped, expectation: .credentialRefused
+        ) { _ in .token(text) }
+    }
+}

@@ -1,0 +1,28 @@
+/// J19: another kind of token, rightly signed. Only for targets whose own tokens say what they are.
+enum TypeAttacks {
+    static let all: [Attack] = refused.map { attack($0, $1, .tokenRefused) } + accepted.map { attack($0, $1, .accepted) }
+
+    private static let refused: [(name: String, raw: String?)] = [
+        ("absent", nil), ("jwt", #""JWT""#), ("id-token", #""id_token+jwt""#), ("logout", #""logout+jwt""#),
+        ("dpop", #""dpop+jwt""#), ("security-event", #""secevent+jwt""#), ("refresh", #""refresh+jwt""#),
+        ("ticket", #""gatehouse-ticket+jwt""#), ("assertion", #""gatehouse-assertion+jwt""#),
+        ("contract", #""gatehouse-contract+jwt""#), ("longer", #""at+jwtx""#), ("shorter", #""at+jw""#),
+        ("other-tree", #""x/at+jwt""#), ("twice", #""application/application/at+jwt""#), ("parameter", #""at+jwt;x=1""#),
+        ("space", #""at+jwt ""#), ("nul", #""at+jwt\u0000""#), ("empty", #""""#), ("null", "null"), ("number", "1"),
+        ("array", #"["at+jwt"]"#),
+    ]
+
+    private static let accepted: [(name: String, raw: String?)] = [
+        ("application", #""application/at+jwt""#), ("capitals", #""AT+JWT""#),
+    ]
+
+    private static func attack(_ name: String, _ raw: String?, _ expectation: Expectation) -> Attack {
+        Attack(
+            id: "J19-typ-\(name)", title: "typ \(raw ?? "left out")", reference: "RFC 9068 §4, RFC 8725 §3.11",
+            category: .type, mode: .signed, expectation: expectation
+        ) { material in
+            guard material.type?.lowercased() == "at+jwt" else { return nil }
+            return .token(try material.signed(headerChanges: [("typ", raw)]))
+        }
+    }
+}

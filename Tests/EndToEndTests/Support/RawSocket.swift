@@ -1,0 +1,170 @@
+import Foundation
+
+/// A TCP connection whose bytes a test writes and reads itself. Blocking, with a time limit on every read.
+final class RawSocket {
+    struct Failure: Error, CustomStringConvertible { let description: String }
+
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+
+    init(port: Int, timeoutSeconds: Int = 5) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure(description: "socket: \(errno)") }
+        var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port)).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failure(description: "connect: \(errno)") }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+            guard count > 0 else { throw Failure(description: "send: \(errno)") }
+            sent += count
+        }
+    }
+
+    /// Says that nothing more will be sent.
+    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// At least one more byte, or nothing when the peer has closed.
+    @discardableResult
+    private func fill() throws -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        let count = recv(descriptor, &chunk, chunk.count, 0)
+        if count == 0 { return false }
+        guard count > 0 else {
+            if errno == ECONNRESET { return false }
+            throw Failure(description: errno == EAGAIN ? "nothing came in time" : "recv: \(errno)")
+        }
+        buffer += chunk.prefix(count)
+        return true
+    }
+
+    /// Exactly so many bytes.
+    func read(_ count: Int) throws -> [UInt8] {
+        while buffer.count < count {
+            guard try fill() else { throw Failure(description: "closed after \(buffer.count) of \(count) bytes") }
+        }
+        defer { buffer.removeFirst(count) }
+        return Array(buffer.prefix(count))
+    }
+
+    /// Everything until the peer closes.
+    func readToEnd(limit: Int = 64 * 1024 * 1024) throws -> [UInt8] {
+        while buffer.count < limit, try fill() {}
+        defer { buffer = [] }
+        return buffer
+    }
+
+    /// Whether the peer closes without sending anything more.
+    func isClosedByPeer() throws -> Bool { try buffer.isEmpty && !fill() }
+
+    /// One response with its body, by Content-Length or chunks; interim answers are skipped.
+    func response(toHead isHead: Bool = false) throws -> RawResponse {
+        while true {
+            let response = try head()
+            if response.status >= 200 || response.status == 101 { return try withBody(response, isHead: isHead) }
+        }
+    }
+
+    private func head() throws -> RawResponse {
+        let mark = Array("\r\n\r\n".utf8)
+        while true {
+            if let range = buffer.firstRange(of: mark) {
+                let text = String(decoding: buffer[..<range.lowerBound], as: UTF8.self)
+                buffer.removeFirst(range.upperBound)
+                guard let response = RawResponse(head: text) else {
+                    throw Failure(description: "no response head: \(text.prefix(200))")
+                }
+                return response
+            }
+            guard try fill() else {
+                throw Failure(description: "closed before a whole head: \(String(decoding: buffer, as: UTF8.self))")
+            }
+        }
+    }
+
+    private func withBody(_ head: RawResponse, isHead: Bool) throws -> RawResponse {
+        var response = head
+        if isHead || response.status == 204 || response.status == 304 || response.status == 101 { return response }
+        if response["transfer-encoding"]?.lowercased() == "chunked" {
+            while true {
+                let line = try line()
+                guard let size = Int(line.split(separator: ";").first ?? "", radix: 16) else {
+                    throw Failure(description: "chunk size '\(line)'")
+                }
+                response.body += try read(size)
+                _ = try read(2)
+                if size == 0 { return response }
+            }
+        }
+        if let length = response["content-length"].flatMap({ Int($0) }) {
+            response.body = try read(length)
+        } else {
+            response.body = try readToEnd()
+        }
+        return response
+    }
+
+    private func line() throws -> String {
+        let mark = Array("\r\n".utf8)
+        while true {
+            if let range = buffer.firstRange(of: mark) {
+                defer { buffer.removeFirst(range.upperBound) }
+                return String(decoding: buffer[..<range.lowerBound], as: UTF8.self)
+            }
+            guard try fill() else { throw Failure(description: "closed within a line") }
+        }
+    }
+}
+
+/// A response as it came over the wire.
+struct RawResponse {
+    var status: Int
+    /// Names as sent.
+    var fields: [(name: String, value: String)]
+    var body: [UInt8] = []
+
+    init?(head: String) {
+        let lines = head.components(separatedBy: "\r\n")
+        let parts = lines[0].split(separator: " ", maxSplits: 2)
+        guard parts.count >= 2, let status = Int(parts[1]) else { return nil }
+        self.status = status
+        fields = lines.dropFirst().compactMap { line in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            return (String(line[..<colon]), value)
+        }
+    }
+
+    subscript(name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    func all(_ name: String) -> [String] {
+        fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+    }
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The body as a JSON object; empty when it is none.
+    var json: [String: Any] { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:] }
+
+    /// `code` of a problem.
+    var code: String? { json["code"] as? String }
+}
