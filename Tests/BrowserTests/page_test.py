@@ -2,10 +2,13 @@
 
     python3 Tests/BrowserTests/page_test.py URL EMAIL PASSWORD
 
-The account must exist. Exits 0 when everything is as told, 77 when there is no browser.
+The account must exist. Exits 0 when everything is as told, 77 when there is no browser. With PAGE_SCREENSHOT=FILE the
+page is kept as a PNG, taken with a socket open.
 """
 
 import asyncio
+import base64
+import os
 import sys
 
 from chromium import BINARY, Browser
@@ -57,6 +60,15 @@ async def refusals(tab):
         await tab.shows("attempt-note", "closed")
 
 
+async def keep_picture(tab):
+    path = os.environ.get("PAGE_SCREENSHOT")
+    if not path:
+        return
+    picture = await tab.command("Page.captureScreenshot", captureBeyondViewport=True)
+    with open(path, "wb") as file:
+        file.write(base64.b64decode(picture["data"]))
+
+
 async def reload(tab):
     before = await tab.text("session-id")
     await tab.command("Page.reload")
@@ -96,6 +108,7 @@ async def main(url, email, password):
         await anonymous_session(tab)
         await login(tab, email, password)
         await socket(tab)
+        await keep_picture(tab)
         await refusals(tab)
         await reload(tab)
         other = await second_tab(browser, tab, url)

@@ -25,18 +25,12 @@ struct APIStage {
                 return refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."), isOAuth)
             }
             return APIExchange(
-                connection: dispatcher.connection, request: request, facts: facts,
-                expectedType: isOAuth ? "application/x-www-form-urlencoded" : "application/json")
+                connection: dispatcher.connection, request: request, facts: facts, isOAuth: isOAuth)
         }
     }
 
     private func refuse(_ problem: Problem, _ isOAuth: Bool) -> (any Exchange)? {
-        guard isOAuth else { return dispatcher.refuse(problem) }
-        let refusal = OAuthProblem(problem)
-        services.observe(problem, requestID: request.id)
-        dispatcher.connection.respond(
-            status: refusal.problem.status, fields: refusal.answerHeaders(),
-            body: refusal.body(explain: services.explainsErrors))
+        dispatcher.connection.respond(problem, asOAuth: isOAuth)
         return nil
     }
 
@@ -81,16 +75,16 @@ final class APIExchange: Exchange {
     private let connection: EdgeConnection
     private let request: EdgeRequest
     private var facts: APIRequestFacts
-    private let expectedType: String
+    private let isOAuth: Bool
     private var body = ByteBuffer()
     private var task: Task<Void, Never>?
     private var isOver = false
 
-    init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, expectedType: String) {
+    init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, isOAuth: Bool) {
         self.connection = connection
         self.request = request
         self.facts = facts
-        self.expectedType = expectedType
+        self.isOAuth = isOAuth
     }
 
     var wantsContinueFromGateway: Bool { true }
@@ -106,6 +100,7 @@ final class APIExchange: Exchange {
 
     func receivedEnd() {
         guard !isOver else { return }
+        let expectedType = isOAuth ? "application/x-www-form-urlencoded" : "application/json"
         if body.readableBytes > 0, facts.contentType != expectedType {
             return refuse(Problem(.unsupportedMediaType, detail: "Send the body as \(expectedType)."))
         }
@@ -124,7 +119,7 @@ final class APIExchange: Exchange {
     private func refuse(_ problem: Problem) {
         isOver = true
         connection.closeAfterAnswer()
-        connection.respond(problem)
+        connection.respond(problem, asOAuth: isOAuth)
     }
 
     private func respond() {
@@ -191,4 +186,16 @@ private final class BodyCollector: ResponseBodyWriter {
 private final class CollectedBytes {
     private(set) var buffer = ByteBuffer()
     func append(_ part: ByteBuffer) { buffer.writeImmutableBuffer(part) }
+}
+
+extension EdgeConnection {
+    /// Refuses in the words of the path: RFC 6749's for `/oauth2/*`, a problem elsewhere.
+    fileprivate func respond(_ problem: Problem, asOAuth isOAuth: Bool) {
+        guard isOAuth else { return respond(problem) }
+        let refusal = OAuthProblem(problem)
+        services.observe(problem, requestID: requestID)
+        respond(
+            status: refusal.problem.status, fields: refusal.answerHeaders(),
+            body: refusal.body(explain: services.explainsErrors))
+    }
 }

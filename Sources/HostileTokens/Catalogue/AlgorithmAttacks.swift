@@ -45,9 +45,7 @@ enum AlgorithmAttacks {
 
     private static let escaped = attack("escaped", "the right alg, its first letter as a JSON escape", .accepted) {
         let name = try $0.trusted().algorithm.rawValue
-        guard let first = name.utf8.first else { return nil }
-        let escape = "\\u00" + String(first, radix: 16)
-        return try $0.signed(headerChanges: [("alg", "\"" + escape + name.dropFirst() + "\"")])
+        return try $0.signed(headerChanges: [("alg", "\"" + RawJSON.escapedFirst(name) + "\"")])
     }
 
     private static func attack(

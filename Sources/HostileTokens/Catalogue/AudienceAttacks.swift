@@ -2,13 +2,15 @@ import Encodings
 
 /// J23: tokens that are not for us, however alike the name.
 enum AudienceAttacks {
-    static let all: [Attack] = fixed.map { name, raw in
-        attack(name, "aud \(raw ?? "left out")") { _ in .some(raw) }
-    } + derived
+    static let all: [Attack] =
+        fixed.map { name, raw in
+            attack(name, "aud \(raw ?? "left out")") { _ in .some(raw) }
+        } + derived
 
     private static let fixed: [(name: String, raw: String?)] = [
         ("missing", nil), ("null", "null"), ("empty", #""""#), ("empty-array", "[]"), ("number", "1"), ("true", "true"),
-        ("other", #""somebody-else""#), ("star", #""*""#), ("array-null", "[null]"), ("array-other", #"["somebody-else"]"#),
+        ("other", #""somebody-else""#), ("star", #""*""#), ("array-null", "[null]"),
+        ("array-other", #"["somebody-else"]"#),
     ]
 
     private static let derived: [Attack] = [

@@ -6,36 +6,40 @@ enum Base64URLAttacks {
 
     // MARK: In the signature, which nothing signs
 
-    private static let bySignature: [Attack] = [
-        attack("signature-padded", "the signature with =", .blackBox) { material in
-            let text = String(decoding: material.segments.signature, as: UTF8.self)
-            let padded = StandardBase64.padded(text)
-            return padded == text ? nil : material.token(signatureText: Array(padded.utf8))
-        },
-        attack("signature-one-equals", "one = after the signature", .blackBox) {
-            $0.goodToken + [UInt8(ascii: "=")]
-        },
-        attack("signature-alphabet", "the signature in the alphabet with + and /", .blackBox) { material in
-            let text = StandardBase64.alphabet(material.segments.signature)
-            return text == material.segments.signature ? nil : material.token(signatureText: text)
-        },
-        attack("signature-unused-bits", "the bits set that the last letter of the signature does not use", .blackBox) {
-            material in
-            withUnusedBits(material.segments.signature).map { material.token(signatureText: $0) }
-        },
-        attack("signature-length", "one letter too many in the signature", .blackBox) { material in
-            // Five letters more make the length one above a multiple of four, or leave another that cannot be.
-            let text = material.segments.signature
-            let missing = (4 - text.count % 4) % 4
-            return material.token(signatureText: text + [UInt8](repeating: UInt8(ascii: "A"), count: missing + 1))
-        },
-    ] + inserted.map { name, byte in
-        attack("signature-\(name)", "a \(name) within the signature", .blackBox) { material in
-            let text = material.segments.signature
-            let middle = text.count / 2
-            return material.token(signatureText: text[..<middle] + [byte] + text[middle...])
+    private static let bySignature: [Attack] =
+        [
+            attack("signature-padded", "the signature with =", .blackBox) { material in
+                let text = String(decoding: material.segments.signature, as: UTF8.self)
+                let padded = StandardBase64.padded(text)
+                return padded == text ? nil : material.token(signatureText: Array(padded.utf8))
+            },
+            attack("signature-one-equals", "one = after the signature", .blackBox) {
+                $0.goodToken + [UInt8(ascii: "=")]
+            },
+            attack("signature-alphabet", "the signature in the alphabet with + and /", .blackBox) { material in
+                let text = StandardBase64.alphabet(material.segments.signature)
+                return text == material.segments.signature ? nil : material.token(signatureText: text)
+            },
+            attack(
+                "signature-unused-bits", "the bits set that the last letter of the signature does not use", .blackBox
+            ) {
+                material in
+                withUnusedBits(material.segments.signature).map { material.token(signatureText: $0) }
+            },
+            attack("signature-length", "one letter too many in the signature", .blackBox) { material in
+                // Five letters more make the length one above a multiple of four, or leave another that cannot be.
+                let text = material.segments.signature
+                let missing = (4 - text.count % 4) % 4
+                return material.token(signatureText: text + [UInt8](repeating: UInt8(ascii: "A"), count: missing + 1))
+            },
+        ]
+        + inserted.map { name, byte in
+            attack("signature-\(name)", "a \(name) within the signature", .blackBox) { material in
+                let text = material.segments.signature
+                let middle = text.count / 2
+                return material.token(signatureText: text[..<middle] + [byte] + text[middle...])
+            }
         }
-    }
 
     private static let inserted: [(String, UInt8)] = [
         ("space", 0x20), ("tab", 0x09), ("question-mark", 0x3F), ("tilde", 0x7E), ("high-byte", 0xC1),
@@ -77,7 +81,8 @@ enum Base64URLAttacks {
         _ part: Part, _ name: String, _ title: String, _ change: @escaping @Sendable ([UInt8], Int) -> [UInt8]?
     ) -> Attack {
         let isHeader = part == .header
-        return attack("\(part.rawValue)-\(name)", "the \(part.rawValue) \(title), rightly signed", .signed) { material in
+        return attack("\(part.rawValue)-\(name)", "the \(part.rawValue) \(title), rightly signed", .signed) {
+            material in
             let pad: [(name: String, raw: String?)] = [("pad", #""~~~???>>>~~??>>ÿ""#)]
             let json = isHeader ? try material.signedHeader(pad) : material.freshClaims(pad)
             let other = Bytes.base64URL(isHeader ? material.freshClaims() : try material.signedHeader())

@@ -1,3 +1,5 @@
+import Encodings
+
 /// J25: the other claims that RFC 9068 requires, missing or of another type.
 enum ClaimAttacks {
     static let all: [Attack] = ["sub", "client_id", "jti"].flatMap { claim in

@@ -1,3 +1,5 @@
+import Encodings
+
 /// J22: `nbf` and `iat` to come, of another type, or after `exp`.
 enum DateAttacks {
     static let all: [Attack] = [

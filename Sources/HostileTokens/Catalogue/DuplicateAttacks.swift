@@ -2,7 +2,8 @@ import Encodings
 
 /// J15: a name twice. Parsers differ about which one counts, so neither may.
 enum DuplicateAttacks {
-    static let all: [Attack] = claimNames.flatMap(claimAttacks) + headerNames.flatMap(headerAttacks)
+    static let all: [Attack] =
+        claimNames.flatMap { variants($0, payload) } + headerNames.flatMap { variants($0, header) }
 
     /// Claims, each with a value that must not count.
     private static let claimNames: [(name: String, bad: String)] = [
@@ -14,64 +15,48 @@ enum DuplicateAttacks {
         ("alg", #""none""#), ("kid", #""no-such-key""#), ("typ", #""JWT""#),
     ]
 
-    private static func claimAttacks(_ claim: (name: String, bad: String)) -> [Attack] {
-        let (name, bad) = claim
-        return variants(name, bad, value: { $0.claimText(name) }, text: { $0.freshClaims() }) {
-            try $0.signed(payload: Array($1.utf8))
-        }
+    /// One of the two objects of a token: its text, and how to make a token of another text.
+    private struct Part: Sendable {
+        let text: @Sendable (AttackMaterial) throws -> String
+        let signed: @Sendable (AttackMaterial, String) throws -> [UInt8]
     }
 
-    private static func headerAttacks(_ member: (name: String, bad: String)) -> [Attack] {
+    private static let payload = Part(
+        text: { $0.freshClaims() }, signed: { try $0.signed(payload: Array($1.utf8)) })
+
+    private static let header = Part(
+        text: { try $0.signedHeader() }, signed: { try $0.signed(header: Array($1.utf8)) })
+
+    private static func variants(_ member: (name: String, bad: String), _ part: Part) -> [Attack] {
         let (name, bad) = member
-        return variants(
-            name, bad,
-            value: { try StrictJSON.object($0.signedHeader())[name]?.serialized() }, text: { try $0.signedHeader() }
-        ) {
-            try $0.signed(header: Array($1.utf8))
-        }
-    }
-
-    private static func variants(
-        _ name: String, _ bad: String,
-        value: @escaping @Sendable (AttackMaterial) throws -> String?,
-        text: @escaping @Sendable (AttackMaterial) throws -> String,
-        sign: @escaping @Sendable (AttackMaterial, String) throws -> [UInt8]
-    ) -> [Attack] {
-        [
-            attack("\(name)-same", "\(name) twice with one value") { material in
-                guard let good = try value(material) else { return nil }
-                return try sign(material, RawJSON.appending(RawJSON.member(name, good), to: text(material)))
+        return [
+            attack("\(name)-same", "\(name) twice with one value", part, name) { text, good in
+                RawJSON.appending(RawJSON.member(name, good), to: text)
             },
-            attack("\(name)-good-first", "\(name) twice, the good value first") { material in
-                guard try value(material) != nil else { return nil }
-                return try sign(material, RawJSON.appending(RawJSON.member(name, bad), to: text(material)))
+            attack("\(name)-good-first", "\(name) twice, the good value first", part, name) { text, _ in
+                RawJSON.appending(RawJSON.member(name, bad), to: text)
             },
-            attack("\(name)-good-last", "\(name) twice, the good value last") { material in
-                guard try value(material) != nil else { return nil }
-                return try sign(material, RawJSON.prepending(RawJSON.member(name, bad), to: text(material)))
+            attack("\(name)-good-last", "\(name) twice, the good value last", part, name) { text, _ in
+                RawJSON.prepending(RawJSON.member(name, bad), to: text)
             },
-            attack("\(name)-escaped", "\(name) twice, once with its first letter as an escape") { material in
-                guard let good = try value(material), let first = name.utf8.first else { return nil }
-                let escaped = "\"\\u00" + String(first, radix: 16) + name.dropFirst() + "\":" + good
-                return try sign(material, RawJSON.appending(escaped, to: text(material)))
+            attack("\(name)-escaped", "\(name) twice, once with its first letter as an escape", part, name) {
+                text, good in
+                RawJSON.appending("\"" + RawJSON.escapedFirst(name) + "\":" + good, to: text)
             },
         ]
     }
 
     private static func attack(
-        _ name: String, _ title: String, _ token: @escaping @Sendable (AttackMaterial) throws -> [UInt8]?
+        _ id: String, _ title: String, _ part: Part, _ name: String,
+        _ change: @escaping @Sendable (_ text: String, _ good: String) -> String
     ) -> Attack {
         Attack(
-            id: "J15-duplicate-\(name)", title: title, reference: "RFC 7519 §4, RFC 7515 §4", category: .duplicates,
+            id: "J15-duplicate-\(id)", title: title, reference: "RFC 7519 §4, RFC 7515 §4", category: .duplicates,
             mode: .signed
-        ) { try token($0).map(Payload.token) }
-    }
-}
-
-extension AttackMaterial {
-    /// The JSON of a claim in a fresh token.
-    func claimText(_ name: String) -> String? {
-        guard case .success(let claims) = Result(catching: { try StrictJSON.object(freshClaims()) }) else { return nil }
-        return claims[name]?.serialized()
+        ) { material in
+            let text = try part.text(material)
+            guard let good = try StrictJSON.object(text)[name]?.serialized() else { return nil }
+            return .token(try part.signed(material, change(text, good)))
+        }
     }
 }

@@ -1,8 +1,12 @@
+import Encodings
+
 /// J21: `exp` missing, of another type, past, or absurd.
 enum ExpiryAttacks {
-    static let all: [Attack] = fixed.map { name, raw in
-        attack(name, "exp \(raw ?? "left out")", .tokenRefused) { _ in .some(raw) }
-    } + relative
+    static let all: [Attack] =
+        fixed.map { name, raw in
+            attack(name, "exp \(raw.map { $0.count > 40 ? "of 400 digits" : $0 } ?? "left out")") { _ in [("exp", raw)]
+            }
+        } + relative
 
     private static let fixed: [(name: String, raw: String?)] = [
         ("missing", nil), ("null", "null"), ("string", #""9999999999""#), ("true", "true"), ("array", "[9999999999]"),
@@ -13,30 +17,32 @@ enum ExpiryAttacks {
     ]
 
     private static let relative: [Attack] = [
-        attack("past-an-hour", "exp an hour ago", .tokenRefused) { String($0.now - 3_600) },
-        // The longest leeway that RFC 8725 and the like allow is one minute.
-        attack("past-two-minutes", "exp two minutes ago", .tokenRefused) { String($0.now - 120) },
-        attack("milliseconds", "exp in milliseconds", .tokenRefused) { String($0.freshExpiry) + "000" },
-        attack("fraction", "exp with a fraction, still to come", .accepted) { String($0.freshExpiry - 1) + ".5" },
+        past("past-an-hour", "exp an hour ago", 3_600),
+        // The longest leeway in use is one minute.
+        past("past-two-minutes", "exp two minutes ago", 120),
+        attack("milliseconds", "exp in milliseconds") { [("exp", String($0.freshExpiry) + "000")] },
+        attack("fraction", "exp with a fraction, still to come", .accepted) {
+            [("exp", String($0.freshExpiry - 1) + ".5")]
+        },
     ]
 
+    /// All dates move together, so that nothing but `exp` can be what is refused.
+    private static func past(_ name: String, _ title: String, _ seconds: Int64) -> Attack {
+        attack(name, title) { material in
+            let expiry = material.now - seconds
+            let issued = String(expiry - 60)
+            let dates: [(name: String, raw: String?)] = [("exp", String(expiry)), ("iat", issued)]
+            return material.claims["nbf"] == nil ? dates : dates + [("nbf", issued)]
+        }
+    }
+
     private static func attack(
-        _ name: String, _ title: String, _ expectation: Expectation,
-        _ raw: @escaping @Sendable (AttackMaterial) -> String?
+        _ name: String, _ title: String, _ expectation: Expectation = .tokenRefused,
+        _ changes: @escaping @Sendable (AttackMaterial) -> [(name: String, raw: String?)]
     ) -> Attack {
         Attack(
             id: "J21-exp-\(name)", title: title, reference: "RFC 7519 §2, §4.1.4, CVE-2026-25537", category: .time,
             mode: .signed, expectation: expectation
-        ) { material in
-            // All dates move together, so that nothing but exp can be what is refused.
-            let issued = String(material.now - 7_200)
-            let isPast = name.hasPrefix("past")
-            var changes: [(name: String, raw: String?)] = [("exp", raw(material))]
-            if isPast {
-                changes.append(("iat", issued))
-                if material.claims["nbf"] != nil { changes.append(("nbf", issued)) }
-            }
-            return .token(try material.signed(claimChanges: changes))
-        }
+        ) { .token(try $0.signed(claimChanges: changes($0))) }
     }
 }

@@ -52,8 +52,10 @@ enum FormatAttacks {
     }
 
     private static func encrypted(_ header: String, _ material: AttackMaterial) -> [UInt8] {
-        let parts = [Bytes.base64URL(header), [], Base64URL.encodeBytes(Bytes.zeros(12)), material.segments.payload,
-            Base64URL.encodeBytes(Bytes.zeros(16))]
+        let parts = [
+            Bytes.base64URL(header), [], Base64URL.encodeBytes(Bytes.zeros(12)), material.segments.payload,
+            Base64URL.encodeBytes(Bytes.zeros(16)),
+        ]
         return Array(parts.joined(separator: [UInt8(ascii: ".")]))
     }
 

@@ -2,12 +2,14 @@ import Encodings
 
 /// J24: another issuer under the same key, however alike the name.
 enum IssuerAttacks {
-    static let all: [Attack] = fixed.map { name, raw in
-        attack(name, "iss \(raw ?? "left out")") { _ in .some(raw) }
-    } + derived
+    static let all: [Attack] =
+        fixed.map { name, raw in
+            attack(name, "iss \(raw ?? "left out")") { _ in .some(raw) }
+        } + derived
 
     private static let fixed: [(name: String, raw: String?)] = [
-        ("missing", nil), ("null", "null"), ("empty", #""""#), ("number", "1"), ("other", #""https://attacker.invalid""#),
+        ("missing", nil), ("null", "null"), ("empty", #""""#), ("number", "1"),
+        ("other", #""https://attacker.invalid""#),
     ]
 
     private static let derived: [Attack] = [

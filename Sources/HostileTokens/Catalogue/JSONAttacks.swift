@@ -19,7 +19,8 @@ enum JSONAttacks {
         claim("number-minus", "-", "a minus without digits"), claim("number-hex", "0x1F", "a hexadecimal number"),
         claim("number-nan", "NaN", "NaN"), claim("number-infinity", "Infinity", "Infinity"),
         claim("literal-case", "True", "True with a capital"), claim("literal-undefined", "undefined", "undefined"),
-        claim("string-single-quotes", "'x'", "single quotes"), claim("string-control", "\"a\u{1}b\"", "a bare control byte"),
+        claim("string-single-quotes", "'x'", "single quotes"),
+        claim("string-control", "\"a\u{1}b\"", "a bare control byte"),
         claim("string-newline", "\"a\nb\"", "a bare newline in a string"),
         claim("string-escape", #""\x41""#, "an escape that does not exist"),
         claim("comment", "1/**/", "a comment"), claim("array-comma", "[1,]", "a comma before the bracket"),
@@ -34,7 +35,8 @@ enum JSONAttacks {
         document("byte-order-mark", "a byte order mark before it") { "\u{FEFF}" + $0 },
         document("array", "an array around it") { "[" + $0 + "]" }, document("string", "a string") { _ in #""x""# },
         document("null", "null") { _ in "null" }, document("empty", "nothing") { _ in "" },
-        document("empty-object", "no claims") { _ in "{}" }, document("line-comment", "a comment after it") { $0 + "//" },
+        document("empty-object", "no claims") { _ in "{}" },
+        document("line-comment", "a comment after it") { $0 + "//" },
         document("unclosed", "no last brace") { String($0.dropLast()) },
     ]
 

@@ -34,10 +34,13 @@ enum KeyIDAttacks {
     private static let signedOnes: [(name: String, change: @Sendable (String) -> String?)] = [
         ("empty", { _ in "" }), ("unknown", { _ in "no-such-key" }), ("space", { $0 + " " }), ("nul", { $0 + "\u{0}" }),
         ("slash", { "./" + $0 }), ("prefix", { String($0.dropLast()) }),
-        ("case", { keyID in
-            let other = keyID.uppercased().utf8.elementsEqual(keyID.utf8) ? keyID.lowercased() : keyID.uppercased()
-            return other.utf8.elementsEqual(keyID.utf8) ? nil : other
-        }),
+        (
+            "case",
+            { keyID in
+                let other = keyID.uppercased().utf8.elementsEqual(keyID.utf8) ? keyID.lowercased() : keyID.uppercased()
+                return other.utf8.elementsEqual(keyID.utf8) ? nil : other
+            }
+        ),
     ]
 
     private static func forged(_ name: Name) -> Attack {
@@ -53,12 +56,13 @@ enum KeyIDAttacks {
         }
     }
 
-    private static let wrongTypes: [Attack] = [("number", "1"), ("array", "[]"), ("object", "{}"), ("null", "null")].map {
-        (name, raw) in
-        attack("J07-type-\(name)", "a right signature, its kid \(raw)", .signed) {
+    private static let wrongTypes: [Attack] = ["1", "[]", "{}", "null"].map { raw in
+        attack("J07-type-\(typeNames[raw] ?? "other")", "a right signature, its kid \(raw)", .signed) {
             try $0.signed(headerChanges: [("kid", raw)])
         }
     }
+
+    private static let typeNames = ["1": "number", "[]": "array", "{}": "object", "null": "null"]
 
     private static func attack(
         _ id: String, _ title: String, _ mode: AttackMode,

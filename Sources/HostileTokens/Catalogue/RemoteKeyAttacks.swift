@@ -16,7 +16,8 @@ enum RemoteKeyAttacks {
         Place(name: "canary", title: "an address of the attacker's") { $0.canaryURL },
         Place(name: "foreign", title: "a foreign https address") { _ in "https://attacker.invalid/jwks.json" },
         Place(name: "loopback", title: "a closed loopback port") { _ in "http://127.0.0.1:1/jwks.json" },
-        Place(name: "metadata", title: "a cloud's metadata service") { _ in "http://169.254.169.254/latest/meta-data/" },
+        Place(name: "metadata", title: "a cloud's metadata service") { _ in "http://169.254.169.254/latest/meta-data/"
+        },
         Place(name: "file", title: "a file") { _ in "file:///etc/hostname" },
         Place(name: "userinfo", title: "the issuer as user information") { issuer($0) + "@attacker.invalid/jwks.json" },
         Place(name: "redirect", title: "an open redirect of the issuer's") {

@@ -16,7 +16,9 @@ enum SizeAttacks {
         attack("8k", "8 KiB and one byte") { _ in filled(8 * 1024 + 1) },
         attack("64k", "64 KiB") { _ in filled(64 * 1024) },
         attack("1m", "1 MiB") { _ in filled(1024 * 1024) },
-        attack("signature-64k", "the good token with a signature of 64 KiB") { $0.token(signature: Bytes.zeros(64 * 1024)) },
+        attack("signature-64k", "the good token with a signature of 64 KiB") {
+            $0.token(signature: Bytes.zeros(64 * 1024))
+        },
         attack("100000-dots", "a hundred thousand dots") { _ in [UInt8](repeating: UInt8(ascii: "."), count: 100_000) },
     ]
 

@@ -1,13 +1,15 @@
 /// J19: another kind of token, rightly signed. Only for targets whose own tokens say what they are.
 enum TypeAttacks {
-    static let all: [Attack] = refused.map { attack($0, $1, .tokenRefused) } + accepted.map { attack($0, $1, .accepted) }
+    static let all: [Attack] =
+        refused.map { attack($0, $1, .tokenRefused) } + accepted.map { attack($0, $1, .accepted) }
 
     private static let refused: [(name: String, raw: String?)] = [
         ("absent", nil), ("jwt", #""JWT""#), ("id-token", #""id_token+jwt""#), ("logout", #""logout+jwt""#),
         ("dpop", #""dpop+jwt""#), ("security-event", #""secevent+jwt""#), ("refresh", #""refresh+jwt""#),
         ("ticket", #""gatehouse-ticket+jwt""#), ("assertion", #""gatehouse-assertion+jwt""#),
         ("contract", #""gatehouse-contract+jwt""#), ("longer", #""at+jwtx""#), ("shorter", #""at+jw""#),
-        ("other-tree", #""x/at+jwt""#), ("twice", #""application/application/at+jwt""#), ("parameter", #""at+jwt;x=1""#),
+        ("other-tree", #""x/at+jwt""#), ("twice", #""application/application/at+jwt""#),
+        ("parameter", #""at+jwt;x=1""#),
         ("space", #""at+jwt ""#), ("nul", #""at+jwt\u0000""#), ("empty", #""""#), ("null", "null"), ("number", "1"),
         ("array", #"["at+jwt"]"#),
     ]

@@ -60,20 +60,17 @@ public struct AttackMaterial: Sendable {
     }
 
     private static func key(of header: ProtectedHeader, in text: [UInt8]) throws(MaterialError) -> VerificationKey {
+        let set: JWKSet
         do throws(JOSEError) {
             // Off by default is not off for an attacker.
-            let set = try JWKSet(parsing: text, policy: .remote, algorithms: SignatureAlgorithm.allCases)
-            guard case .success(let key) = set.key(for: header) else {
-                throw MaterialError(.keyMissing, "the key set does not hold the good token's key")
-            }
-            return key
-        } catch let error as JOSEError {
-            throw MaterialError(.keySetUnreadable, "the key set: \(error.message)")
-        } catch let error as MaterialError {
-            throw error
+            set = try JWKSet(parsing: text, policy: .remote, algorithms: SignatureAlgorithm.allCases)
         } catch {
-            throw MaterialError(.keySetUnreadable, "the key set cannot be read")
+            throw MaterialError(.keySetUnreadable, "the key set: \(error.message)")
         }
+        guard case .success(let key) = set.key(for: header) else {
+            throw MaterialError(.keyMissing, "the key set does not hold the good token's key")
+        }
+        return key
     }
 
     /// The good token's `exp`, in seconds since 1970.

@@ -1,0 +1,118 @@
+/// A request as the bytes that go over the wire.
+public struct RawRequest: Sendable, Equatable {
+    /// The bytes.
+    public let bytes: [UInt8]
+
+    /// A request of bytes.
+    public init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// A request of HTTP/1.1; nothing in it is checked or escaped.
+    init(
+        _ method: String, _ target: [UInt8], authority: String, fields: [(name: String, value: [UInt8])],
+        body: [UInt8] = []
+    ) {
+        var bytes = Array("\(method) ".utf8) + target + Array(" HTTP/1.1\r\nHost: \(authority)\r\n".utf8)
+        for (name, value) in fields { bytes += Array("\(name): ".utf8) + value + Array("\r\n".utf8) }
+        self.init(bytes: bytes + Array("\r\n".utf8) + body)
+    }
+}
+
+/// An answer, read as leniently as it takes.
+public struct RawResponse: Sendable, Equatable {
+    /// The status.
+    public let status: Int
+    /// What came after the head, as it came.
+    public let body: [UInt8]
+    /// The names in lower case.
+    private let fields: [Field]
+
+    private struct Field: Sendable, Equatable {
+        let name: String
+        let value: String
+    }
+
+    /// An answer.
+    public init(status: Int, fields: [(name: String, value: String)] = [], body: [UInt8] = []) {
+        self.status = status
+        self.body = body
+        self.fields = fields.map { Field(name: $0.name.lowercased(), value: $0.value) }
+    }
+
+    /// Reads what has arrived so far; nil until there is a whole head of a final answer.
+    public init?(parsing bytes: [UInt8]) {
+        guard let end = Self.headEnd(bytes) else { return nil }
+        let lines = String(decoding: bytes[..<end.head], as: UTF8.self).split(whereSeparator: \.isNewline)
+        let words = lines.first?.split(separator: " ", maxSplits: 2) ?? []
+        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
+        let rest = Array(bytes[end.body...])
+        if (100..<200).contains(status), status != 101 {
+            self.init(parsing: rest)
+            return
+        }
+        let fields = lines.dropFirst().compactMap { line -> (name: String, value: String)? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            return (String(line[..<colon]), line[line.index(after: colon)...].trimmingSpaces)
+        }
+        self.init(status: status, fields: fields, body: rest)
+    }
+
+    /// The first value of a field; its name in lower case.
+    public func field(_ name: String) -> String? {
+        fields.first { $0.name == name }?.value
+    }
+
+    /// Whether nothing more is to come before the end of the connection.
+    public var isComplete: Bool {
+        if status == 101 || status == 204 || status == 304 { return true }
+        if let length = field("content-length").flatMap(Int.init) { return body.count >= length }
+        return field("transfer-encoding") != nil && body.suffix(5).elementsEqual("0\r\n\r\n".utf8)
+    }
+
+    private static func headEnd(_ bytes: [UInt8]) -> (head: Int, body: Int)? {
+        var index = bytes.startIndex
+        while let newline = bytes[index...].firstIndex(of: 0x0A) {
+            var next = newline + 1
+            if next < bytes.endIndex, bytes[next] == 0x0D { next += 1 }
+            if next < bytes.endIndex, bytes[next] == 0x0A { return (newline, next + 1) }
+            index = newline + 1
+        }
+        return nil
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingSpaces: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}
+
+/// Why there is no answer.
+public struct SendFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Code: String, Sendable {
+        /// Nobody listens.
+        case unreachable
+        /// The connection ended before an answer.
+        case closed
+        /// There was no answer in time.
+        case timedOut = "timed_out"
+        /// What came was no answer.
+        case unreadable
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// In words.
+    public let description: String
+
+    /// A failure.
+    public init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// Equality of the codes.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+}

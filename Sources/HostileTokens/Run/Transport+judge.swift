@@ -1,0 +1,78 @@
+import Encodings
+
+extension Transport {
+    /// Whether the answer lets the caller in.
+    public func isAccepted(_ response: RawResponse) -> Bool {
+        switch self {
+        case .authorization: (200..<300).contains(response.status)
+        case .socketQuery, .socketHeaders, .socketProtocol: response.status == 101
+        case .introspection: response.status == 200 && !Self.saysInactive(response.body)
+        }
+    }
+
+    /// What an answer, or none, means for an attack.
+    func verdict(on attack: Attack, _ payload: Payload, _ outcome: Result<RawResponse, SendFailure>) -> Judgement {
+        let expectation = attack.expectation
+        switch outcome {
+        case .failure(let failure):
+            if failure.code == .closed, expectation.mayClose { return Judgement(.pass, "the connection was ended") }
+            return Judgement(.inconclusive, failure.description)
+        case .success(let response):
+            if response.status == 429 || response.status == 503 {
+                return Judgement(.inconclusive, "\(response.status): the target limits the rate or is overloaded")
+            }
+            let accepted = isAccepted(response)
+            if accepted, !expectation.isAccepted { return Judgement(.fail, "accepted with \(response.status)") }
+            if expectation.isAccepted {
+                return accepted
+                    ? Judgement(.pass, "accepted with \(response.status)")
+                    : Judgement(.fail, "refused with \(response.status)")
+            }
+            return rightStatuses(expectation, payload).contains(response.status)
+                ? Judgement(.pass, "refused with \(response.status)")
+                : Judgement(.fail, "answered \(response.status), which is not the right refusal")
+        }
+    }
+
+    /// The statuses that are a right refusal over this transport.
+    private func rightStatuses(_ expectation: Expectation, _ payload: Payload) -> Set<Int> {
+        var statuses = expectation.statuses
+        // Introspection answers what it cannot use with 200 and `active` false.
+        if self == .introspection { statuses.formUnion([200, 400]) }
+        // What no credential may look like is a bad request as well as a bad token (RFC 6750 §3.1).
+        if case .token(let token) = payload, token.isEmpty || !token.allSatisfy(Self.isTokenByte) {
+            statuses.insert(400)
+        }
+        return statuses
+    }
+
+    /// The bytes of a `b64token` (RFC 6750 §2.1).
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): true
+        default: false
+        }
+    }
+
+    private static func saysInactive(_ body: [UInt8]) -> Bool {
+        // The body may come in chunks: the object is what lies between the braces.
+        guard let first = body.firstIndex(of: UInt8(ascii: "{")), let last = body.lastIndex(of: UInt8(ascii: "}")),
+            first < last, case .success(let object) = Result(catching: { try StrictJSON.object(body[first...last]) })
+        else { return false }
+        return object["active"] == .bool(false)
+    }
+}
+
+/// A verdict and its reason.
+struct Judgement {
+    let verdict: Verdict
+    let detail: String
+
+    init(_ verdict: Verdict, _ detail: String) {
+        self.verdict = verdict
+        self.detail = detail
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// The console and the browser client, in a real browser and in Node, against the built binary.
+@Suite(.serialized) struct PageTests {
+    private static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.currentDirectoryURL = GatewayProcess.packageRoot
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+
+    @Test("The page makes a session, logs in, survives a reload, echoes and says every refusal in words")
+    func page() async throws {
+        let gateway = try await GatewayProcess.start("errors: {explain: true}\n")
+        defer { gateway.stop() }
+        let result = try Self.run([
+            "python3", "Tests/BrowserTests/page_test.py", gateway.origin, TestUser.ada.email, TestUser.ada.password,
+        ])
+        // 77: this machine has no browser, which `make test` installs.
+        #expect(result.status == 0 || result.status == 77, "\(result.output)")
+    }
+
+    @Test("The browser client keeps its promises without a browser")
+    func client() throws {
+        let result = try Self.run(["node", "--test", "Tests/BrowserTests/gatehouse.test.mjs"])
+        // 127: there is no Node here.
+        #expect(result.status == 0 || result.status == 127, "\(result.output)")
+    }
+}
