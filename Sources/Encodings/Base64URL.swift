@@ -29,74 +29,97 @@ public enum Base64URL {
         text.allSatisfy { values[Int($0)] != invalid }
     }
 
+    // MARK: Lengths
+
+    /// How many letters `count` bytes take.
+    package static func encodedCount(_ count: Int) -> Int {
+        count / 3 * 4 + (count % 3 == 0 ? 0 : count % 3 + 1)
+    }
+
+    /// How many bytes `count` letters spell, were they good ones.
+    private static func decodedCount(_ count: Int) -> Int {
+        count / 4 * 3 + max(0, count % 4 - 1)
+    }
+
     // MARK: The two loops
 
-    private static func encode(buffer: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-        let full = buffer.count / 3
-        let rest = buffer.count % 3
-        let count = full * 4 + (rest == 0 ? 0 : rest + 1)
-        return letters.withUnsafeBufferPointer { letters in
-            [UInt8](unsafeUninitializedCapacity: count) { out, written in
-                func put(_ sixBits: UInt32) {
-                    out[written] = letters[Int(sixBits & 0x3F)]
-                    written += 1
-                }
-                for group in 0..<full {
-                    let at = group * 3
-                    let bits = UInt32(buffer[at]) << 16 | UInt32(buffer[at + 1]) << 8 | UInt32(buffer[at + 2])
-                    put(bits >> 18)
-                    put(bits >> 12)
-                    put(bits >> 6)
-                    put(bits)
-                }
-                guard rest > 0 else { return }
-                let bits = UInt32(buffer[full * 3]) << 16 | (rest == 2 ? UInt32(buffer[full * 3 + 1]) << 8 : 0)
-                put(bits >> 18)
-                put(bits >> 12)
-                if rest == 2 { put(bits >> 6) }
-            }
+    /// The text of the bytes of a buffer.
+    package static func encode(buffer: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: encodedCount(buffer.count)) { out, written in
+            written = encode(buffer, into: out)
         }
     }
 
-    private static func decode(buffer: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-        let full = buffer.count / 4
-        let rest = buffer.count % 4
-        guard rest != 1 else { return nil }
-        // Every value read is or-ed in here: a foreign letter has the top bit set, so one test at the end finds it.
-        var seen: UInt8 = 0
-        var leftover: UInt32 = 0
-        let decoded = values.withUnsafeBufferPointer { values in
-            [UInt8](unsafeUninitializedCapacity: full * 3 + max(0, rest - 1)) { out, written in
-                func value(_ at: Int) -> UInt32 {
-                    let value = values[Int(buffer[at])]
-                    seen |= value
-                    return UInt32(value & 0x3F)
-                }
-                for group in 0..<full {
-                    let at = group * 4
-                    let bits = value(at) << 18 | value(at + 1) << 12 | value(at + 2) << 6 | value(at + 3)
-                    out[written] = UInt8(truncatingIfNeeded: bits >> 16)
-                    out[written + 1] = UInt8(truncatingIfNeeded: bits >> 8)
-                    out[written + 2] = UInt8(truncatingIfNeeded: bits)
-                    written += 3
-                }
-                guard rest > 0 else { return }
-                let at = full * 4
-                let bits = value(at) << 18 | value(at + 1) << 12 | (rest == 3 ? value(at + 2) << 6 : 0)
-                out[written] = UInt8(truncatingIfNeeded: bits >> 16)
-                written += 1
-                leftover = rest == 3 ? bits & 0xFF : bits & 0xFFFF
-                guard rest == 3 else { return }
-                out[written] = UInt8(truncatingIfNeeded: bits >> 8)
-                written += 1
+    /// Writes the text of the bytes and returns its length; `out` has room for `encodedCount` letters.
+    package static func encode(
+        _ bytes: UnsafeBufferPointer<UInt8>, into out: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        precondition(out.count >= encodedCount(bytes.count))
+        let full = bytes.count / 3
+        return letters.withUnsafeBufferPointer { letters in
+            for group in 0..<full {
+                let from = group &* 3
+                let to = group &* 4
+                let bits = UInt32(bytes[from]) << 16 | UInt32(bytes[from &+ 1]) << 8 | UInt32(bytes[from &+ 2])
+                out[to] = letters[Int(bits >> 18)]
+                out[to &+ 1] = letters[Int(bits >> 12 & 0x3F)]
+                out[to &+ 2] = letters[Int(bits >> 6 & 0x3F)]
+                out[to &+ 3] = letters[Int(bits & 0x3F)]
             }
+            let rest = bytes.count - full * 3
+            guard rest > 0 else { return full * 4 }
+            let last = UInt32(bytes[full * 3]) << 16 | (rest == 2 ? UInt32(bytes[full * 3 + 1]) << 8 : 0)
+            for place in 0...rest { out[full * 4 + place] = letters[Int(last >> UInt32(18 - 6 * place) & 0x3F)] }
+            return full * 4 + rest + 1
         }
-        return seen & invalid == 0 && leftover == 0 ? decoded : nil
+    }
+
+    /// The bytes that the letters of a buffer spell.
+    package static func decode(buffer: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        guard buffer.count % 4 != 1 else { return nil }
+        var isGood = false
+        let decoded = [UInt8](unsafeUninitializedCapacity: decodedCount(buffer.count)) { out, written in
+            isGood = decode(buffer, into: out)
+            written = isGood ? decodedCount(buffer.count) : 0
+        }
+        return isGood ? decoded : nil
+    }
+
+    /// Fills `out`, which is just as long as the bytes are many; false if the letters spell nothing.
+    private static func decode(
+        _ text: UnsafeBufferPointer<UInt8>, into out: UnsafeMutableBufferPointer<UInt8>
+    ) -> Bool {
+        places.withUnsafeBufferPointer { places in
+            let full = text.count / 4
+            // Every value read is or-ed in here: a foreign letter sets the top byte, so one test at the end finds it.
+            var seen: UInt32 = 0
+            for group in 0..<full {
+                let from = group &* 4
+                let to = group &* 3
+                let bits =
+                    places[Int(text[from])] | places[256 &+ Int(text[from &+ 1])]
+                    | places[512 &+ Int(text[from &+ 2])] | places[768 &+ Int(text[from &+ 3])]
+                seen |= bits
+                out[to] = UInt8(truncatingIfNeeded: bits)
+                out[to &+ 1] = UInt8(truncatingIfNeeded: bits >> 8)
+                out[to &+ 2] = UInt8(truncatingIfNeeded: bits >> 16)
+            }
+            let rest = text.count - full * 4
+            guard rest > 0 else { return seen < foreign }
+            var bits = places[Int(text[full * 4])] | places[256 + Int(text[full * 4 + 1])]
+            if rest == 3 { bits |= places[512 + Int(text[full * 4 + 2])] }
+            seen |= bits
+            for place in 0..<(rest - 1) { out[full * 3 + place] = UInt8(truncatingIfNeeded: bits >> (8 * place)) }
+            // What is left above the bytes written are the unused bits.
+            return seen < foreign && bits >> (8 * (rest - 1)) == 0
+        }
     }
 
     // MARK: Tables
 
     private static let invalid: UInt8 = 0x80
+
+    private static let foreign: UInt32 = 0x0100_0000
 
     private static let letters = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
@@ -105,4 +128,12 @@ public enum Base64URL {
         for (value, letter) in letters.enumerated() { table[Int(letter)] = UInt8(value) }
         return table
     }()
+
+    /// Four tables of 256, one for each place in a group of four letters: the letter's bits where they belong in the
+    /// group's three bytes, the first byte lowest.
+    private static let places: [UInt32] = (0..<4).flatMap { place in
+        values.map { value in
+            value == invalid ? foreign : (UInt32(value) << UInt32(18 - 6 * place)).byteSwapped >> 8
+        }
+    }
 }

@@ -21,12 +21,12 @@ public struct JSONNumber: Sendable, Equatable {
 
     /// The value, if it is a mathematical integer that fits: `100`, `1E+2` and `1.0` are, `1.5` is not.
     public var int64: Int64? {
-        Self.plainInteger(text.utf8) ?? Self.integer(text.utf8)
+        Self.plainInteger(text) ?? Self.integer(text.utf8)
     }
 
     /// The nearest floating-point value, if it is finite.
     public var double: Double? {
-        if let plain = Self.plainInteger(text.utf8) { return Double(plain) }
+        if let plain = Self.plainInteger(text) { return Double(plain) }
         guard let value = Double(text), value.isFinite else { return nil }
         return value
     }
@@ -37,14 +37,17 @@ public struct JSONNumber: Sendable, Equatable {
     }
 
     /// The value of up to fifteen digits and nothing else, which is what dates and counters are; nil for all others.
-    private static func plainInteger(_ text: String.UTF8View) -> Int64? {
-        guard text.count <= 15 else { return nil }
-        var value: Int64 = 0
-        for byte in text {
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+    private static func plainInteger(_ text: String) -> Int64? {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.count <= 15 else { return nil }
+            var value: Int64 = 0
+            for byte in bytes {
+                guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+                value = value &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
+            }
+            return value
         }
-        return value
     }
 
     /// Moves the decimal point by the exponent, in digits, so that nothing is rounded on the way.

@@ -69,15 +69,21 @@ struct JSONParser {
     private mutating func object() throws(JSONError) -> JSONObject {
         try descend()
         defer { depth -= 1 }
+        if take(UInt8(ascii: "}")) { return JSONObject() }
         var members: [(name: String, value: JSONValue)] = []
         var names = NameSet()
-        if take(UInt8(ascii: "}")) { return JSONObject() }
-        members.reserveCapacity(12)
+        members.reserveCapacity(NameSet.linearLimit)
         while true {
             guard members.count < limits.maxMembers else { throw JSONError(.tooManyMembers, at: offset) }
             guard byte == UInt8(ascii: "\"") else { throw JSONError(.malformed, at: offset) }
+            if members.count == NameSet.linearLimit {
+                // One step to the final size, so that many members cost no more allocations than some.
+                let bound = mostMembers(besides: members.count)
+                members.reserveCapacity(bound)
+                names.hash(members, capacity: bound)
+            }
             let start = offset
-            let name = try string()
+            let name = try name()
             guard names.insert(name, into: members) else { throw JSONError(.duplicateName, at: start) }
             skipWhitespace()
             guard take(UInt8(ascii: ":")) else { throw JSONError(.malformed, at: offset) }
@@ -85,6 +91,15 @@ struct JSONParser {
             members.append((name, try value()))
             if try atEnd(UInt8(ascii: "}")) { return JSONObject(unique: members) }
         }
+    }
+
+    /// How many members an object can come to have: each of those to come has a colon. Only the outermost object is
+    /// worth the look: within others it would be a look at the same text again and again.
+    private func mostMembers(besides known: Int) -> Int {
+        guard depth == 1 else { return known * 2 }
+        var colons = 0
+        for index in offset..<input.count where input[index] == UInt8(ascii: ":") { colons += 1 }
+        return min(known + colons, limits.maxMembers)
     }
 
     private mutating func array() throws(JSONError) -> [JSONValue] {
@@ -130,7 +145,7 @@ struct JSONParser {
             if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { offset += 1 }
             try digits()
         }
-        // A hundred digits say nothing that a date, a size or a counter needs.
+        // More digits say nothing that a date, a size or a counter needs.
         guard offset - start <= 128 else { throw JSONError(.numberOutOfRange, at: start) }
         let number = JSONNumber(checked: String(decoding: input[start..<offset], as: UTF8.self))
         if needsRangeCheck, number.double == nil { throw JSONError(.numberOutOfRange, at: start) }
@@ -145,24 +160,54 @@ struct JSONParser {
 
     // MARK: Strings
 
-    private mutating func string() throws(JSONError) -> String {
-        offset += 1
-        let start = offset
-        var ascii = true
-        while true {
-            let byte = byte
-            if byte == UInt8(ascii: "\"") { break }
-            if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
-            guard byte >= 0x20 else { throw JSONError(.malformed, at: offset) }
-            if byte >= 0x80 { ascii = false }
-            offset += 1
+    /// A member's name; the usual ones make no new string.
+    private mutating func name() throws(JSONError) -> String {
+        let start = offset + 1
+        guard let plain = plainString(), plain.count <= KnownNames.maximumBytes,
+            plain.count <= limits.maxStringBytes, let known = KnownNames.name(input, from: start, count: plain.count)
+        else {
+            offset = start - 1
+            return try string()
         }
-        let slice = UnsafeBufferPointer(rebasing: input[start..<offset])
+        return known
+    }
+
+    private mutating func string() throws(JSONError) -> String {
+        let start = offset + 1
+        guard let plain = plainString() else {
+            // The offset is where the plain text ended.
+            guard byte == UInt8(ascii: "\\") else { throw JSONError(.malformed, at: offset) }
+            return try escapedString(from: start)
+        }
+        let slice = UnsafeBufferPointer(rebasing: input[start..<(start + plain.count)])
         guard slice.count <= limits.maxStringBytes else { throw JSONError(.stringTooLong, at: start) }
-        offset += 1
-        if ascii { return String(decoding: slice, as: UTF8.self) }
+        if plain.isASCII { return String(decoding: slice, as: UTF8.self) }
         guard let text = String(validating: slice, as: UTF8.self) else { throw JSONError(.invalidUTF8, at: start) }
         return text
+    }
+
+    /// Steps over a string up to and with its closing quote; or, with nil, up to the first byte that is not plain text.
+    private mutating func plainString() -> (count: Int, isASCII: Bool)? {
+        offset += 1
+        let start = offset
+        var high: UInt64 = 0
+        while let eight = EightBytes(input, at: offset) {
+            let ends = eight.stringEnds
+            if ends != 0 {
+                let place = ends.trailingZeroBitCount & ~7
+                high |= eight.notASCII & ~(UInt64.max &<< UInt64(place))
+                offset &+= place &>> 3
+                break
+            }
+            high |= eight.notASCII
+            offset &+= 8
+        }
+        while byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+            high |= UInt64(byte & 0x80)
+            offset &+= 1
+        }
+        guard take(UInt8(ascii: "\"")) else { return nil }
+        return (offset - 1 - start, high == 0)
     }
 
     /// The slow way, for strings with a backslash: the offset is at the first one.
@@ -228,27 +273,5 @@ struct JSONParser {
             offset += 1
         }
         return value
-    }
-}
-
-/// The names of one object: a handful is compared one by one, more go into a hash table so that the cost stays linear.
-private struct NameSet {
-    private static let linearLimit = 16
-    private var hashed: Set<ByteName> = []
-    /// One bit for each length, first and last letter seen: most names are new at a glance.
-    private var glance: UInt64 = 0
-
-    /// False if `name` was there already.
-    mutating func insert(_ name: String, into members: [(name: String, value: JSONValue)]) -> Bool {
-        if members.count < Self.linearLimit {
-            let bytes = name.utf8
-            let mark = bytes.count &+ Int(bytes.first ?? 0) &* 5 &+ Int(bytes.last ?? 0) &* 11
-            let bit = UInt64(1) << UInt64(mark & 63)
-            defer { glance |= bit }
-            guard glance & bit != 0 else { return true }
-            return !members.indices.contains { members[$0].name.hasSameBytes(as: name) }
-        }
-        if hashed.isEmpty { hashed = Set(members.map { ByteName($0.name) }) }
-        return hashed.insert(ByteName(name)).inserted
     }
 }

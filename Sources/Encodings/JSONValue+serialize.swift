@@ -16,13 +16,15 @@ extension JSONValue {
         switch self {
         case .null: out.append(contentsOf: "null".utf8)
         case .bool(let value): out.append(contentsOf: (value ? "true" : "false").utf8)
-        case .number(let value): out.append(contentsOf: value.text.utf8)
+        case .number(let value):
+            var text = value.text
+            text.withUTF8 { out.append(contentsOf: $0) }
         case .string(let value): JSONText.append(value, to: &out)
         case .array(let values):
             out.append(UInt8(ascii: "["))
-            for (index, value) in values.enumerated() {
+            for index in values.indices {
                 if index > 0 { out.append(UInt8(ascii: ",")) }
-                value.write(to: &out)
+                values[index].write(to: &out)
             }
             out.append(UInt8(ascii: "]"))
         case .object(let object): object.write(to: &out)
@@ -46,11 +48,11 @@ extension JSONObject {
 
     fileprivate func write(to out: inout [UInt8]) {
         out.append(UInt8(ascii: "{"))
-        for (index, member) in members.enumerated() {
+        for index in members.indices {
             if index > 0 { out.append(UInt8(ascii: ",")) }
-            JSONText.append(member.name, to: &out)
+            JSONText.append(members[index].name, to: &out)
             out.append(UInt8(ascii: ":"))
-            member.value.write(to: &out)
+            members[index].value.write(to: &out)
         }
         out.append(UInt8(ascii: "}"))
     }
@@ -61,22 +63,36 @@ package enum JSONText {
     /// Appends the quoted text of `string`.
     package static func append(_ string: String, to out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                out.append(UInt8(ascii: "\\"))
-                out.append(byte)
-            case 0x0A: out.append(contentsOf: "\\n".utf8)
-            case 0x0D: out.append(contentsOf: "\\r".utf8)
-            case 0x09: out.append(contentsOf: "\\t".utf8)
-            case 0..<0x20, 0x7F:
-                out.append(contentsOf: "\\u00".utf8)
-                out.append(hexDigit(byte >> 4))
-                out.append(hexDigit(byte & 0x0F))
-            default: out.append(byte)
+        var string = string
+        string.withUTF8 { bytes in
+            // Runs of plain text are copied whole.
+            var start = 0
+            for index in bytes.indices where needsEscape(bytes[index]) {
+                out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
+                appendEscaped(bytes[index], to: &out)
+                start = index + 1
             }
+            out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
         }
         out.append(UInt8(ascii: "\""))
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
+    }
+
+    private static func appendEscaped(_ byte: UInt8, to out: inout [UInt8]) {
+        out.append(UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): out.append(byte)
+        case 0x0A: out.append(UInt8(ascii: "n"))
+        case 0x0D: out.append(UInt8(ascii: "r"))
+        case 0x09: out.append(UInt8(ascii: "t"))
+        default:
+            out.append(contentsOf: "u00".utf8)
+            out.append(hexDigit(byte >> 4))
+            out.append(hexDigit(byte & 0x0F))
+        }
     }
 
     private static func hexDigit(_ value: UInt8) -> UInt8 {

@@ -31,6 +31,17 @@ public enum StrictJSON {
         try object(text.utf8, limits: limits)
     }
 
+    /// The one object that the bytes of a buffer spell.
+    package static func object(
+        buffer: UnsafeBufferPointer<UInt8>, limits: JSONLimits
+    ) -> Result<JSONObject, JSONError> {
+        switch parse(buffer: buffer, limits) {
+        case .success(.object(let object)): .success(object)
+        case .success: .failure(JSONError(.notAnObject, at: 0))
+        case .failure(let error): .failure(error)
+        }
+    }
+
     // A result, because the standard library's buffer closures do not carry a typed throw.
     private static func parse(
         buffer: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits

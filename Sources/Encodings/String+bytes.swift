@@ -8,12 +8,26 @@ extension String {
         let others = other.utf8
         guard mine.count == others.count else { return false }
         let same = mine.withContiguousStorageIfAvailable { mine in
-            others.withContiguousStorageIfAvailable { others in
-                for index in 0..<mine.count where mine[index] != others[index] { return false }
-                return true
-            }
+            others.withContiguousStorageIfAvailable { others in mine.hasSameBytes(as: others) }
         }
         return (same ?? nil) ?? mine.elementsEqual(others)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether both are the same bytes; takes as long as they agree, so not for secrets.
+    package func hasSameBytes(as other: Self) -> Bool {
+        guard count == other.count else { return false }
+        var at = 0
+        while let mine = EightBytes(self, at: at), let others = EightBytes(other, at: at) {
+            guard mine.word == others.word else { return false }
+            at &+= 8
+        }
+        while at < count {
+            guard self[at] == other[at] else { return false }
+            at &+= 1
+        }
+        return true
     }
 }
 

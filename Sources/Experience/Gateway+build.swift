@@ -64,12 +64,13 @@ private func assemble(
         state: gateway.state, cop: trafficCop,
         policy: SessionPolicy(
             anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
-            lifetime: sessions.lifetime), clock: gateway.clock)
+            lifetime: sessions.lifetime), clock: gateway.clock,
+        agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage))
 
     // 4. The API.
     let loopStates = LoopStates()
     let watch = LeaseWatch(
-        loops: loopStates, runtime: runtime, securityGuard: guardParts.guard, clock: gateway.clock,
+        loops: loopStates, runtime: runtime, state: gateway.state, clock: gateway.clock,
         skew: configuration.tokens.clockSkew)
     let state = gateway.state
     let grace = configuration.state.grace
@@ -78,7 +79,6 @@ private func assemble(
         issuer: issuer, clock: gateway.clock, logger: gateway.logger,
         sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id })
     api.storeIsAlive = { StoreWatch.health(of: state, grace: grace) == .current }
-    api.familyRefreshed = { family, expiresAt in watch.familyRefreshed(family, tokenExpiresAt: expiresAt) }
     let metrics = EdgeMetrics()
     let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
         gateway.audit(
@@ -109,13 +109,17 @@ private func assemble(
             let state = LoopState(
                 loop: loop, tokens: VerifiedTokenCache(guardParts.guard), leases: LeaseTable(now: gateway.clock()),
                 upstreams: pools, now: gateway.clock)
+            let verifier = LeaseVerifier(
+                runtime: runtime, securityGuard: guardParts.guard, watch: watch, clock: gateway.clock)
+            state.leases.verify = { verifier.end(of: $0) }
+            state.leases.used = { runtime.noteUse($0) }
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
         }.get()
     }
     pipeline.value = EdgePipeline(services: services, loops: loopStates.byLoop, tls: tls)
 
     // 6. The feed ends leases; then the door opens.
-    watch.start(state: state)
+    watch.start()
     let running = RunningGateway(
         origin: origin, group: group, listener: listener, loops: loopStates, services: services, runtime: runtime,
         securityGuard: guardParts.guard, watch: watch, state: state, http: guardParts.http, tls: tls, logger: gateway.logger)

@@ -62,7 +62,8 @@ struct ShortName: Equatable {
 
     init?(_ name: String) {
         guard name.utf8.count == 3 else { return nil }
-        packed = name.utf8.reduce(0) { $0 << 8 | UInt32($1) }
+        var name = name
+        packed = name.withUTF8 { UInt32($0[0]) << 16 | UInt32($0[1]) << 8 | UInt32($0[2]) }
     }
 
     private init(_ a: Unicode.Scalar, _ b: Unicode.Scalar, _ c: Unicode.Scalar) {

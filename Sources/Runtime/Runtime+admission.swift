@@ -42,11 +42,16 @@ extension Runtime {
         Admit.again(permit, to: try await self.load(permit.sessionID), now: self.clock())
     }
 
-    /// Whether a session is live, as the store says.
-    /// - Parameter epoch: the epoch it has to be in; nil for any.
-    package func isLive(sessionID: String, epoch: Int64?) async throws -> Bool {
-        guard let entry = try await self.load(sessionID) else { return false }
-        return entry.isLive(at: self.clock()) && (epoch == nil || entry.epoch == epoch)
+    /// The epoch that a session is in, as the store says; nil when it is not live.
+    package func liveEpoch(sessionID: String) async throws -> Int64? {
+        guard let entry = try await self.load(sessionID), entry.isLive(at: self.clock()) else { return nil }
+        return entry.epoch
+    }
+
+    /// The epoch that a live session is in, from memory; nil when memory knows of none: ask the store then.
+    package func knownEpoch(sessionID: String) -> Int64? {
+        guard let entry = self.view.entry(id: sessionID), entry.isLive(at: self.clock()) else { return nil }
+        return entry.epoch
     }
 
     /// What has become of a permit, from memory where memory says yes.

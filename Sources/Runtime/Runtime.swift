@@ -34,7 +34,7 @@ package final class Runtime: Sendable {
     package init(
         state: any StateSurface, cop: TrafficCop, policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [],
         clock: @escaping @Sendable () -> Milliseconds, nodeID: String = Runtime.makeNodeID(),
-        agentLimits: AgentLimits = AgentLimits(), ticketStore: (any TicketStore)? = nil
+        agentLimits: AgentLimits = AgentLimits()
     ) {
         let view = SessionView()
         let uses = SessionUses()
@@ -50,7 +50,7 @@ package final class Runtime: Sendable {
         self.streams = streams
         self.agentLimits = agentLimits
         self.notices = notices
-        self.tickets = TicketBook(store: ticketStore ?? MemoryTicketStore())
+        self.tickets = TicketBook(store: state)
         self.keeper = SessionKeeper(
             store: state, lifecycle: SessionLifecycle(policy: policy), uses: uses, clock: clock)
         self.runner = IntentRunner(
@@ -89,7 +89,7 @@ package final class Runtime: Sendable {
             view.forgetAll()
             notices.tell(.reset)
             Task { await streams.catchUp() }
-        case .familyEnded, .revoked, .account:
+        case .familyEnded, .familyRefreshed, .revoked, .account:
             break
         }
     }

@@ -25,6 +25,7 @@ package final class SecurityGuard: Sendable {
     let families: RefreshFamilies
     let exchanges: TokenExchange
     let watch: KeyWatch
+    private let sharesStore: Bool
 
     /// - Parameters:
     ///   - sharesStore: whether other nodes may use this store; they must then hold the same keys.
@@ -44,6 +45,7 @@ package final class SecurityGuard: Sendable {
         self.state = state
         self.clock = clock
         self.audit = audit
+        self.sharesStore = sharesStore
         self.keys = keys
         watch = KeyWatch(keyDirectory, keys, stamp: stamp, clock: clock)
         issuer = TokenIssuer(policy: policy, keys: keys)
@@ -89,16 +91,25 @@ package final class SecurityGuard: Sendable {
         if registered.isEmpty { return try directory.loadOrCreate() }
         let contents = try directory.load()
         guard let contents, contents.plan.keys.contains(where: { registered.contains($0.entry.keyID) }) else {
-            throw GuardError(
-                .foreignKeys,
-                "\(directory.path) holds none of the keys that the other nodes of this store sign with; "
-                    + "copy their keys directory here")
+            throw foreignKeys(in: directory)
         }
         return contents
     }
 
+    private static func foreignKeys(in directory: KeyDirectory) -> GuardError {
+        GuardError(
+            .foreignKeys,
+            "\(directory.path) holds none of the keys that the other nodes of this store sign with; "
+                + "copy their keys directory here")
+    }
+
+    /// The store has the last word: of two nodes that made keys of their own at once, one is told here that it lost.
     func registerKeys() async throws {
-        try await state.register(keys: [keys.ring.signingKey.verificationKey.keyID])
+        let ring = keys.ring
+        let isRegistered = try await state.register(
+            signingKey: ring.signingKey.verificationKey.keyID, held: ring.knownKeyIDs,
+            superseded: ring.supersededKeyIDs)
+        if sharesStore, !isRegistered { throw Self.foreignKeys(in: keyDirectory) }
     }
 }
 

@@ -10,6 +10,8 @@ package enum Change: Sendable, Equatable {
     case session(id: String, state: StoredSessionState, epoch: Int64)
     /// A refresh family ended (its `Revocation` is told as well).
     case familyEnded(id: String)
+    /// A family has a new access token, good until then: what an older one admitted lives on.
+    case familyRefreshed(id: String, tokenExpiresAt: Milliseconds)
     case revoked(Revocation)
     /// An account was written (password, scope, disabled).
     case account(userID: String)

@@ -142,12 +142,14 @@ package struct FamilyRecord: Sendable, Equatable {
     package var rotatedAt: Milliseconds?
     /// Position of the current token in the chain; also the compare-and-set counter.
     package var counter: Int64
+    /// The end of the latest access token that a refresh gave out; nil before the first.
+    package var tokenExpiresAt: Milliseconds?
 
     package init(
         id: String, tenantID: String, userID: String, clientID: String, scope: [String], binding: String?,
         isLive: Bool = true, createdAt: Milliseconds, absoluteExpiresAt: Milliseconds, currentHash: [UInt8],
         previousHash: [UInt8]? = nil, successorSalt: [UInt8]? = nil, rotatedAt: Milliseconds? = nil,
-        counter: Int64 = 0
+        counter: Int64 = 0, tokenExpiresAt: Milliseconds? = nil
     ) {
         self.id = id
         self.tenantID = tenantID
@@ -163,6 +165,7 @@ package struct FamilyRecord: Sendable, Equatable {
         self.successorSalt = successorSalt
         self.rotatedAt = rotatedAt
         self.counter = counter
+        self.tokenExpiresAt = tokenExpiresAt
     }
 }
 
@@ -187,6 +190,31 @@ package struct Revocation: Sendable, Hashable {
         self.kind = kind
         self.id = id
         self.issuedUntil = issuedUntil
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A ticket that was bought and not yet used. What it is found by is a hash: nothing here opens anything.
+package struct TicketRecord: Sendable, Equatable {
+    /// SHA-256 of the ticket.
+    package var hash: [UInt8]
+    package var sessionID: String
+    /// The session's epoch when it was bought.
+    package var epoch: Int64
+    /// What the edge wants back when it is used; never a token.
+    package var facts: [UInt8]
+    /// The Origin it was bought from; nil binds none.
+    package var origin: String?
+    package var expiresAt: Milliseconds
+
+    package init(
+        hash: [UInt8], sessionID: String, epoch: Int64, facts: [UInt8], origin: String?, expiresAt: Milliseconds
+    ) {
+        self.hash = hash
+        self.sessionID = sessionID
+        self.epoch = epoch
+        self.facts = facts
+        self.origin = origin
         self.expiresAt = expiresAt
     }
 }

@@ -62,6 +62,8 @@ package protocol StateSurface: Sendable {
     /// Replaces a live family if its stored counter is still `record.counter - 1`, and remembers `currentHash` as a
     /// token of it. Returns whether it was replaced: exactly one of any number of racers wins.
     func rotate(family record: FamilyRecord) async throws -> Bool
+    /// Notes that a live family has an access token that is good until then. Never takes anything back.
+    func extend(familyID: String, tokenExpiresAt: Milliseconds) async throws
     /// Changes the opaque binding of a live family.
     func bind(familyID: String, to binding: String) async throws
     /// In one transaction: the family ended, its access tokens revoked until `revokedUntil`, its home and guest
@@ -105,9 +107,15 @@ package protocol StateSurface: Sendable {
     ) async throws -> ArtifactRecord?
 
     // MARK: Shared between nodes
+    /// Keeps a ticket until it is taken or expires, unless its session has `limit` of them already.
+    func put(ticket: TicketRecord, limit: Int, now: Milliseconds) async throws -> Bool
+    /// Removes a ticket and returns it: of any number of racers one gets it.
+    func take(ticketHash: [UInt8]) async throws -> TicketRecord?
     /// Thumbprints of the active signing keys that nodes of this store have registered.
     func registeredKeys() async throws -> Set<String>
-    func register(keys thumbprints: Set<String>) async throws
+    /// Registers the key a node signs with, and drops those it knows to be superseded, if it holds one of those that
+    /// are registered or none is: of two nodes that begin with keys of their own at once, one is refused.
+    func register(signingKey: String, held: Set<String>, superseded: Set<String>) async throws -> Bool
     /// Counters that must survive a restart (failed logins): adds and returns the sum within the window.
     func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64
 }

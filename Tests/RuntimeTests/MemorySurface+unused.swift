@@ -22,6 +22,7 @@ extension MemorySurface {
     func family(id: String) async throws -> FamilyRecord? { throw self.unused }
     func family(tokenHash: [UInt8]) async throws -> (family: FamilyRecord, position: Int64)? { throw self.unused }
     func rotate(family record: FamilyRecord) async throws -> Bool { throw self.unused }
+    func extend(familyID: String, tokenExpiresAt: Milliseconds) async throws { throw self.unused }
     func bind(familyID: String, to binding: String) async throws { throw self.unused }
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
         throw self.unused
@@ -30,7 +31,9 @@ extension MemorySurface {
     func revoke(_ revocation: Revocation) async throws { throw self.unused }
     func revocations(now: Milliseconds) async throws -> [Revocation] { throw self.unused }
     func registeredKeys() async throws -> Set<String> { throw self.unused }
-    func register(keys thumbprints: Set<String>) async throws { throw self.unused }
+    func register(signingKey: String, held: Set<String>, superseded: Set<String>) async throws -> Bool {
+        throw self.unused
+    }
     func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64 {
         throw self.unused
     }

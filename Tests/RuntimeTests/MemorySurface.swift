@@ -11,6 +11,7 @@ final class MemorySurface: StateSurface {
         var firstKept: [String: Int64] = [:]
         var artifacts: [ArtifactRecord] = []
         var beats: [String: Milliseconds] = [:]
+        var tickets: [[UInt8]: TicketRecord] = [:]
         var observers: [Int: @Sendable (Change) -> Void] = [:]
         var nextObserver = 0
         var isReachable = true
@@ -237,6 +238,21 @@ final class MemorySurface: StateSurface {
             state.beats[nodeID] = at
             return Set(state.beats.filter { at - $0.value <= within }.keys)
         }
+    }
+
+    // MARK: Tickets
+
+    func put(ticket: TicketRecord, limit: Int, now: Milliseconds) async throws -> Bool {
+        try self.access { state in
+            let unused = state.tickets.values.filter { $0.sessionID == ticket.sessionID && $0.expiresAt > now }
+            guard unused.count < limit else { return false }
+            state.tickets[ticket.hash] = ticket
+            return true
+        }
+    }
+
+    func take(ticketHash: [UInt8]) async throws -> TicketRecord? {
+        try self.access { $0.tickets.removeValue(forKey: ticketHash) }
     }
 
     // MARK: Artifacts

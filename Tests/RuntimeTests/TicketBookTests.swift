@@ -93,13 +93,13 @@ import Testing
 
     @Test("Tickets that nobody uses can't pile up without end, and old ones make room")
     func bounded() async throws {
-        let store = MemoryTicketStore(capacity: 2)
-        func grant(_ expiry: Int64) -> TicketGrant {
-            TicketGrant(sessionID: "s", epoch: 0, tokenFacts: [], origin: nil, expiresAt: expiry)
+        let permit = try await self.house.permit(try await self.house.authenticated().session)
+        func mint() async throws -> String? {
+            try await self.house.runtime.mintTicket(for: permit, tokenFacts: [], origin: nil)
         }
-        #expect(store.put(grant(100), hash: [1], now: 0) && store.put(grant(200), hash: [2], now: 0))
-        #expect(!store.put(grant(300), hash: [3], now: 99))
-        #expect(store.put(grant(300), hash: [3], now: 100))
-        #expect(store.take(hash: [1]) == nil && store.take(hash: [2]) != nil)
+        for _ in 0..<TicketBook.limit { #expect(try await mint() != nil) }
+        #expect(try await mint() == nil)
+        self.house.clock.advance(by: 30_000)
+        #expect(try await mint() != nil)
     }
 }

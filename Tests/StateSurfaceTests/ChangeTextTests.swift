@@ -8,6 +8,7 @@ struct ChangeTextTests {
         "A change survives the wire",
         arguments: [
             Change.session(id: "ses_|a|", state: .expired, epoch: -3), .familyEnded(id: "f|\u{E9}"),
+            .familyRefreshed(id: "f|x|", tokenExpiresAt: .max),
             .revoked(Revocation(kind: .subject, id: "", issuedUntil: .max, expiresAt: .min)),
             .account(userID: "usr"), .events(sessionID: "s|1", lastSeq: 9), .reset,
         ])
@@ -17,7 +18,7 @@ struct ChangeTextTests {
 
     @Test(
         "What cannot be read asks for everything again",
-        arguments: ["", "s", "s|live|1|x", "s|ended|x|y", "q|new", "r|token|1|x|id", "e|1"])
+        arguments: ["", "s", "s|live|1|x", "s|ended|x|y", "q|new", "r|token|1|x|id", "e|1", "g|x|f"])
     func unreadable(_ text: String) {
         #expect(Change(text: text) == .reset)
     }

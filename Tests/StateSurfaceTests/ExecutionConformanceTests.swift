@@ -134,14 +134,4 @@ struct ExecutionConformanceTests {
         }
     }
 
-    @Test("Registered keys are remembered across a reopening", arguments: Backend.available)
-    func keys(_ backend: Backend) async throws {
-        try await backend.withPlace { place in
-            let store = try await place.open()
-            #expect(try await store.registeredKeys().isEmpty)
-            try await store.register(keys: ["k1", "k2"])
-            try await store.register(keys: ["k2", "k3"])
-            #expect(try await place.open().registeredKeys() == ["k1", "k2", "k3"])
-        }
-    }
 }

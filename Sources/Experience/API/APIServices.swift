@@ -17,8 +17,6 @@ package struct APIServices: Sendable {
     package let sessionIDOfSecret: @Sendable (_ hash: [UInt8]) async throws -> String?
     /// Whether the store's feed is alive: without it nobody logs in, upgrades or refreshes.
     package var storeIsAlive: @Sendable () -> Bool = { true }
-    /// A family has a fresh access token, good until then (ms): what was admitted with an older one is extended.
-    package var familyRefreshed: @Sendable (_ familyID: String, _ tokenExpiresAt: Int64) -> Void = { _, _ in }
     /// Writes a refusal, with its reason, to the audit log.
     package var refused: @Sendable (_ problem: Problem, _ requestID: String) -> Void = { _, _ in }
 

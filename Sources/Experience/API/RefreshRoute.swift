@@ -79,7 +79,6 @@ struct RefreshedFamily: Sendable {
                 throw Problem(.invalidGrant, reason: "home_session_dead")
             }
         }
-        services.familyRefreshed(tokens.familyID, tokens.principal.expiresAt)
         return RefreshedFamily(tokens: tokens, home: home)
     }
 

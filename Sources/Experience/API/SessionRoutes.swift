@@ -50,9 +50,9 @@ enum SessionRoutes {
         _ = try SecurityBody(call.facts.body, allowing: [])
         try call.services.requireStore()
         let permit = try await call.permit(sessionID: call.pathID, for: principal)
-        // The token itself goes with the ticket: whoever redeems it judges it anew, as of then.
+        // What the token says goes with the ticket, and is judged anew by whoever redeems it; the token does not.
         let ticket = try await call.services.runtime.mintTicket(
-            for: permit, tokenFacts: Array(token.utf8), origin: call.facts.origin)
+            for: permit, tokenFacts: call.services.securityGuard.facts(of: principal), origin: call.facts.origin)
         guard let ticket else { throw Problem(.overloaded, reason: "tickets_full") }
         return .json(["ticket": .string(ticket), "expires_in": .integer(Int64(Runtime.ticketLifetimeSeconds))])
     }

@@ -80,4 +80,15 @@ struct ConnectionOrigin {
     var isTLS: Bool
     /// Whether this is an HTTP/2 stream and not a connection of its own.
     var isStream: Bool
+    /// The peer's address as text.
+    let peerText: String
+    let isLoopback: Bool
+
+    init(peer: [UInt8]?, isTLS: Bool, isStream: Bool) {
+        self.peer = peer
+        self.isTLS = isTLS
+        self.isStream = isStream
+        self.peerText = peer.map { IPAddress.text(of: $0) } ?? "unix"
+        self.isLoopback = IPAddress.isLoopback(peer)
+    }
 }

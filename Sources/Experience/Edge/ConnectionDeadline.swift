@@ -1,12 +1,18 @@
 import NIOCore
 
-/// One movable point in time after which a connection has waited long enough.
+/// Whoever waits for something, and is told when it has waited long enough.
+protocol DeadlineHolder: AnyObject {
+    func deadlinePassed()
+}
+
+/// One movable point in time after which something has waited long enough.
 ///
 /// Moving it is an assignment: the scheduled task looks at the time when it fires and sleeps on if it has been moved.
+/// So one task serves all requests of a connection. The holder is kept until `rest` or `cancel`.
 struct ConnectionDeadline {
     private final class Alarm {
         var due: NIODeadline?
-        var action: (() -> Void)?
+        var holder: (any DeadlineHolder)?
         var task: Scheduled<Void>?
         var taskDue = NIODeadline.distantFuture
     }
@@ -16,9 +22,9 @@ struct ConnectionDeadline {
 
     init(loop: any EventLoop) { self.loop = loop }
 
-    /// Sets what happens, and when.
-    func arm(after delay: TimeAmount, _ action: @escaping () -> Void) {
-        alarm.action = action
+    /// Sets who is told, and when.
+    func arm(after delay: TimeAmount, for holder: any DeadlineHolder) {
+        alarm.holder = holder
         arm(after: delay)
     }
 
@@ -30,9 +36,14 @@ struct ConnectionDeadline {
         if alarm.task == nil || due < alarm.taskDue { schedule(at: due) }
     }
 
-    func cancel() {
+    /// Nobody waits any more; the task may still fire, and finds nothing to do.
+    func rest() {
         alarm.due = nil
-        alarm.action = nil
+        alarm.holder = nil
+    }
+
+    func cancel() {
+        rest()
         alarm.task?.cancel()
         alarm.task = nil
     }
@@ -51,7 +62,7 @@ struct ConnectionDeadline {
             schedule(at: due)
         } else {
             alarm.due = nil
-            alarm.action?()
+            alarm.holder?.deadlinePassed()
         }
     }
 }

@@ -112,7 +112,7 @@ struct DecisionStage {
                 let asked = EdgeRequest(
                     head: head, path: original.path, query: query, id: request.id,
                     clientAddress: request.clientAddress, isSecure: request.isSecure, cookieMode: request.cookieMode,
-                    host: request.host, forwardedFor: request.forwardedFor)
+                    host: request.host, forwardedFor: request.forwardedFor, loop: loop)
                 if let problem = RequestForm.tokenInQuery(asked) { return refuse(problem) }
             }
             return judge(route.configuration.require, scopes: route.configuration.scopes, route: route)

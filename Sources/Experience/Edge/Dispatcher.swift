@@ -29,9 +29,7 @@ struct Dispatcher {
         }
         if let own = OwnPath(request.path) { return exchange(own, request) }
         if let asset = asset(request) { return asset }
-        switch services.routes.match(
-            path: request.path, host: hostName(of: request), method: head.withBytes(head.method) { Array($0) })
-        {
+        switch services.routes.match(path: request.path, host: request.host, head: head) {
         case .route(let route): return RouteStage(dispatcher: self, request: request, route: route).start()
         case .methodNotAllowed(let methods): return refuse(methodNotAllowed(methods))
         case .none: return refuse(Problem(.notFound))
@@ -61,12 +59,12 @@ struct Dispatcher {
         let path = try canonicalPath(head)
         let facts = ForwardedFacts.read(head, origin: connection.origin, services: services)
         let cookieMode: CookieMode =
-            facts.isSecure ? .secure : IPAddress.isLoopback(facts.clientBytes) ? .loopback : .none
+            facts.isSecure ? .secure : facts.isLoopback ? .loopback : .none
         if cookieMode == .none, head.present.contains(.secFetchSite) { services.warnOfMissingCookies() }
         return EdgeRequest(
             head: head, path: path, query: head.query.map { range in head.withBytes(range) { Array($0) } },
             id: connection.requestID, clientAddress: facts.clientAddress, isSecure: facts.isSecure,
-            cookieMode: cookieMode, host: host, forwardedFor: facts.forwardedFor)
+            cookieMode: cookieMode, host: host, forwardedFor: facts.forwardedFor, loop: loop)
     }
 
     /// One form for matching, authorisation and forwarding. `%2F` passes only on a route that asks for it.
@@ -90,10 +88,6 @@ struct Dispatcher {
         } catch {
             throw Problem(.badMessage)
         }
-    }
-
-    func hostName(of request: EdgeRequest) -> [UInt8] {
-        Self.withoutPort(Array(request.host.lowercased().utf8))
     }
 
     static func withoutPort(_ host: [UInt8]) -> [UInt8] {
@@ -139,8 +133,7 @@ struct Dispatcher {
 
     /// The page and its files.
     private func asset(_ request: EdgeRequest) -> (any Exchange)?? {
-        let path = String(decoding: request.path, as: UTF8.self)
-        guard services.servesPage || path == "/gatehouse.js", let asset = WebAssets.asset(for: path) else { return nil }
+        guard let asset = services.assets[request.path] else { return nil }
         guard request.head.knownMethod == .get || request.head.knownMethod == .head else {
             return .some(refuse(methodNotAllowed(["GET", "HEAD"])))
         }

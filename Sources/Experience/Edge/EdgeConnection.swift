@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// Reads heads and bodies with `HTTPWire`, hands each request to `Dispatcher`, which gives it an ``Exchange``, and writes
 /// the answers in order. After an upgrade its bytes belong to a ``Tunnel``.
-final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, ResponseWriter {
+final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, ResponseWriter, DeadlineHolder {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -39,7 +39,8 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
     private var isReadPending = false
     private var isInputClosed = false
     private var discardBudget = 0
-    private var deadline: ConnectionDeadline
+    private let deadline: ConnectionDeadline
+    let exchangeDeadline: ConnectionDeadline
 
     private var exchange: (any Exchange)?
     private var tunnel: (any Tunnel)?
@@ -63,6 +64,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
         self.origin = origin
         self.scanner = HeadScanner(limits: services.wireLimits)
         self.deadline = ConnectionDeadline(loop: channel.eventLoop)
+        self.exchangeDeadline = ConnectionDeadline(loop: channel.eventLoop)
     }
 
     var eventLoop: any EventLoop { channel.eventLoop }
@@ -73,12 +75,13 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         loop.connections[ObjectIdentifier(self)] = self
-        deadline.arm(after: services.headerTimeout) { [weak self] in self?.deadlinePassed() }
+        deadline.arm(after: services.headerTimeout, for: self)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         loop.connections[ObjectIdentifier(self)] = nil
         deadline.cancel()
+        exchangeDeadline.cancel()
         self.context = nil
     }
 
@@ -411,7 +414,11 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
             tunnel.received(early)
             tunnel.receivedAll()
         }
-        if isInputClosed { goAway() }
+        if isInputClosed {
+            closeNow()
+        } else if isDraining {
+            tunnel.drain()
+        }
         resumeReading()
     }
 
@@ -440,7 +447,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
         }
     }
 
-    private func deadlinePassed() {
+    func deadlinePassed() {
         switch phase {
         case .head:
             if inbound.readableBytes > 0 || scanner.isInsideHead {

@@ -35,8 +35,8 @@ final class EdgeServices: Sendable {
     let wireLimits: WireLimits
     let headerTimeout: TimeAmount
     let idleTimeout: TimeAmount
-    /// Whether the console's page answers at `/`: not when a route is there.
-    let servesPage: Bool
+    /// The page and its files by path; only the client library where a route covers `/`.
+    let assets: [[UInt8]: WebAsset]
     private let hasWarnedOfCookies = Atomic<Bool>(false)
     private let hasWarnedOfForwarding = Atomic<Bool>(false)
 
@@ -65,7 +65,9 @@ final class EdgeServices: Sendable {
             maxHead: configuration.server.maxHeader, maxTarget: min(16 * 1024, configuration.server.maxHeader))
         self.headerTimeout = .milliseconds(configuration.server.headerTimeout)
         self.idleTimeout = .milliseconds(configuration.server.idleTimeout)
-        self.servesPage = !configuration.routes.contains { $0.path == "/" && $0.host == nil }
+        let servesPage = !configuration.routes.contains { $0.path == "/" && $0.host == nil }
+        let assets = WebAssets.all.filter { servesPage || $0.path == "/gatehouse.js" }
+        self.assets = Dictionary(assets.map { (Array($0.path.utf8), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     var explainsErrors: Bool { configuration.errors.explain }

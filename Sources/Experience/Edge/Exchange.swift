@@ -34,6 +34,8 @@ enum ResponseFraming: Equatable {
 protocol ResponseWriter: AnyObject {
     var channel: any Channel { get }
     var eventLoop: any EventLoop { get }
+    /// For the time limits of whoever answers; rests between two requests.
+    var exchangeDeadline: ConnectionDeadline { get }
     /// Whether the client's channel takes more bytes now.
     var isClientWritable: Bool { get }
     /// Writes `head`: status line and fields, each ended by CRLF, without framing fields, `Connection` and the empty line,
@@ -88,10 +90,11 @@ final class EdgeRequest {
     let host: String
     /// What `X-Forwarded-For` says to upstreams.
     let forwardedFor: String
+    unowned let loop: LoopState
 
     init(
         head: RequestHead, path: [UInt8], query: [UInt8]?, id: String, clientAddress: String, isSecure: Bool,
-        cookieMode: CookieMode, host: String, forwardedFor: String
+        cookieMode: CookieMode, host: String, forwardedFor: String, loop: LoopState
     ) {
         self.head = head
         self.path = path
@@ -102,5 +105,6 @@ final class EdgeRequest {
         self.cookieMode = cookieMode
         self.host = host
         self.forwardedFor = forwardedFor
+        self.loop = loop
     }
 }

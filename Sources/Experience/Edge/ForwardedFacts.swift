@@ -5,28 +5,23 @@ import NIOCore
 struct ForwardedFacts {
     /// The client's address as text.
     var clientAddress: String
-    var clientBytes: [UInt8]?
+    var isLoopback: Bool
     var isSecure: Bool
     /// What goes into `X-Forwarded-For` for upstreams.
     var forwardedFor: String
-    /// Whether the peer itself is trusted.
-    var isTrusted: Bool
 
     /// Reads the forwarded fields if the peer is in the list; else the connection itself speaks.
     static func read(_ head: RequestHead, origin: ConnectionOrigin, services: EdgeServices) -> ForwardedFacts {
-        let peerText = origin.peer.map { IPAddress.text(of: $0) } ?? "unix"
+        let peerText = origin.peerText
         var facts = ForwardedFacts(
-            clientAddress: peerText, clientBytes: origin.peer, isSecure: origin.isTLS, forwardedFor: peerText,
-            isTrusted: false)
+            clientAddress: peerText, isLoopback: origin.isLoopback, isSecure: origin.isTLS, forwardedFor: peerText)
         guard head.present.contains(.xForwarded) || head.present.contains(.forwarded) else {
-            facts.isTrusted = isTrusted(origin.peer, services)
             return facts
         }
         guard isTrusted(origin.peer, services) else {
             services.warnOfForwarding()
             return facts
         }
-        facts.isTrusted = true
         facts.readFields(head, services: services)
         return facts
     }
@@ -55,7 +50,7 @@ struct ForwardedFacts {
         for entry in chain.reversed() {
             guard let bytes = IPAddress.bytes(of: entry) else { break }
             clientAddress = IPAddress.text(of: bytes)
-            clientBytes = bytes
+            isLoopback = IPAddress.isLoopback(bytes)
             if !services.trustedProxies.contains(where: { $0.contains(bytes) }) { break }
         }
         let valid = chain.filter { IPAddress.bytes(of: $0) != nil }

@@ -17,6 +17,7 @@ final class LoopState {
     var storeHealth = StoreHealth.current
 
     private let requestPrefix: String
+    private var traceState = UInt64.random(in: .min ... .max)
     private var requestCounter: UInt64 = 0
     private var dateText = ""
     private var dateSecond: Int64 = -1
@@ -30,13 +31,33 @@ final class LoopState {
         self.leases = leases
         self.upstreams = upstreams
         self.now = now
-        self.requestPrefix = String(UInt64.random(in: .min ... .max), radix: 36)
+        self.requestPrefix = Self.padded(UInt64.random(in: .min ... .max), to: 13)
     }
 
-    /// An id that finds one request in log and audit: random per loop and start, then counted.
+    /// An id that finds one request in log and audit: random per loop and start, then counted. All have one length, so
+    /// that two refusals differ in nothing else.
     func nextRequestID() -> String {
         requestCounter &+= 1
-        return "req_\(requestPrefix)\(String(requestCounter, radix: 36))"
+        return "req_\(requestPrefix)\(Self.padded(requestCounter, to: 8))"
+    }
+
+    private static func padded(_ number: UInt64, to length: Int) -> String {
+        let digits = String(number, radix: 36)
+        return String(repeating: "0", count: max(0, length - digits.utf8.count)) + digits
+    }
+
+    /// A new trace, for a request that brought none. Trace ids must differ; nobody has to be unable to guess them.
+    func nextTraceparent() -> String {
+        TraceContext.value(nextTraceWord(), nextTraceWord(), span: nextTraceWord())
+    }
+
+    /// SplitMix64.
+    private func nextTraceWord() -> UInt64 {
+        traceState &+= 0x9E37_79B9_7F4A_7C15
+        var word = traceState
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
     }
 
     /// The current time as an IMF-fixdate (RFC 9110 section 5.6.7), made anew once a second.

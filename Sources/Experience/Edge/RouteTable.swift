@@ -45,12 +45,23 @@ struct RouteTable: Sendable {
     }
 
     let routes: [Route]
+    private let namesHosts: Bool
+    private let namesMethods: Bool
 
     init(_ configurations: [RouteConfiguration]) {
         routes = configurations.enumerated().map { Route($1, index: $0) }.sorted { a, b in
             if a.prefix.count != b.prefix.count { return a.prefix.count > b.prefix.count }
             return a.host != nil && b.host == nil
         }
+        namesHosts = routes.contains { $0.host != nil }
+        namesMethods = routes.contains { $0.methods != nil }
+    }
+
+    /// Matches a request; host and method are only looked at where a route asks for them.
+    func match(path: [UInt8], host: String, head: RequestHead) -> Match {
+        match(
+            path: path, host: namesHosts ? Dispatcher.withoutPort(Array(host.lowercased().utf8)) : [],
+            method: namesMethods ? head.withBytes(head.method) { Array($0) } : [])
     }
 
     func match(path: [UInt8], host: [UInt8], method: [UInt8]) -> Match {
@@ -83,6 +94,12 @@ enum OwnPath {
     case runtime
 
     init?(_ path: [UInt8]) {
+        // Most traffic is not for the gateway itself: one look tells.
+        guard path.count > 4 else { return nil }
+        switch path[1] {
+        case UInt8(ascii: "a"), UInt8(ascii: "o"), UInt8(ascii: "."): break
+        default: return nil
+        }
         if Self.isOrBelow(path, "/api/auth/verify") {
             self = .verify(appended: Array(path.dropFirst("/api/auth/verify".utf8.count)))
         } else if path.elementsEqual("/api/runtime/agent".utf8) {

@@ -61,6 +61,7 @@ final class RunningGateway: Sendable {
                     logger.warning("the key directory can't be used; the keys stay as they are", metadata: ["error": "\(error)"])
                 }
             }
+            tasks.addTask { await self.reloadOnHangup() }
             tasks.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(2))
@@ -74,6 +75,25 @@ final class RunningGateway: Sendable {
         watch.stop()
         try? await http.shutdown()
         try? await group.shutdownGracefully()
+    }
+
+    /// SIGHUP reads keys and certificate at once, without waiting for the watch.
+    private func reloadOnHangup() async {
+        signal(SIGHUP, SIG_IGN)
+        let (hangups, told) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+        source.setEventHandler { told.yield() }
+        source.resume()
+        for await _ in hangups {
+            do {
+                try await securityGuard.reload()
+            } catch {
+                logger.warning(
+                    "the key directory can't be used; the keys stay as they are", metadata: ["error": "\(error)"])
+            }
+            tls?.reloadIfChanged(logger: logger)
+        }
+        source.cancel()
     }
 
     /// Twenty times a second each loop looks at its wheel and at the store's health.

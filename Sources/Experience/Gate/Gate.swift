@@ -14,6 +14,7 @@ struct Admitted: Sendable {
     func leaseTerms(clockSkew: Int64, maxLifetime: Int64, now: Int64) -> LeaseTerms? {
         guard principal != nil || permit != nil else { return nil }
         var terms = LeaseTerms()
+        terms.admittedAt = now
         if let permit {
             terms.sessionID = permit.sessionID
             terms.sessionEpoch = permit.epoch

@@ -222,7 +222,7 @@ struct UpgradeGate {
                 guard let grant = try await services.runtime.redeemTicket(ticket, origin: origin) else {
                     return .failure(Problem(.invalidToken, reason: "ticket_refused"))
                 }
-                let principal = try services.securityGuard.judge(token: grant.tokenFacts)
+                let principal = try services.securityGuard.principal(fromFacts: grant.tokenFacts)
                     .mapError { Problem($0) }.get()
                 if scopes.contains(where: { !principal.has(scope: $0) }) {
                     return .failure(Problem(.insufficientScope, reason: "scope_missing"))

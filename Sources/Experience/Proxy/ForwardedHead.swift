@@ -81,7 +81,7 @@ struct ForwardedHead {
         out.writeString(request.id)
         out.writeStaticString("\r\n")
         if !request.head.present.contains(.traceparent) {
-            out.writeString("traceparent: \(TraceContext.fresh())\r\n")
+            out.writeString("traceparent: \(request.loop.nextTraceparent())\r\n")
         }
     }
 
@@ -162,11 +162,9 @@ enum ASCII {
 
 /// W3C trace context, as far as a gateway that starts or passes a trace needs it.
 enum TraceContext {
-    /// A new `traceparent` value.
-    static func fresh() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let trace = hex(generator.next()) + hex(generator.next() | 1)
-        return "00-\(trace)-\(hex(generator.next() | 1))-01"
+    /// A `traceparent` value of version 00 for a sampled trace.
+    static func value(_ high: UInt64, _ low: UInt64, span: UInt64) -> String {
+        "00-\(hex(high))\(hex(low | 1))-\(hex(span | 1))-01"
     }
 
     /// Whether a client's value has the form of version 00.

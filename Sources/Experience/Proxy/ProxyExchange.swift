@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// The body streams in both directions: whichever side can't take more stops the other. A connection goes back to the
 /// pool only after a complete and clean exchange.
-final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder {
+final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
     /// What the exchange needs to know of its route.
     struct Terms {
         var head: ByteBuffer
@@ -44,9 +44,10 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder {
     private var decoder = BodyDecoder(.none)
     private var interimCount = 0
     private var leaseID: LeaseTable.ID?
-    private var deadline: ConnectionDeadline
+    private let deadline: ConnectionDeadline
     private var keepsUpstream = false
     private var isClientBlocked = false
+    private var isStream = false
 
     var wantsContinueFromGateway: Bool { false }
 
@@ -64,11 +65,11 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder {
         case .get, .head, .options, .put, .delete: isIdempotent = true
         default: isIdempotent = false
         }
-        self.deadline = ConnectionDeadline(loop: writer.eventLoop)
+        self.deadline = writer.exchangeDeadline
     }
 
     func start() {
-        deadline.arm(after: terms.timeout) { [weak self] in self?.timedOut() }
+        deadline.arm(after: terms.timeout, for: self)
         connect()
     }
 
@@ -199,7 +200,9 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder {
     }
 
     func upstreamReceivedAll() {
-        if state == .streaming { writer.flushResponse() }
+        guard state == .streaming else { return }
+        takeLease()
+        writer.flushResponse()
     }
 
     func upstreamClosed() {
@@ -265,7 +268,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder {
         decoder = BodyDecoder(head.framing)
         decoderFraming = head.framing
         deadline.arm(after: terms.timeout)
-        takeLease(for: head)
+        isStream = terms.isLeased || ResponseFilter.isEventStream(head)
         let framing: ResponseFraming
         switch head.framing {
         case .none: framing = .none
@@ -278,10 +281,11 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder {
         writer.startResponse(out, framing: framing)
     }
 
-    private func takeLease(for head: ResponseHead) {
-        guard var lease = terms.lease else { return }
-        let isStreaming = terms.isLeased || ResponseFilter.isEventStream(head)
-        if !isStreaming {
+    /// An answer that is not complete after its first burst of bytes can be ended early: a stream by whatever ends its
+    /// lease, any other only by a revocation.
+    private func takeLease() {
+        guard leaseID == nil, var lease = terms.lease else { return }
+        if !isStream {
             lease.expiresAt = nil
             lease.endsAt = .max
         }
@@ -320,14 +324,14 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder {
         writer.abortResponse()
     }
 
-    private func timedOut() {
+    func deadlinePassed() {
         switch state {
         case .connecting, .waiting: fail(Problem(.upstreamTimeout))
         case .streaming:
             if isClientBlocked || !writer.isClientWritable {
                 // It is the client that is slow; its own deadline ends it.
                 deadline.arm(after: terms.timeout)
-            } else if leaseID != nil, terms.lease?.expiresAt != nil {
+            } else if leaseID != nil, isStream {
                 // A stream under a lease may be silent: the lease bounds it.
                 deadline.arm(after: terms.timeout)
             } else {
@@ -356,7 +360,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder {
 
     private func finish(clean: Bool) {
         state = .done
-        deadline.cancel()
+        deadline.rest()
         if let leaseID { leases.remove(leaseID) }
         leaseID = nil
         release(clean: clean)

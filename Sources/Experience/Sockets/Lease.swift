@@ -22,9 +22,14 @@ struct LeaseTerms: Sendable {
     var expiresAt: Int64?
     /// The end that nothing can move, in ms since the epoch.
     var endsAt = Int64.max
+    /// When it was let in, in ms since the epoch: what happened after that may have been missed.
+    var admittedAt: Int64 = 0
 
     /// The next moment at which time alone ends it.
     var due: Int64 { min(expiresAt ?? .max, endsAt) }
+
+    /// Whether a session in this epoch has nothing to do any more with what admitted this.
+    func isOutgrown(by epoch: Int64) -> Bool { (isAnonymous || tokenID == nil) && sessionEpoch < epoch }
 }
 
 /// The leases of one event loop: found by session, token, family and subject, and by time.
@@ -37,6 +42,8 @@ final class LeaseTable {
     private struct Entry {
         var terms: LeaseTerms
         weak var holder: (any LeaseHolder)?
+        /// Why it was over before it began.
+        var overBefore: LeaseEnd?
     }
 
     static let slotWidth: Int64 = 50
@@ -51,20 +58,30 @@ final class LeaseTable {
     private var wheel: [[ID]] = Array(repeating: [], count: Int(slotCount))
     /// The last slot number that was looked at.
     private var turned: Int64
+    private var lastUse: Int64
 
-    init(now: Int64) { turned = now / Self.slotWidth }
+    /// Asked of every new lease: what ended between its admission and now was told when nobody listened for it yet.
+    var verify: ((LeaseTerms) -> LeaseEnd?)?
+    /// Told once a second of every session that has something open.
+    var used: ((String) -> Void)?
+
+    init(now: Int64) {
+        turned = now / Self.slotWidth
+        lastUse = now
+    }
 
     var count: Int { entries.count }
 
     func insert(_ terms: LeaseTerms, holder: any LeaseHolder) -> ID {
         nextID += 1
         let id = nextID
-        entries[id] = Entry(terms: terms, holder: holder)
+        let overBefore = verify?(terms)
+        entries[id] = Entry(terms: terms, holder: holder, overBefore: overBefore)
         if let key = terms.sessionID { bySession[key, default: []].insert(id) }
         if let key = terms.tokenID { byToken[key, default: []].insert(id) }
         if let key = terms.familyID { byFamily[key, default: []].insert(id) }
         if let key = terms.subject { bySubject[key, default: []].insert(id) }
-        if terms.due < .max { place(id, due: terms.due) }
+        if overBefore != nil { place(id, due: .min) } else if terms.due < .max { place(id, due: terms.due) }
         return id
     }
 
@@ -83,10 +100,10 @@ final class LeaseTable {
         end(bySession[sessionID], .sessionEnded) { _ in true }
     }
 
-    /// The session moved to another epoch: sockets that were let in before its owner was known must go, as must
-    /// those of an owner whose session was resumed under new credentials.
+    /// The session moved to another epoch: whoever was let in before its owner was known must go, as must whoever was
+    /// let in by a secret that is no longer the session's.
     func sessionMoved(_ sessionID: String, to epoch: Int64) {
-        end(bySession[sessionID], .sessionUpgraded) { $0.isAnonymous && $0.sessionEpoch < epoch }
+        end(bySession[sessionID], .sessionUpgraded) { $0.isOutgrown(by: epoch) }
     }
 
     func tokenRevoked(_ tokenID: String) {
@@ -114,7 +131,7 @@ final class LeaseTable {
         end(Set(entries.keys), reason) { _ in true }
     }
 
-    /// Ends everything of which a fresh look at the store shows that it is over.
+    /// What is held, for a fresh look at the store.
     func holders() -> [(id: ID, terms: LeaseTerms)] { entries.map { ($0.key, $0.value.terms) } }
 
     /// Ends one lease.
@@ -122,6 +139,7 @@ final class LeaseTable {
 
     /// Looks at every slot whose time has come.
     func turn(now: Int64) {
+        tellUses(now)
         let current = now / Self.slotWidth
         guard current > turned else {
             // A clock that was set back: start over from where it is now.
@@ -139,8 +157,17 @@ final class LeaseTable {
         turned = current
     }
 
+    /// An open socket or stream is a use of its session.
+    private func tellUses(_ now: Int64) {
+        guard let used, now >= lastUse + 1_000 || now < lastUse else { return }
+        lastUse = now
+        for sessionID in bySession.keys { used(sessionID) }
+    }
+
     private func look(at id: ID, now: Int64) {
-        guard let terms = entries[id]?.terms else { return }
+        guard let entry = entries[id] else { return }
+        if let reason = entry.overBefore { return end(id, reason) }
+        let terms = entry.terms
         if terms.due > now { return place(id, due: terms.due) }
         let isToken = (terms.expiresAt ?? .max) <= now
         end([id], isToken ? .tokenExpired : .lifetimeOver) { _ in true }
@@ -148,7 +175,7 @@ final class LeaseTable {
 
     private func place(_ id: ID, due: Int64) {
         // Beyond the horizon the lease waits in the farthest slot and is placed anew from there.
-        let slot = min(max(due / Self.slotWidth + 1, turned + 1), turned + Self.slotCount - 1)
+        let slot = min(max(due / Self.slotWidth, turned) + 1, turned + Self.slotCount - 1)
         wheel[Int(slot % Self.slotCount)].append(id)
     }
 

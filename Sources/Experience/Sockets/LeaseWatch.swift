@@ -1,6 +1,5 @@
 import NIOCore
 import Runtime
-import SecurityGuard
 import StateSurface
 import Synchronization
 
@@ -8,24 +7,25 @@ import Synchronization
 final class LeaseWatch: Sendable {
     private let loops: LoopStates
     private let runtime: Runtime
-    private let securityGuard: SecurityGuard
+    private let state: any StateSurface
     private let clock: @Sendable () -> Int64
     private let skew: Int64
     private let subscription = Mutex<Subscription?>(nil)
+    /// Whether everything has to be checked, and whether somebody is at it.
+    private let check = Mutex((wanted: false, running: false))
 
     init(
-        loops: LoopStates, runtime: Runtime, securityGuard: SecurityGuard, clock: @escaping @Sendable () -> Int64,
-        skew: Int64
+        loops: LoopStates, runtime: Runtime, state: any StateSurface, clock: @escaping @Sendable () -> Int64, skew: Int64
     ) {
         self.loops = loops
         self.runtime = runtime
-        self.securityGuard = securityGuard
+        self.state = state
         self.clock = clock
         self.skew = skew
     }
 
     /// Begins to listen. Called after Runtime and SecurityGuard have subscribed: they know before a lease ends.
-    func start(state: any StateSurface) {
+    func start() {
         let subscription = state.subscribe { [weak self] in self?.heard($0) }
         self.subscription.withLock { $0 = subscription }
     }
@@ -42,7 +42,8 @@ final class LeaseWatch: Sendable {
             }
         case .revoked(let revocation): revoked(revocation)
         case .familyEnded(let id): loops.onEach { $0.leases.familyRevoked(id) }
-        case .reset: Task { await self.checkAll() }
+        case .familyRefreshed(let id, let tokenExpiresAt): refreshed(id, tokenExpiresAt)
+        case .reset: scheduleCheck()
         case .account, .events: break
         }
     }
@@ -56,44 +57,95 @@ final class LeaseWatch: Sendable {
         }
     }
 
-    /// A token of the family was refreshed here.
-    func familyRefreshed(_ family: String, tokenExpiresAt: Int64) {
-        let expiresAt = tokenExpiresAt + skew
-        loops.onEach { $0.leases.familyRefreshed(family, expiresAt: expiresAt) }
+    private func refreshed(_ familyID: String, _ tokenExpiresAt: Int64) {
+        let end = tokenExpiresAt.addingReportingOverflow(skew)
+        let expiresAt = end.overflow ? .max : end.partialValue
+        loops.onEach { $0.leases.familyRefreshed(familyID, expiresAt: expiresAt) }
     }
+}
 
-    /// After a gap nothing remembered counts: every lease is asked about anew.
-    private func checkAll() async {
-        for bound in loops.all {
-            let held = try? await bound.eventLoop.submit {
-                bound.value.leases.holders().map { Held(id: $0.id, terms: $0.terms) }
-            }.get()
-            for lease in held ?? [] {
-                guard let reason = await end(of: lease.terms) else { continue }
-                bound.eventLoop.execute { bound.value.leases.end(lease.id, reason) }
-            }
+// MARK: After a gap in the feed
+extension LeaseWatch {
+    private static let width = 8
+
+    /// One check at a time, and as often as it takes: only the store's answer ends the attempts.
+    private func scheduleCheck() {
+        let mustStart = check.withLock { check in
+            check.wanted = true
+            defer { check.running = true }
+            return !check.running
         }
-    }
-
-    private struct Held: Sendable {
-        let id: LeaseTable.ID
-        let terms: LeaseTerms
-    }
-
-    /// Why a lease is over, as the store says; nil while it isn't, or while the store can't be asked.
-    private func end(of terms: LeaseTerms) async -> LeaseEnd? {
-        if let sessionID = terms.sessionID {
-            do {
-                if try await !runtime.isLive(sessionID: sessionID, epoch: terms.isAnonymous ? terms.sessionEpoch : nil) {
-                    return .sessionEnded
+        guard mustStart else { return }
+        Task { [weak self] in
+            while let self, self.takeCheck() {
+                do { try await self.checkAll() } catch {
+                    self.check.withLock { $0.wanted = true }
+                    try? await Task.sleep(for: .milliseconds(250))
                 }
-            } catch {
-                return nil
             }
         }
-        let isRevoked = securityGuard.isRevoked(
-            tokenID: terms.tokenID, familyID: terms.familyID, subject: terms.subject, issuedAt: terms.tokenIssuedAt)
-        return isRevoked ? .tokenRevoked : nil
+    }
+
+    private func takeCheck() -> Bool {
+        check.withLock { check in
+            defer { check.wanted = false }
+            if !check.wanted { check.running = false }
+            return check.wanted
+        }
+    }
+
+    /// Nothing remembered counts: revocations, sessions and families are asked about anew.
+    private func checkAll() async throws {
+        let terms = try await openTerms()
+        guard !terms.isEmpty else { return }
+        for revocation in try await state.revocations(now: clock()) { revoked(revocation) }
+        try await each(Set(terms.compactMap(\.sessionID))) { watch, id in try await watch.checkSession(id) }
+        try await each(Set(terms.compactMap(\.familyID))) { watch, id in try await watch.checkFamily(id) }
+    }
+
+    private func openTerms() async throws -> [LeaseTerms] {
+        var all: [LeaseTerms] = []
+        for bound in loops.all {
+            all += try await bound.eventLoop.submit { bound.value.leases.holders().map(\.terms) }.get()
+        }
+        return all
+    }
+
+    /// A few at a time: a node with many sockets must not take the store for itself.
+    private func each(
+        _ ids: some Sequence<String>, _ body: @escaping @Sendable (LeaseWatch, String) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var running = 0
+            for id in ids {
+                if running >= Self.width { try await group.next() }
+                running += 1
+                group.addTask { try await body(self, id) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Asks the store about one lease. Where it can't be asked, the next gap in the feed brings the question again.
+    func verify(_ terms: LeaseTerms) {
+        Task { [weak self] in
+            if let id = terms.sessionID { try? await self?.checkSession(id) }
+            if let id = terms.familyID { try? await self?.checkFamily(id) }
+        }
+    }
+
+    private func checkSession(_ id: String) async throws {
+        guard let epoch = try await runtime.liveEpoch(sessionID: id) else {
+            return loops.onEach { $0.leases.sessionEnded(id) }
+        }
+        loops.onEach { $0.leases.sessionMoved(id, to: epoch) }
+    }
+
+    private func checkFamily(_ id: String) async throws {
+        // A family that is no longer known has no token that could still be good.
+        guard let family = try await state.family(id: id) else { return }
+        guard family.isLive else { return loops.onEach { $0.leases.familyRevoked(id) } }
+        if let tokenExpiresAt = family.tokenExpiresAt { refreshed(id, tokenExpiresAt) }
     }
 }
 

@@ -2,7 +2,7 @@ import HTTPWire
 import NIOCore
 
 /// An upgrade on its way to an upstream: the client gets its `101` only after the upstream's has passed our own checks.
-final class RelayExchange: Exchange, UpstreamUser {
+final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
     struct Terms {
         var head: ByteBuffer
         var timeout: TimeAmount
@@ -24,7 +24,7 @@ final class RelayExchange: Exchange, UpstreamUser {
     private var tried: Set<Int> = []
     private var inbound = ByteBuffer()
     private var scanner = ResponseScanner()
-    private var deadline: ConnectionDeadline
+    private let deadline: ConnectionDeadline
     private var isOver = false
     private var interimCount = 0
 
@@ -37,11 +37,11 @@ final class RelayExchange: Exchange, UpstreamUser {
         self.leases = leases
         self.request = request
         self.terms = terms
-        self.deadline = ConnectionDeadline(loop: writer.eventLoop)
+        self.deadline = writer.exchangeDeadline
     }
 
     func start() {
-        deadline.arm(after: terms.timeout) { [weak self] in self?.fail(Problem(.upstreamTimeout)) }
+        deadline.arm(after: terms.timeout, for: self)
         connect()
     }
 
@@ -130,6 +130,8 @@ final class RelayExchange: Exchange, UpstreamUser {
         writer.finishResponse()
     }
 
+    func deadlinePassed() { fail(Problem(.upstreamTimeout)) }
+
     private func fail(_ problem: Problem) {
         guard !isOver else { return }
         finish(closing: true)
@@ -138,7 +140,7 @@ final class RelayExchange: Exchange, UpstreamUser {
 
     private func finish(closing: Bool) {
         isOver = true
-        deadline.cancel()
+        deadline.rest()
         inbound = ByteBuffer()
         if closing {
             upstream?.release(clean: false)

@@ -23,8 +23,11 @@ enum StrippingAttacks {
             return AttackMaterial.joined(
                 material.segments.header, Bytes.base64URL(claims), material.segments.signature)
         },
-        attack("expiry-changed", "a later exp under the old signature") { material in
-            let claims = RawJSON.text(of: material.claims, [("exp", String(material.now + 86_400))])
+        attack("dates-changed", "exp and iat one second later under the old signature") { material in
+            // Both, for a verifier that looks at the time between them would refuse a later exp alone.
+            guard let expiry = material.goodTokenExpiry, expiry < Int64.max else { return nil }
+            let issued = material.claims["iat"]?.int64Value.map { ($0 &+ 1).description }
+            let claims = RawJSON.text(of: material.claims, [("exp", String(expiry + 1)), ("iat", issued)])
             return AttackMaterial.joined(
                 material.segments.header, Bytes.base64URL(claims), material.segments.signature)
         },

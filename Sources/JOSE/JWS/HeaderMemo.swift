@@ -17,15 +17,17 @@ enum HeaderMemo {
     private static let last = Mutex<Entry?>(nil)
 
     /// The header that a base64url segment spells.
-    static func header(of segment: ArraySlice<UInt8>, _ limits: TokenLimits) throws(TokenRefusal) -> ProtectedHeader {
+    static func header(
+        of segment: UnsafeBufferPointer<UInt8>, _ limits: TokenLimits
+    ) throws(TokenRefusal) -> ProtectedHeader {
         // Whoever finds the memo in use reads the header himself rather than wait.
         let known: ProtectedHeader?? = last.withLockIfAvailable { entry in
-            guard let entry, entry.limits == limits.json, entry.segment[...] == segment else { return nil }
-            return entry.header
+            guard let entry, entry.limits == limits.json else { return nil }
+            return entry.segment.withUnsafeBufferPointer { $0.hasSameBytes(as: segment) } ? entry.header : nil
         }
         if case .some(.some(let header)) = known { return header }
 
-        guard let bytes = Base64URL.decode(segment) else {
+        guard let bytes = Base64URL.decode(buffer: segment) else {
             throw TokenRefusal(.malformed, "the header is not base64url")
         }
         let header = try ProtectedHeader(try UnverifiedToken.object(bytes, "header", limits))

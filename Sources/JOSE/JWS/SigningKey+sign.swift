@@ -11,13 +11,11 @@ extension SigningKey {
     public func sign(
         payload: some Collection<UInt8>, type: String? = nil, extraHeader: JSONObject = [:]
     ) throws(JOSEError) -> String {
-        var token = Base64URL.encodeBytes(try header(type: type, extraHeader).serializedBytes())
-        token.append(UInt8(ascii: "."))
-        token.append(contentsOf: Base64URL.encodeBytes(payload))
-        let signature = try signature(over: token)
-        token.append(UInt8(ascii: "."))
-        token.append(contentsOf: Base64URL.encodeBytes(signature))
-        return String(decoding: token, as: UTF8.self)
+        let header = try header(type: type, extraHeader)
+        let input =
+            payload.withContiguousStorageIfAvailable { Self.signingInput(header, $0, self) }
+            ?? Array(payload).withUnsafeBufferPointer { Self.signingInput(header, $0, self) }
+        return try complete(input)
     }
 
     /// Signs claims: the JWT.
@@ -31,23 +29,58 @@ extension SigningKey {
     public func sign(
         detachedPayload payload: some Collection<UInt8>, type: String? = nil, extraHeader: JSONObject = [:]
     ) throws(JOSEError) -> String {
-        let header = Base64URL.encodeBytes(try header(type: type, extraHeader).serializedBytes()) + [UInt8(ascii: ".")]
+        let header = Base64URL.encodeBytes(try header(type: type, extraHeader)) + [UInt8(ascii: ".")]
         let signature = try signature(over: header + Base64URL.encodeBytes(payload))
         return String(decoding: header + [UInt8(ascii: ".")] + Base64URL.encodeBytes(signature), as: UTF8.self)
     }
 
-    private func header(type: String?, _ extra: JSONObject) throws(JOSEError) -> JSONObject {
-        var header: JSONObject = [:]
-        if let type { header.append(HeaderName.type, .string(type)) }
-        header.append(HeaderName.algorithm, .string(algorithm.rawValue))
-        header.append(HeaderName.keyID, .string(keyID))
+    // MARK: Steps
+
+    /// Header and payload in base64url with the dot between, and room for the signature.
+    private static func signingInput(
+        _ header: [UInt8], _ payload: UnsafeBufferPointer<UInt8>, _ key: SigningKey
+    ) -> [UInt8] {
+        let headerCount = Base64URL.encodedCount(header.count)
+        let count = headerCount + 1 + Base64URL.encodedCount(payload.count)
+        let room = 1 + Base64URL.encodedCount(key.verificationKey.signatureByteCount)
+        return [UInt8](unsafeUninitializedCapacity: count + room) { out, written in
+            _ = header.withUnsafeBufferPointer { Base64URL.encode($0, into: out) }
+            out[headerCount] = UInt8(ascii: ".")
+            _ = Base64URL.encode(payload, into: UnsafeMutableBufferPointer(rebasing: out[(headerCount + 1)...]))
+            written = count
+        }
+    }
+
+    /// Signs the input and puts the signature behind it.
+    private func complete(_ input: consuming [UInt8]) throws(JOSEError) -> String {
+        let signature = try signature(over: input)
+        input.append(UInt8(ascii: "."))
+        input.append(contentsOf: Base64URL.encodeBytes(signature))
+        return String(decoding: input, as: UTF8.self)
+    }
+
+    /// The header's text. The members that every token of the key has were written when the key was made.
+    private func header(type: String?, _ extra: JSONObject) throws(JOSEError) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(headerMembers.count + 48)
+        text.append(UInt8(ascii: "{"))
+        if let type {
+            text.append(contentsOf: "\"typ\":".utf8)
+            JSONText.append(type, to: &text)
+            text.append(UInt8(ascii: ","))
+        }
+        text.append(contentsOf: headerMembers)
         for (name, value) in extra.members {
             guard !Self.reserved.contains(ByteName(name)) else {
                 throw JOSEError(.headerReserved, "\(name) may not be set by hand")
             }
-            header.append(name, value)
+            text.append(UInt8(ascii: ","))
+            JSONText.append(name, to: &text)
+            text.append(UInt8(ascii: ":"))
+            text.append(contentsOf: value.serializedBytes())
         }
-        return header
+        text.append(UInt8(ascii: "}"))
+        return text
     }
 
     private static let reserved = Set(

@@ -47,8 +47,8 @@ extension UnverifiedToken {
             return .failure(TokenRefusal(.malformed, "a payload in the token and another beside it"))
         }
         if let refusal = headerRefusal(key) { return .failure(refusal) }
-        let input = bytes[..<payloadStart] + Base64URL.encodeBytes(payload)
-        guard key.isValid(signature, for: input) else { return .failure(Self.badSignature) }
+        let input = Array(bytes[..<payloadStart]) + Base64URL.encodeBytes(payload)
+        guard key.isValid(signature, for: input, count: input.count) else { return .failure(Self.badSignature) }
         return .success(VerifiedPayload(header: header, payload: payload, keyID: key.keyID))
     }
 
@@ -57,7 +57,7 @@ extension UnverifiedToken {
     private func signatureRefusal(_ key: VerificationKey) -> TokenRefusal? {
         if let refusal = headerRefusal(key) { return refusal }
         // The signing input is the token's own beginning, not something built again from what was read.
-        return key.isValid(signature, for: bytes[..<signingInputCount]) ? nil : Self.badSignature
+        return key.isValid(signature, for: bytes, count: signingInputCount) ? nil : Self.badSignature
     }
 
     /// One key, one algorithm: the token may only confirm it.

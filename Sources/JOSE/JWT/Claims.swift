@@ -18,6 +18,8 @@ public struct Claims: Sendable {
     public let issuedAt: Double?
     /// `jti`.
     public let tokenID: String?
+    /// `client_id` as it is: found in the same pass, judged by the rules.
+    let clientID: JSONValue?
 
     init(_ members: JSONObject) throws(TokenRefusal) {
         var issuer: String?
@@ -27,11 +29,14 @@ public struct Claims: Sendable {
         var notBefore: Double?
         var issuedAt: Double?
         var tokenID: String?
-        // One pass, by index: iterating would count a reference to every name and value.
-        for index in members.members.indices {
-            guard let name = ShortName(members.members[index].name) else { continue }
-            let value = members.members[index].value
-            switch name {
+        var clientID: JSONValue?
+        // One pass for all of them.
+        for (name, value) in members.members {
+            guard let short = ShortName(name) else {
+                if name.hasSameBytes(as: ClaimName.clientID) { clientID = value }
+                continue
+            }
+            switch short {
             case .issuer: issuer = try Self.text(value, "iss")
             case .subject: subject = try Self.text(value, "sub")
             case .audience: audience = try Self.audience(value)
@@ -50,6 +55,7 @@ public struct Claims: Sendable {
         self.notBefore = notBefore
         self.issuedAt = issuedAt
         self.tokenID = tokenID
+        self.clientID = clientID
     }
 
     /// A claim that must be a string if it is there.

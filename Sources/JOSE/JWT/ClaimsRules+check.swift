@@ -20,6 +20,7 @@ extension ClaimsRules {
         if header.isNested { return TokenRefusal(.typeMismatch, "a token within a token") }
         guard !types.isEmpty else { return nil }
         guard let type = header.type else { return TokenRefusal(.typeMismatch, "typ is missing") }
+        if types.contains(where: { $0.hasSameBytes(as: type) }) { return nil }
         let given = MediaType(type)
         return types.contains { given.isSame(as: $0) } ? nil : TokenRefusal(.typeMismatch, "typ is not the wanted one")
     }
@@ -44,15 +45,15 @@ extension ClaimsRules {
     }
 
     private func requiredRefusal(_ claims: Claims) -> TokenRefusal? {
-        for name in requiredClaims {
-            switch presence(of: name, claims) {
+        for claim in required {
+            switch presence(of: claim, claims) {
             case .there: continue
-            case .missing: return TokenRefusal(.claimMissing, "\(name) is missing")
-            case .empty: return TokenRefusal(.claimInvalid, "\(name) is empty")
+            case .missing: return TokenRefusal(.claimMissing, "\(claim.name) is missing")
+            case .empty: return TokenRefusal(.claimInvalid, "\(claim.name) is empty")
             }
         }
         // RFC 9068 gives it a type, and upstreams are told about it.
-        if case let value? = claims.members[ClaimName.clientID], value.stringValue == nil {
+        if let clientID = claims.clientID, clientID.stringValue == nil {
             return TokenRefusal(.claimInvalid, "client_id is not a string")
         }
         return nil
@@ -60,9 +61,9 @@ extension ClaimsRules {
 
     private enum Presence { case there, missing, empty }
 
-    private func presence(of name: String, _ claims: Claims) -> Presence {
+    private func presence(of claim: RequiredClaim, _ claims: Claims) -> Presence {
         // The registered claims were found and typed when the claims were read.
-        switch ShortName(name) {
+        switch claim.short {
         case .issuer: Self.presence(claims.issuer)
         case .subject: Self.presence(claims.subject)
         case .tokenID: Self.presence(claims.tokenID)
@@ -71,7 +72,7 @@ extension ClaimsRules {
         case .notBefore: claims.notBefore == nil ? .missing : .there
         case .issuedAt: claims.issuedAt == nil ? .missing : .there
         default:
-            switch claims.members[name] {
+            switch claim.isClientID ? claims.clientID : claims.members[claim.name] {
             case nil: .missing
             case .null: .empty
             case .string(let text): text.isEmpty ? .empty : .there

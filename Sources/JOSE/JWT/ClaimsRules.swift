@@ -9,7 +9,10 @@ public struct ClaimsRules: Sendable {
     /// The one subject, byte for byte; nil asks for none.
     public var subject: String?
     /// Claims that must be there; strings among them must not be empty.
-    public var requiredClaims: [String]
+    public var requiredClaims: [String] {
+        didSet { required = requiredClaims.map(RequiredClaim.init) }
+    }
+    private(set) var required: [RequiredClaim]
     /// The seconds by which clocks may differ, from 0 to 60.
     public var leeway: Double {
         didSet { leeway = Self.clamped(leeway) }
@@ -38,6 +41,7 @@ public struct ClaimsRules: Sendable {
         self.types = types
         self.subject = subject
         self.requiredClaims = requiredClaims
+        required = requiredClaims.map(RequiredClaim.init)
         self.leeway = Self.clamped(leeway)
         self.maximumLifetime = maximumLifetime
         self.acceptsExpired = acceptsExpired
@@ -53,6 +57,19 @@ public struct ClaimsRules: Sendable {
 
     private static func clamped(_ leeway: Double) -> Double {
         leeway.isFinite ? min(max(leeway, 0), 60) : 0
+    }
+}
+
+/// The name of a claim that must be there, told apart once and not for each token.
+struct RequiredClaim: Sendable {
+    let name: String
+    let short: ShortName?
+    let isClientID: Bool
+
+    init(_ name: String) {
+        self.name = name
+        short = ShortName(name)
+        isClientID = name.hasSameBytes(as: ClaimName.clientID)
     }
 }
 

@@ -7,6 +7,8 @@ public struct SigningKey: Sendable {
     /// The half that verifies.
     public let verificationKey: VerificationKey
     let backend: Backend
+    /// `alg` and `kid` as members of a header.
+    let headerMembers: [UInt8]
 
     enum Backend: Sendable {
         case asymmetric(SignatureSigner, PrivateKey)
@@ -66,6 +68,11 @@ public struct SigningKey: Sendable {
 
     private init(_ material: KeyMaterial, allowed: [SignatureAlgorithm], keyID: String?) throws(JOSEError) {
         verificationKey = try VerificationKey(material, allowed: allowed, keyID: keyID)
+        let members: JSONObject = [
+            HeaderName.algorithm: .string(verificationKey.algorithm.rawValue),
+            HeaderName.keyID: .string(verificationKey.keyID),
+        ]
+        headerMembers = Array(members.serializedBytes().dropFirst().dropLast())
         switch material.content {
         case .public: throw JOSEError(.privateKeyMissing, "a public key cannot sign")
         case .private(let key):

@@ -134,11 +134,23 @@ public struct VerificationKey: Sendable {
 
     // MARK: Verifying
 
-    /// Whether `signature` is the key's over `message`.
-    func isValid(_ signature: [UInt8], for message: some Collection<UInt8>) -> Bool {
+    /// How long a signature is.
+    var signatureByteCount: Int {
         switch backend {
-        case .asymmetric(let verifier, _): verifier.isValid(signature, for: message)
-        case .symmetric(let key): key.isValid(signature, for: message)
+        case .asymmetric(let verifier, _): verifier.signatureByteCount
+        case .symmetric(let key): key.digest.byteCount
+        }
+    }
+
+    /// Whether `signature` is the key's over the first `count` bytes of `message`.
+    func isValid(_ signature: [UInt8], for message: [UInt8], count: Int) -> Bool {
+        message.withUnsafeBufferPointer { message in
+            let message = UnsafeBufferPointer(rebasing: message.prefix(count))
+            return switch backend {
+            case .asymmetric(let verifier, _):
+                signature.withUnsafeBufferPointer { verifier.isValid(buffer: $0, for: message) }
+            case .symmetric(let key): key.isValid(signature, for: message)
+            }
         }
     }
 }

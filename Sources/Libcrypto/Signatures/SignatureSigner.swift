@@ -37,21 +37,32 @@ package final class SignatureSigner: Sendable {
     private func sign(
         _ message: UnsafeBufferPointer<UInt8>, _ context: SignatureContext
     ) throws(LibcryptoError) -> [UInt8] {
-        var signature = [UInt8](repeating: 0, count: capacity)
-        let result: Result<Int, LibcryptoError> = signature.withUnsafeMutableBufferPointer { out in
+        guard case .ec(let curve) = kind else {
+            var failure: LibcryptoError?
+            let signature = [UInt8](unsafeUninitializedCapacity: capacity) { out, written in
+                do throws(LibcryptoError) {
+                    written = try context.sign(message, into: out)
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+            return signature
+        }
+        // The DER that libcrypto writes is only passing through.
+        let result = withUnsafeTemporaryAllocation(
+            of: UInt8.self, capacity: capacity
+        ) { der -> Result<[UInt8]?, LibcryptoError> in
             do throws(LibcryptoError) {
-                return .success(try context.sign(message, into: out))
+                let length = try context.sign(message, into: der)
+                return .success(
+                    ECDSAEncoding.raw(
+                        fromDER: UnsafeBufferPointer(rebasing: der.prefix(length)),
+                        coordinateByteCount: curve.coordinateByteCount))
             } catch {
                 return .failure(error)
             }
         }
-        let length = try result.get()
-        guard case .ec(let curve) = kind else { return Array(signature.prefix(length)) }
-        let raw = signature.withUnsafeBufferPointer {
-            ECDSAEncoding.raw(
-                fromDER: UnsafeBufferPointer(rebasing: $0.prefix(length)),
-                coordinateByteCount: curve.coordinateByteCount)
-        }
-        return try LibcryptoError.unwrap(raw, "EVP_PKEY_sign gave no DER")
+        return try LibcryptoError.unwrap(try result.get(), "EVP_PKEY_sign gave no DER")
     }
 }

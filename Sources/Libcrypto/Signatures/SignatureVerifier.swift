@@ -23,13 +23,16 @@ package final class SignatureVerifier: Sendable {
 
     /// Whether `signature`, in JOSE's encoding, is the key's over `message`.
     package func isValid(_ signature: some Collection<UInt8>, for message: some Collection<UInt8>) -> Bool {
-        guard signature.count == signatureByteCount else { return false }
-        return withBuffer(signature) { signature in
-            withBuffer(message) { message in verify(signature, message) }
+        withBuffer(signature) { signature in
+            withBuffer(message) { message in isValid(buffer: signature, for: message) }
         }
     }
 
-    private func verify(_ signature: UnsafeBufferPointer<UInt8>, _ message: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// Whether `signature`, in JOSE's encoding, is the key's over `message`.
+    package func isValid(
+        buffer signature: UnsafeBufferPointer<UInt8>, for message: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard signature.count == signatureByteCount else { return false }
         let context: SignatureContext
         do throws(LibcryptoError) {
             context = try pool.take()

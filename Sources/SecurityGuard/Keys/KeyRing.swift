@@ -18,6 +18,8 @@ package final class KeyRing: Sendable {
     package let changesAt: Int64?
     /// Thumbprints of everything the directory ever held as a signing key and still lists.
     let knownKeyIDs: Set<String>
+    /// Those of them in whose place another one signs.
+    let supersededKeyIDs: Set<String>
 
     init(_ contents: KeyDirectory.Contents, generation: UInt64) throws(GuardError) {
         let active = contents.plan.active
@@ -31,6 +33,8 @@ package final class KeyRing: Sendable {
         etag = "\"\(Base64URL.encode(Digest.sha256(jwks).prefix(16)))\""
         changesAt = contents.plan.changesAt
         knownKeyIDs = Set(contents.plan.keys.map(\.entry.keyID))
+        let superseded = contents.plan.keys.filter { $0.state == .retiring || $0.state == .retired }
+        supersededKeyIDs = Set(superseded.map(\.entry.keyID))
     }
 
     /// The key of exactly this `kid`. There are few keys: a walk is quicker than a table, and compares bytes.

@@ -70,10 +70,13 @@ struct RefreshFamilies: Sendable {
         next.successorSalt = salt
         next.rotatedAt = now
         next.counter = family.counter + 1
+        // Made before the write, which tells every node how long it lasts: a family that ended after it revokes this
+        // token as well.
+        let tokens = try tokens(of: next, scope: scope, refresh: successor, now: now)
+        next.tokenExpiresAt = max(tokens.principal.expiresAt, family.tokenExpiresAt ?? .min)
         guard try await state.rotate(family: next) else { return nil }
         report(.familyRotated, next)
-        // `now` is from before the write: a family that ended after it revokes this token as well.
-        return .rotated(try tokens(of: next, scope: scope, refresh: successor, now: now), binding: next.binding)
+        return .rotated(tokens, binding: next.binding)
     }
 
     private func repeated(
@@ -82,8 +85,10 @@ struct RefreshFamilies: Sendable {
         guard let salt = family.successorSalt else { return try await endReused(family) }
         let successor = token.successor(salt: salt)
         guard ConstantTime.equal(successor.hash, family.currentHash) else { return try await endReused(family) }
+        let tokens = try tokens(of: family, scope: scope, refresh: successor, now: now)
+        try await state.extend(familyID: family.id, tokenExpiresAt: tokens.principal.expiresAt)
         report(.familyRepeated, family)
-        return .repeated(try tokens(of: family, scope: scope, refresh: successor, now: now), binding: family.binding)
+        return .repeated(tokens, binding: family.binding)
     }
 
     private func endReused(_ family: FamilyRecord) async throws -> RefreshOutcome {

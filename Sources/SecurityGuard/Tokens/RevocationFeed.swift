@@ -34,7 +34,7 @@ final class RevocationFeed: Sendable {
         case .familyEnded(let id):
             revocations.insert(Revocation(kind: .family, id: id, expiresAt: clock() &+ tokenReach))
         case .reset: scheduleReload()
-        case .session, .account, .events: break
+        case .session, .familyRefreshed, .account, .events: break
         }
     }
 

@@ -4,6 +4,7 @@ extension Change {
         switch self {
         case .session(let id, let state, let epoch): "s|\(state.rawValue)|\(epoch)|\(id)"
         case .familyEnded(let id): "f|\(id)"
+        case .familyRefreshed(let id, let tokenExpiresAt): "g|\(tokenExpiresAt)|\(id)"
         case .revoked(let revocation):
             "r|\(revocation.kind.rawValue)|\(revocation.issuedUntil)|\(revocation.expiresAt)|\(revocation.id)"
         case .account(let userID): "a|\(userID)"
@@ -30,6 +31,9 @@ extension Change {
             return .session(id: String(part[3]), state: state, epoch: epoch)
         case "f|":
             return .familyEnded(id: String(text.dropFirst(2)))
+        case "g|":
+            guard let part = fields(2), let tokenExpiresAt = Int64(part[1]) else { return nil }
+            return .familyRefreshed(id: String(part[2]), tokenExpiresAt: tokenExpiresAt)
         case "r|":
             guard let part = fields(4), let kind = Revocation.Kind(rawValue: String(part[1])),
                 let issuedUntil = Int64(part[2]), let expiresAt = Int64(part[3])

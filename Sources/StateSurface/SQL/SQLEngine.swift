@@ -9,6 +9,9 @@ enum SQLDialect: Sendable {
     /// For reapers: rows that another node has in its hands are left to it.
     var skipLocked: String { self == .postgres ? " FOR UPDATE SKIP LOCKED" : "" }
 
+    /// A statement that keeps others from changing a table until the transaction is over, where one is needed.
+    func lock(table: String) -> String? { self == .postgres ? "LOCK TABLE \(table) IN EXCLUSIVE MODE" : nil }
+
     /// The schema is written with SQLite's type names.
     func schema(_ sql: String) -> String {
         switch self {

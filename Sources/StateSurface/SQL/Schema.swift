@@ -1,7 +1,7 @@
 /// The tables, written once for both databases, and the steps from one version of them to the next.
 enum Schema {
     /// Each entry brings the store one version further. Never edit one that was released: append.
-    private static let steps: [[String]] = [first]
+    private static let steps: [[String]] = [first, tickets]
 
     /// Brings the store to this version's schema. Call it inside a transaction that excludes other migrators.
     static func migrate(_ transaction: any SQLTransaction) throws {
@@ -24,6 +24,16 @@ enum Schema {
     }
 
     private static let first = sessions + accounts + families + executions + shared
+
+    private static let tickets = [
+        """
+        CREATE TABLE tickets (hash BLOB NOT NULL PRIMARY KEY, session_id TEXT NOT NULL, epoch INTEGER NOT NULL,
+        facts BLOB NOT NULL, origin TEXT, expires_at INTEGER NOT NULL)
+        """,
+        "CREATE INDEX tickets_by_session ON tickets (session_id)",
+        "CREATE INDEX tickets_by_end ON tickets (expires_at)",
+        "ALTER TABLE families ADD COLUMN token_expires_at INTEGER",
+    ]
 
     private static let sessions = [
         """

@@ -72,6 +72,7 @@ extension SQLSurface {
             }
             // Few and small, and each node may try: no limit, no lock order to mind.
             _ = try transaction.execute("DELETE FROM revocations WHERE expires_at <= ?1", [.integer(now)])
+            _ = try transaction.execute("DELETE FROM tickets WHERE expires_at <= ?1", [.integer(now)])
             _ = try transaction.execute("DELETE FROM counters WHERE expires_at <= ?1", [.integer(now)])
         }
     }

@@ -16,7 +16,7 @@ extension SQLSurface {
                 throw StateSurfaceError(.failed, "the account has been disabled; no refresh family was opened")
             }
             _ = try transaction.execute(
-                "INSERT INTO families (\(FamilyRecord.columns)) VALUES (\(Self.parameters(14)))", family.values)
+                "INSERT INTO families (\(FamilyRecord.columns)) VALUES (\(Self.parameters(15)))", family.values)
             _ = try transaction.execute(
                 Self.rememberTokenSQL, [.blob(family.currentHash), .text(family.id), .integer(family.counter)])
         }
@@ -39,17 +39,32 @@ extension SQLSurface {
             let changed = try transaction.execute(
                 """
                 UPDATE families SET current_hash = ?2, previous_hash = ?3, successor_salt = ?4, rotated_at = ?5,
-                absolute_expires_at = ?6, counter = ?7 WHERE id = ?1 AND is_live = 1 AND counter = ?8
+                absolute_expires_at = ?6, counter = ?7, token_expires_at = ?9 WHERE id = ?1 AND is_live = 1 AND counter = ?8
                 """,
                 [
                     .text(record.id), .blob(record.currentHash), .optional(record.previousHash),
                     .optional(record.successorSalt), .optional(record.rotatedAt),
-                    .integer(record.absoluteExpiresAt), .integer(record.counter), .integer(record.counter &- 1),
+                    .integer(record.absoluteExpiresAt), .integer(record.counter), .integer(record.counter &- 1), .optional(record.tokenExpiresAt),
                 ])
             guard changed == 1 else { return false }
             _ = try transaction.execute(
                 Self.rememberTokenSQL, [.blob(record.currentHash), .text(record.id), .integer(record.counter)])
+            if let tokenExpiresAt = record.tokenExpiresAt {
+                try transaction.record(.familyRefreshed(id: record.id, tokenExpiresAt: tokenExpiresAt))
+            }
             return true
+        }
+    }
+
+    func extend(familyID: String, tokenExpiresAt: Milliseconds) async throws {
+        try await write { transaction in
+            let changed = try transaction.execute(
+                """
+                UPDATE families SET token_expires_at = ?2 WHERE id = ?1 AND is_live = 1
+                AND (token_expires_at IS NULL OR token_expires_at < ?2)
+                """, [.text(familyID), .integer(tokenExpiresAt)])
+            guard changed == 1 else { return }
+            try transaction.record(.familyRefreshed(id: familyID, tokenExpiresAt: tokenExpiresAt))
         }
     }
 

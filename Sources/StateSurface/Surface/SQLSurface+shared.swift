@@ -7,15 +7,24 @@ extension SQLSurface {
             })
     }
 
-    func register(keys thumbprints: Set<String>) async throws {
+    func register(signingKey: String, held: Set<String>, superseded: Set<String>) async throws -> Bool {
         let now = clock()
-        try await write { transaction in
-            // Sorted, so that two nodes lock rows in the same order.
-            for thumbprint in thumbprints.sorted() {
-                _ = try transaction.execute(
-                    "INSERT INTO signing_keys (thumbprint, registered_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                    [.text(thumbprint), .integer(now)])
+        return try await write { transaction in
+            // Nobody else reads the registry between this look at it and the entry.
+            if let lock = transaction.dialect.lock(table: "signing_keys") { _ = try transaction.execute(lock, []) }
+            let registered = try Set(
+                transaction.rows("SELECT thumbprint FROM signing_keys", []).map { row in
+                    var row = row
+                    return try row.text()
+                })
+            guard registered.isEmpty || !registered.isDisjoint(with: held.union([signingKey])) else { return false }
+            for thumbprint in registered.intersection(superseded).sorted() where thumbprint != signingKey {
+                _ = try transaction.execute("DELETE FROM signing_keys WHERE thumbprint = ?1", [.text(thumbprint)])
             }
+            _ = try transaction.execute(
+                "INSERT INTO signing_keys (thumbprint, registered_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                [.text(signingKey), .integer(now)])
+            return true
         }
     }
 

@@ -136,6 +136,12 @@ final class MemorySurface: StateSurface {
             return true
         }
     }
+    func extend(familyID: String, tokenExpiresAt: Milliseconds) async throws {
+        tables.withLock { tables in
+            let known = tables.families[familyID]?.tokenExpiresAt ?? .min
+            tables.families[familyID]?.tokenExpiresAt = max(known, tokenExpiresAt)
+        }
+    }
     func bind(familyID: String, to binding: String) async throws {
         tables.withLock { $0.families[familyID]?.binding = binding }
     }
@@ -173,6 +179,13 @@ final class MemorySurface: StateSurface {
         }
     }
     func registeredKeys() async throws -> Set<String> { tables.withLock { $0.keys } }
-    func register(keys thumbprints: Set<String>) async throws { tables.withLock { $0.keys.formUnion(thumbprints) } }
+    func register(signingKey: String, held: Set<String>, superseded: Set<String>) async throws -> Bool {
+        tables.withLock { tables in
+            guard tables.keys.isEmpty || !tables.keys.isDisjoint(with: held.union([signingKey])) else { return false }
+            tables.keys.subtract(superseded.subtracting([signingKey]))
+            tables.keys.insert(signingKey)
+            return true
+        }
+    }
     func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64 { 0 }
 }

@@ -2,6 +2,7 @@ extension FamilyRecord {
     static let columnList = [
         "id", "tenant_id", "user_id", "client_id", "scope", "binding", "is_live", "created_at",
         "absolute_expires_at", "current_hash", "previous_hash", "successor_salt", "rotated_at", "counter",
+        "token_expires_at",
     ]
     static let columns = columnList.joined(separator: ", ")
     static let qualifiedColumns = columnList.map { "families." + $0 }.joined(separator: ", ")
@@ -18,7 +19,8 @@ extension FamilyRecord {
             scope: try row.scope(), binding: try row.optionalText(), isLive: try row.flag(),
             createdAt: try row.integer(), absoluteExpiresAt: try row.integer(), currentHash: try row.blob(),
             previousHash: try row.optionalBlob(), successorSalt: try row.optionalBlob(),
-            rotatedAt: try row.optionalInteger(), counter: try row.integer())
+            rotatedAt: try row.optionalInteger(), counter: try row.integer(),
+            tokenExpiresAt: try row.optionalInteger())
     }
 
     var values: [SQLValue] {
@@ -26,6 +28,7 @@ extension FamilyRecord {
             .text(id), .text(tenantID), .text(userID), .text(clientID), .scope(scope), .optional(binding),
             .flag(isLive), .integer(createdAt), .integer(absoluteExpiresAt), .blob(currentHash),
             .optional(previousHash), .optional(successorSalt), .optional(rotatedAt), .integer(counter),
+            .optional(tokenExpiresAt),
         ]
     }
 }

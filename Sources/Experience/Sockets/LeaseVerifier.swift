@@ -1,0 +1,38 @@
+import Runtime
+import SecurityGuard
+
+/// Looks whether a lease was already over when it was taken.
+///
+/// Between the gate's yes and the moment a socket or stream is there to be ended lies the upstream's time to answer: a
+/// logout in between is heard by nobody else.
+struct LeaseVerifier: Sendable {
+    /// From here on a refresh of the token's family may have been missed as well.
+    private static let long: Int64 = 50
+
+    let runtime: Runtime
+    let securityGuard: SecurityGuard
+    let watch: LeaseWatch
+    let clock: @Sendable () -> Int64
+
+    /// Why the lease is over, from memory; what memory does not know is asked of the store, which ends it a little later.
+    func end(of terms: LeaseTerms) -> LeaseEnd? {
+        if terms.expiresAt != nil, clock() - terms.admittedAt > Self.long {
+            watch.verify(terms)
+        } else {
+            verifySession(of: terms)
+        }
+        if let sessionID = terms.sessionID, let epoch = runtime.knownEpoch(sessionID: sessionID),
+            terms.isOutgrown(by: epoch)
+        {
+            return .sessionUpgraded
+        }
+        let isRevoked = securityGuard.isRevoked(
+            tokenID: terms.tokenID, familyID: terms.familyID, subject: terms.subject, issuedAt: terms.tokenIssuedAt)
+        return isRevoked ? .tokenRevoked : nil
+    }
+
+    private func verifySession(of terms: LeaseTerms) {
+        guard let sessionID = terms.sessionID, runtime.knownEpoch(sessionID: sessionID) == nil else { return }
+        watch.verify(terms)
+    }
+}

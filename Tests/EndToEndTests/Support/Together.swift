@@ -1,0 +1,36 @@
+import Foundation
+import Synchronization
+
+/// Runs blocking jobs at the same time, each on a thread of its own, and returns what they made in their order.
+func together<Value: Sendable>(_ jobs: [@Sendable () throws -> Value]) async throws -> [Value] {
+    try await withThrowingTaskGroup(of: (Int, Value).self) { group in
+        for (index, job) in jobs.enumerated() {
+            group.addTask { (index, try await onThread(job)) }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+}
+
+/// Runs a blocking job on a thread of its own.
+func onThread<Value: Sendable>(_ job: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try job() }) }
+    }
+}
+
+/// How long a job took, in seconds.
+func seconds<Value>(_ job: () throws -> Value) rethrows -> (Double, Value) {
+    let start = ContinuousClock.now
+    let value = try job()
+    return (start.duration(to: .now) / .seconds(1), value)
+}
+
+/// Tries until it holds or the time is over.
+func eventually(within limit: Duration, _ condition: () throws -> Bool) async throws -> Bool {
+    let end = ContinuousClock.now + limit
+    while ContinuousClock.now < end {
+        if try condition() { return true }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    return try condition()
+}

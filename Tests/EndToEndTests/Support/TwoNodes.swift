@@ -1,0 +1,50 @@
+import Foundation
+
+/// Two gateways on one PostgreSQL, with the same keys and accounts.
+struct TwoNodes: Sendable {
+    let postgres: PrivatePostgres
+    let database: String
+    let a: GatewayProcess
+    let b: GatewayProcess
+
+    var url: String { postgres.url(database: database) }
+    private var environment: [String: String] { ["GATEHOUSE_STATE_URL": url] }
+
+    /// - Parameter configuration: YAML without `tokens.issuer`.
+    init(
+        on postgres: PrivatePostgres? = nil, users: [TestUser] = [.ada, .bob], tokens: String = "", more: String = ""
+    ) async throws {
+        self.postgres = try postgres ?? PrivatePostgres.shared.get()
+        database = try self.postgres.createDatabase()
+        // Tokens of one node are good at the other: they have one issuer.
+        let configuration = "tokens:\n  issuer: http://gatehouse.test\n\(tokens)\n\(more)\n"
+        let url = self.postgres.url(database: database)
+        let place = try GatewayProcess.makeDirectory()
+        for user in users { try Self.add(user, url: url, in: place) }
+        a = try await GatewayProcess.start(
+            configuration, users: [], environment: ["GATEHOUSE_STATE_URL": url], directory: place)
+        let other = try GatewayProcess.makeDirectory()
+        try FileManager.default.copyItem(
+            at: place.appendingPathComponent("keys"), to: other.appendingPathComponent("keys"))
+        b = try await GatewayProcess.start(
+            configuration, users: [], environment: ["GATEHOUSE_STATE_URL": url], directory: other)
+    }
+
+    static func add(_ user: TestUser, url: String, in place: URL) throws {
+        let arguments = [
+            "users", "add", user.email, "--tenant", user.tenant, "--password-stdin", "--state", url,
+        ]
+        let result = try GatewayProcess.run(arguments, in: place, input: user.password, stateful: false)
+        guard result.status == 0 else { throw GatewayProcess.Failure(description: "users add: \(result.errors)") }
+    }
+
+    /// A command of the CLI on the shared store.
+    func command(_ arguments: [String], input: String = "") throws -> (status: Int32, output: String, errors: String) {
+        try GatewayProcess.run(arguments + ["--state", url], in: a.directory, input: input, stateful: false)
+    }
+
+    func stop() {
+        a.stop()
+        b.stop()
+    }
+}

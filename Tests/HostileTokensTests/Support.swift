@@ -1,0 +1,92 @@
+import Encodings
+import Foundation
+import Synchronization
+import Testing
+
+@testable import HostileTokens
+@testable import JOSE
+
+let now: Int64 = 1_800_000_000
+
+let goodClaims: JSONObject = [
+    "iss": "https://gate.example", "sub": "usr_1", "aud": "gatehouse", "exp": .integer(now + 600),
+    "nbf": .integer(now - 10), "iat": .integer(now - 10), "jti": "t1", "client_id": "gatehouse", "tenant_id": "default",
+]
+
+/// Keys that the tests share: making RSA keys takes time.
+enum Keys {
+    static let all: [SignatureAlgorithm: SigningKey] = {
+        var keys: [SignatureAlgorithm: SigningKey] = [:]
+        for algorithm in [SignatureAlgorithm.es256, .es384, .es512, .ed25519, .eddsa, .rs256, .ps256] {
+            keys[algorithm] = try? SigningKey.generate(algorithm, keyID: "key-\(algorithm.rawValue)")
+        }
+        return keys
+    }()
+
+    static func key(_ algorithm: SignatureAlgorithm) throws -> SigningKey {
+        try #require(all[algorithm])
+    }
+}
+
+/// Everything the attacks need, signed ones included, for a target with this key.
+func material(_ key: SigningKey, signs: Bool = true, canaryURL: String? = nil) throws -> AttackMaterial {
+    let issuer = TestIssuer(algorithm: key.algorithm, keyID: key.keyID) { input, algorithm in
+        guard algorithm != key.algorithm else { return try key.signature(over: input) }
+        return try SigningKey(pem: key.pkcs8PEM(), algorithm: algorithm).signature(over: input)
+    }
+    return try AttackMaterial(
+        goodToken: key.sign(claims: goodClaims, type: "at+jwt").utf8,
+        keySet: Array(JWKSet.publicJSON(of: [key.verificationKey]).utf8), issuer: signs ? issuer : nil, now: now,
+        canaryURL: canaryURL)
+}
+
+let target = Target(authority: "127.0.0.1:8080", sessionID: "ses_AAAAAAAAAAAAAAAAAAAAAA")
+
+/// Runs attacks against a gateway in memory.
+func run(
+    _ attacks: [Attack] = AttackCatalogue.all, _ gateway: MemoryGateway, _ material: AttackMaterial,
+    transport: Transport = .authorization, canaryVisits: @escaping @Sendable () -> Int = { 0 }
+) async throws -> Report {
+    let surroundings = Runner.Surroundings(now: { now }, canaryVisits: canaryVisits)
+    let runner = Runner(target: target, transport: transport, material: material, surroundings: surroundings) {
+        try gateway.answer($0)
+    }
+    return try await runner.run(attacks)
+}
+
+extension Report {
+    /// The ids that came out so.
+    func ids(_ verdict: Verdict) -> Set<String> {
+        Set(results.filter { $0.verdict == verdict }.map(\.attack.id))
+    }
+
+    /// What did not pass, for the message of a test.
+    var complaints: [String] {
+        results.filter { $0.verdict != .pass }.map { "\($0.attack.id): \($0.detail)" }
+    }
+}
+
+/// The verifier that every attack is to be refused by, and its control to be let in.
+func strictVerifier(_ key: SigningKey) throws -> @Sendable ([UInt8]) -> Bool {
+    let keys = try JWKSet([key.verificationKey])
+    var rules = ClaimsRules.accessToken(issuer: "https://gate.example", audience: ["gatehouse"], leeway: 30)
+    rules.maximumLifetime = 900
+    let wanted = rules
+    return { token in
+        do throws(TokenRefusal) {
+            guard case .success = try UnverifiedToken(token).verify(with: keys, rules: wanted, now: Double(now)) else {
+                return false
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+extension VerificationKey {
+    /// Whether a signature is the key's, whatever was signed.
+    func verifies(_ signature: [UInt8], _ input: [UInt8]) -> Bool {
+        isValid(signature, for: input, count: input.count)
+    }
+}

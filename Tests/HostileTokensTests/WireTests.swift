@@ -1,0 +1,67 @@
+import Testing
+
+@testable import HostileTokens
+
+@Suite("Requests and answers as bytes")
+struct WireTests {
+    @Test("A token travels unchanged in a field, and percent-encoded in a query")
+    func requests() throws {
+        let token: Payload = .token(Array("a b=\u{0}.c".utf8))
+        let plain = try #require(Transport.authorization.request(token, to: target))
+        #expect(
+            plain.bytes.elementsEqual(
+                ("GET /api/auth/me HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nAuthorization: Bearer a b=\u{0}.c\r\n"
+                    + "Connection: close\r\n\r\n").utf8))
+        let socket = try #require(Transport.socketQuery.request(token, to: target))
+        #expect(String(decoding: socket.bytes, as: UTF8.self).contains("?access_token=a%20b%3D%00.c&session_id=ses_A"))
+    }
+
+    @Test("Carriers of their own travel over plain requests only")
+    func carriers() {
+        let payload = Payload.authorization([Array("Basic x".utf8)], query: Array("t".utf8))
+        #expect(Transport.authorization.request(payload, to: target) != nil)
+        #expect(Transport.socketHeaders.request(payload, to: target) == nil)
+        #expect(Transport.introspection.request(payload, to: target) == nil)
+    }
+
+    @Test("An answer is read when its head is whole, past interim ones")
+    func answers() throws {
+        #expect(RawResponse(parsing: Array("HTTP/1.1 401 Unau".utf8)) == nil)
+        #expect(RawResponse(parsing: Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) == nil)
+        #expect(RawResponse(parsing: Array("SSH-2.0-x\r\n\r\n".utf8)) == nil)
+        let text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 401 \r\nContent-Length: 2\r\n\r\n{"
+        let part = try #require(RawResponse(parsing: Array(text.utf8)))
+        #expect(part.status == 401)
+        #expect(!part.isComplete)
+        let whole = try #require(RawResponse(parsing: Array((text + "}").utf8)))
+        #expect(whole.isComplete)
+        #expect(whole.field("content-length") == "2")
+        #expect(RawResponse(parsing: Array("HTTP/1.1 101 Switching\r\n\r\n".utf8))?.isComplete == true)
+    }
+
+    @Test("Introspection accepts only what does not say inactive")
+    func introspection() {
+        func accepted(_ body: String) -> Bool {
+            Transport.introspection.isAccepted(RawResponse(status: 200, body: Array(body.utf8)))
+        }
+        #expect(accepted(#"{"active":true}"#))
+        #expect(!accepted(#"{"active":false}"#))
+        #expect(!accepted("10\r\n{\"active\":false}\r\n0\r\n\r\n"))
+        #expect(accepted(""))
+    }
+
+    @Test("Numbers add and count down over their bytes")
+    func numbers() {
+        #expect(BigNumber.sum([0, 255], [1]) == [1, 0])
+        #expect(BigNumber.sum([255], [1]) == nil)
+        #expect(BigNumber.predecessor([1, 0]) == [0, 255])
+        #expect(BigNumber.small(7, count: 3) == [0, 0, 7])
+    }
+
+    @Test("DER has short and long lengths, and numbers that are never negative")
+    func der() {
+        #expect(DER.integer([0, 0]) == [2, 1, 0])
+        #expect(DER.integer([0x80]) == [2, 2, 0, 0x80])
+        #expect(DER.sequence(DER.bitString(Bytes.zeros(200))).prefix(3) == [0x30, 0x81, 204])
+    }
+}
