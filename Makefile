@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 PRODUCT := gatehouse
 
-.PHONY: help run test lint format build clean
+.PHONY: help run test lint format build bench-edge bench-sockets bench-sessions clean
 
 help:
 	@echo 'make run     install what is missing, build, make a demo account, serve'
@@ -11,6 +11,9 @@ help:
 	@echo 'make lint    formatting and house rules'
 	@echo 'make format  rewrite the sources as the linter wants them'
 	@echo 'make build   the release binary: .build/release/gatehouse'
+	@echo 'make bench-edge     HTTP beside HAProxy, as a table; takes the release binary, or GATEHOUSE_BINARY'
+	@echo 'make bench-sockets  WebSockets likewise'
+	@echo 'make bench-sessions durable sessions on SQLite and PostgreSQL, memory, two nodes'
 	@echo 'make clean   remove what was built'
 
 run:
@@ -32,6 +35,19 @@ format:
 build:
 	@.ci/install-dependencies run
 	swift build --configuration release --product $(PRODUCT) --static-swift-stdlib -Xlinker -s
+
+# Two cores: the server under test has one, load and upstream the other.
+bench-edge bench-sockets:
+	@.ci/install-dependencies bench
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then $(MAKE) --no-print-directory build; fi
+	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Benchmarks/$(if $(findstring edge,$@),Edge,Sockets)/run.py
+
+# Both cores for server and load: the stores work beside the gateway.
+bench-sessions:
+	@.ci/install-dependencies bench
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then $(MAKE) --no-print-directory build; fi
+	@if [ -z "$$SESSION_BENCH" ]; then BENCH=1 swift build --configuration release --product session-bench; fi
+	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Benchmarks/Sessions/run.py
 
 clean:
 	rm -rf .build

@@ -98,7 +98,8 @@ let package = Package(
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
-        .testTarget(name: "JOSETests", dependencies: ["JOSE", "Libcrypto"]),
+        .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto"]),
+        .testTarget(name: "HostileTokensTests", dependencies: ["HostileTokens", "JOSE", "Encodings"]),
         .testTarget(
             name: "HTTPWireTests",
             dependencies: [
@@ -127,12 +128,20 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse"], exclude: ["Scripts"]),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: ["gatehouse", "Encodings", "Experience", "JOSE", .product(name: "Logging", package: "swift-log")]),
     ]
 )
+
+// Benchmarks of the rooms, which only the package itself can see into: `make bench-sessions`.
+if ProcessInfo.processInfo.environment["BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "session-bench", dependencies: ["Runtime", "StateSurface", "TrafficCop"],
+            path: "Benchmarks/Sessions/Store"))
+}
 
 for target in package.targets where target.type != .system {
     target.swiftSettings =

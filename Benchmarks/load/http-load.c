@@ -94,7 +94,8 @@ int main(int argc, char **argv) {
     lengths = malloc(request_count * sizeof *lengths);
     for (size_t i = 0; i < request_count; i++) {
         int n = asprintf(
-            &requests[i], "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUser-Agent: http-load\r\nAccept: */*\r\n%s%s%s%s%s\r\n",
+            &requests[i],
+            "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUser-Agent: http-load\r\nAccept: */*\r\n%s%s%s%s%s\r\n",
             path, port, field ? field : "", field ? "\r\n" : "", token_file ? "Authorization: Bearer " : "", tokens[i],
             token_file ? "\r\n" : "");
         if (n < 0) die("asprintf");

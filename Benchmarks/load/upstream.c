@@ -85,7 +85,8 @@ static void accept_socket(Peer *p, const char *key) {
     EVP_EncodeBlock(encoded, digest, 20);
     char head[256];
     int n = snprintf(head, sizeof head,
-        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: %s\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Accept: %s\r\n\r\n",
         encoded);
     put(p, head, (size_t)n);
     p->is_socket = 1;

@@ -88,6 +88,8 @@ static void read_frames(Socket *s, const char *data, size_t length) {
             s->is_closed = 1;
             s->closed_at = now_ns();
             s->close_code = payload >= 2 ? f[head] << 8 | f[head + 1] : 1005;
+            unsigned char answer[8] = {0x88, 0x82, 0, 0, 0, 0, f[head], f[head + 1]};
+            if (write(s->fd, answer, payload >= 2 ? 8 : 6) < 0) perror("close");
         }
         at += head + payload;
     }
@@ -145,8 +147,8 @@ static void report(Socket *all, int64_t start) {
         other += !known;
     }
     sort_samples(&times);
-    printf("{\"open\": %d, \"ended\": %lld, \"bytes\": %lld, \"pings\": %lld, \"closed\": %zu, \"p50\": %.2f, \"p99\": %.2f, "
-           "\"max\": %.2f, \"4401\": %d, \"4403\": %d, \"other\": %d}\n",
+    printf("{\"open\": %d, \"ended\": %lld, \"bytes\": %lld, \"pings\": %lld, \"closed\": %zu, \"p50\": %.2f, "
+           "\"p99\": %.2f, \"max\": %.2f, \"4401\": %d, \"4403\": %d, \"other\": %d}\n",
         open, (long long)ended, (long long)bytes_seen, (long long)pings, times.count,
         (double)quantile(&times, 0.5) / 1e6, (double)quantile(&times, 0.99) / 1e6, (double)quantile(&times, 1) / 1e6,
         counts[0], counts[1], other + counts[2] + counts[3] + counts[4]);
@@ -210,7 +212,8 @@ int main(int argc, char **argv) {
     struct epoll_event events[512];
     while (running) {
         int window = holds ? 64 : connections;
-        while (opened < connections && (counts_upgrades || opened - upgraded - refused < window)) open_socket(&all[opened++]);
+        while (opened < connections && (counts_upgrades || opened - upgraded - refused < window))
+            open_socket(&all[opened++]);
         int n = epoll_wait(poller, events, 512, 100);
         int64_t now = now_ns();
         if (!holds && counted_from < 0 && now >= warm) {

@@ -85,6 +85,24 @@ public enum Base64URL {
         return isGood ? decoded : nil
     }
 
+    /// The bytes that two texts spell, one behind the other in one array, and where the second begins; the second is
+    /// read first.
+    package static func decode(
+        _ first: UnsafeBufferPointer<UInt8>, _ second: UnsafeBufferPointer<UInt8>
+    ) -> (bytes: [UInt8], secondStart: Int)? {
+        guard first.count % 4 != 1, second.count % 4 != 1 else { return nil }
+        let start = decodedCount(first.count)
+        let count = start + decodedCount(second.count)
+        var isGood = false
+        let decoded = [UInt8](unsafeUninitializedCapacity: count) { out, written in
+            isGood =
+                decode(second, into: UnsafeMutableBufferPointer(rebasing: out[start..<count]))
+                && decode(first, into: UnsafeMutableBufferPointer(rebasing: out[..<start]))
+            written = isGood ? count : 0
+        }
+        return isGood ? (decoded, start) : nil
+    }
+
     /// Fills `out`, which is just as long as the bytes are many; false if the letters spell nothing.
     private static func decode(
         _ text: UnsafeBufferPointer<UInt8>, into out: UnsafeMutableBufferPointer<UInt8>
@@ -100,9 +118,14 @@ public enum Base64URL {
                     places[Int(text[from])] | places[256 &+ Int(text[from &+ 1])]
                     | places[512 &+ Int(text[from &+ 2])] | places[768 &+ Int(text[from &+ 3])]
                 seen |= bits
-                out[to] = UInt8(truncatingIfNeeded: bits)
-                out[to &+ 1] = UInt8(truncatingIfNeeded: bits >> 8)
-                out[to &+ 2] = UInt8(truncatingIfNeeded: bits >> 16)
+                // Where there is room, a fourth byte goes with the three, and the next group overwrites it.
+                if to &+ 4 <= out.count {
+                    UnsafeMutableRawBufferPointer(out).storeBytes(of: bits.littleEndian, toByteOffset: to, as: UInt32.self)
+                } else {
+                    out[to] = UInt8(truncatingIfNeeded: bits)
+                    out[to &+ 1] = UInt8(truncatingIfNeeded: bits >> 8)
+                    out[to &+ 2] = UInt8(truncatingIfNeeded: bits >> 16)
+                }
             }
             let rest = text.count - full * 4
             guard rest > 0 else { return seen < foreign }

@@ -27,6 +27,8 @@ struct JSONParser {
     }
 
     private mutating func skipWhitespace() {
+        // In a token there is none.
+        guard byte <= 0x20 else { return }
         while byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
     }
 
@@ -88,7 +90,7 @@ struct JSONParser {
             skipWhitespace()
             guard take(UInt8(ascii: ":")) else { throw JSONError(.malformed, at: offset) }
             skipWhitespace()
-            members.append((name, try value()))
+            members.append((name.text, try value()))
             if try atEnd(UInt8(ascii: "}")) { return JSONObject(unique: members) }
         }
     }
@@ -160,16 +162,17 @@ struct JSONParser {
 
     // MARK: Strings
 
-    /// A member's name; the usual ones make no new string.
-    private mutating func name() throws(JSONError) -> String {
-        let start = offset + 1
-        guard let plain = plainString(), plain.count <= KnownNames.maximumBytes,
-            plain.count <= limits.maxStringBytes, let known = KnownNames.name(input, from: start, count: plain.count)
-        else {
-            offset = start - 1
-            return try string()
+    /// A member's name and its mark; the usual names make no new string.
+    private mutating func name() throws(JSONError) -> (text: String, mark: UInt64) {
+        let start = offset
+        if let plain = plainString(), plain.count <= min(KnownNames.maximumBytes, limits.maxStringBytes),
+            let known = KnownNames.name(input, from: start + 1, count: plain.count)
+        {
+            return (known, NameSet.mark(UnsafeBufferPointer(rebasing: input[(start + 1)..<(offset - 1)])))
         }
-        return known
+        offset = start
+        var text = try string()
+        return (text, text.withUTF8(NameSet.mark))
     }
 
     private mutating func string() throws(JSONError) -> String {

@@ -1,4 +1,4 @@
-/// The names of one object: a handful is compared one by one, more go into a hash table so that the cost stays linear.
+/// The names of one object: a handful is compared one by one; more go into a hash table so that the cost stays linear.
 struct NameSet {
     /// So many names are compared one by one.
     static let linearLimit = 16
@@ -10,9 +10,11 @@ struct NameSet {
     private var glance: UInt64 = 0
 
     /// False if `name`, which is to be the next member, was there already.
-    mutating func insert(_ name: String, into members: [(name: String, value: JSONValue)]) -> Bool {
-        guard table.isEmpty else { return insertHashed(name, into: members) }
-        let bit = Self.mark(name)
+    mutating func insert(
+        _ name: (text: String, mark: UInt64), into members: [(name: String, value: JSONValue)]
+    ) -> Bool {
+        guard table.isEmpty else { return insertHashed(name.text, into: members) }
+        let (name, bit) = name
         defer { glance |= bit }
         guard glance & bit != 0 else { return true }
         for index in members.indices where members[index].name.hasSameBytes(as: name) { return false }
@@ -47,11 +49,9 @@ struct NameSet {
         return place
     }
 
-    private static func mark(_ name: String) -> UInt64 {
-        var name = name
-        let mark = name.withUTF8 { bytes in
-            bytes.count &+ Int(bytes.first ?? 0) &* 5 &+ Int(bytes.last ?? 0) &* 11
-        }
-        return 1 &<< UInt64(truncatingIfNeeded: mark & 63)
+    /// The bit of a name; the same for the same bytes, however they were escaped.
+    static func mark(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        guard let first = bytes.first, let last = bytes.last else { return 1 }
+        return 1 &<< (UInt64(first) &* 5 &+ UInt64(last) &* 11 &+ UInt64(bytes.count))
     }
 }

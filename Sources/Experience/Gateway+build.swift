@@ -64,8 +64,9 @@ private func assemble(
         state: gateway.state, cop: trafficCop,
         policy: SessionPolicy(
             anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
-            lifetime: sessions.lifetime), clock: gateway.clock,
-        agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage))
+            lifetime: sessions.lifetime), realms: gateway.realms, clock: gateway.clock,
+        agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
+        audit: { event in gateway.audit(event.name.rawValue, event.members) })
 
     // 4. The API.
     let loopStates = LoopStates()
@@ -78,7 +79,12 @@ private func assemble(
         securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, configuration: configuration,
         issuer: issuer, clock: gateway.clock, logger: gateway.logger,
         sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id })
-    api.storeIsAlive = { StoreWatch.health(of: state, grace: grace) == .current }
+    api.storeIsAlive = { [securityGuard = guardParts.guard] in
+        StoreWatch.health(of: state, securityGuard, grace: grace) == .current
+    }
+    api.countFailures = { [clock = gateway.clock] key, adding in
+        try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
+    }
     let metrics = EdgeMetrics()
     let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
         gateway.audit(
@@ -112,6 +118,7 @@ private func assemble(
             let verifier = LeaseVerifier(
                 runtime: runtime, securityGuard: guardParts.guard, watch: watch, clock: gateway.clock)
             state.leases.verify = { verifier.end(of: $0) }
+            state.leases.sessionDue = { watch.verify($0) }
             state.leases.used = { runtime.noteUse($0) }
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
         }.get()
@@ -174,6 +181,22 @@ private func fetchKeySet(_ url: String, _ http: HTTPClient) async throws -> [UIn
     return Array(try await response.body.collect(upTo: 256 * 1024).readableBytesView)
 }
 
+
+extension SessionAudit {
+    /// The event as the audit log writes it: enough of the id to find the session again, not the whole of it.
+    fileprivate var members: JSONObject {
+        var members = JSONObject()
+        members["session"] = .string(reference)
+        if !reason.isEmpty { members["reason"] = .string(reason) }
+        for (name, value) in [
+            ("tenant_id", tenantID), ("user_id", userID), ("fid", familyID), ("request_id", AuditContext.requestID),
+        ] {
+            if let value { members[name] = .string(value) }
+        }
+        if let epoch { members["epoch"] = .integer(epoch) }
+        return members
+    }
+}
 
 extension AuditEvent {
     /// The event as the audit log writes it.

@@ -1,12 +1,13 @@
 import Encodings
 import Logging
+import Runtime
 import ServiceLifecycle
 import StateSurface
 
 /// The gateway as a service: listeners, gate, proxy, sockets, API and the embedded Runtime behind them.
 ///
 /// `run()` opens the listeners, calls `onReady`, serves until a graceful shutdown is asked for, drains and returns.
-public struct Gateway: Service {
+public struct Gateway: Service, CustomStringConvertible {
     let configuration: GatewayConfiguration
     let state: any StateSurface
     let clock: @Sendable () -> Int64
@@ -14,6 +15,7 @@ public struct Gateway: Service {
     let audit: @Sendable (_ event: String, _ members: JSONObject) -> Void
     let onReady: @Sendable (_ origin: String) -> Void
     /// Realms of the adopter's, besides the built-in ones.
+    let realms: [any Realm]
     let build: @Sendable (Gateway) async throws -> RunningGateway
 
     /// - Parameters:
@@ -21,10 +23,11 @@ public struct Gateway: Service {
     ///   - clock: milliseconds since the Unix epoch.
     ///   - audit: hears of everything that is worth an audit line; never given a token, secret or full session id.
     ///   - onReady: called once, with the origin that was bound, when connections are accepted.
+    ///   - realms: the adopter's own, besides the built-in ones.
     package init(
         configuration: GatewayConfiguration, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
         logger: Logger, audit: @escaping @Sendable (String, JSONObject) -> Void = { _, _ in },
-        onReady: @escaping @Sendable (String) -> Void = { _ in }
+        onReady: @escaping @Sendable (String) -> Void = { _ in }, realms: [any Realm] = []
     ) {
         self.configuration = configuration
         self.state = state
@@ -32,8 +35,12 @@ public struct Gateway: Service {
         self.logger = logger
         self.audit = audit
         self.onReady = onReady
+        self.realms = realms
         self.build = { try await buildGateway($0) }
     }
+
+    /// Its name alone: loggers describe services, and the configuration holds the store's password.
+    public var description: String { "Gateway" }
 
     /// Serves until the task is told to shut down gracefully.
     ///

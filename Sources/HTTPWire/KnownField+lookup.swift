@@ -7,8 +7,10 @@ extension KnownField {
 
     /// The families that are refused or rebuilt by prefix, never by list.
     private static func family(_ bytes: UnsafeRawBufferPointer, _ name: ByteRange) -> KnownField {
-        guard name.count >= 6, bytes[name.start] | 0x20 == 0x78, bytes[name.start + 1] == 0x2D else { return .other }
         func begins(_ prefix: StaticString) -> Bool { ByteScan.hasPrefix(bytes, name, prefix) }
+        guard name.count >= 6 else { return .other }
+        if bytes[name.start] | 0x20 == 0x72 { return begins("remote-") ? .xIdentity : .other }
+        guard bytes[name.start] | 0x20 == 0x78, bytes[name.start + 1] == 0x2D else { return .other }
         switch bytes[name.start + 2] | 0x20 {
         case 0x66: return begins("x-forwarded") ? .xForwarded : .other
         case 0x67: return begins("x-gatehouse") ? .xGatehouse : .other
@@ -59,7 +61,6 @@ extension KnownField {
             if named("set-cookie") { return .setCookie }
             if named("tracestate") { return .tracestate }
         case 11:
-            if named("remote-user") { return .xIdentity }
             if named("traceparent") { return .traceparent }
         case 12:
             if named("content-type") { return .contentType }

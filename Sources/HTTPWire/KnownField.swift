@@ -57,7 +57,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     /// `X-Gatehouse-*`.
     case xGatehouse
     /// Other names under which identity or the original request is asserted: `X-Auth-*`, `X-User*`, `X-Remote-*`,
-    /// `X-WebAuth-*`, `Remote-User`, `X-Real-IP`, `X-Original-*`, `X-Rewrite-*`.
+    /// `X-WebAuth-*`, `Remote-*`, `X-Real-IP`, `X-Original-*`, `X-Rewrite-*`.
     case xIdentity
     /// `X-HTTP-Method`, `X-HTTP-Method-Override`, `X-Method-Override`.
     case methodOverride

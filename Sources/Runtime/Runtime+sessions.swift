@@ -98,8 +98,9 @@ extension Runtime {
 
     private func end(_ id: String, _ event: SessionEvent) async throws -> EndedSession {
         let (before, after) = try await self.keeper.apply(event, to: id)
-        return EndedSession(
-            id: after.id, familyID: after.familyID, wasLive: before.state.isLive && after.state == .ended)
+        let wasLive = before.state.isLive && after.state == .ended
+        if wasLive { self.audit(SessionAudit(.ended, SessionSnapshot(after))) }
+        return EndedSession(id: after.id, familyID: after.familyID, wasLive: wasLive)
     }
 
     // MARK: The one road
@@ -125,7 +126,9 @@ extension Runtime {
             familyID: familyID,
             metadata: try SessionMetadata.merge(intent.metadata, into: "{}", limit: self.policy.metadataLimit))
         try await self.store.insert(session: record)
-        return IssuedSession(session: SessionSnapshot(record), secret: secret, previousFamilyID: nil)
+        let session = SessionSnapshot(record)
+        self.audit(SessionAudit(.created, session))
+        return IssuedSession(session: session, secret: secret, previousFamilyID: nil)
     }
 
     private func claim(
@@ -141,8 +144,11 @@ extension Runtime {
             owner: SessionOwner(tenantID: tenantID, userID: userID), presentedHash: secretHash, newHash: secret.hash,
             familyID: familyID, expectedEpoch: expectedEpoch, metadata: intent.metadata)
         let (before, after) = try await self.keeper.apply(event(claim), to: id)
+        let session = SessionSnapshot(after)
+        let change: SessionAudit.Name = before.epoch == after.epoch ? .repeated : .upgraded
+        self.audit(SessionAudit(intent.kind == .resume ? .resumed : change, session))
         return IssuedSession(
-            session: SessionSnapshot(after), secret: secret,
+            session: session, secret: secret,
             previousFamilyID: before.familyID == after.familyID ? nil : before.familyID)
     }
 }

@@ -26,6 +26,7 @@ package final class Runtime: Sendable {
     let agentLimits: AgentLimits
     let notices: Notices
     let running = Atomic<Int>(0)
+    let audit: SessionAuditSink
     private let subscription: Subscription
 
     /// - Parameters:
@@ -34,7 +35,7 @@ package final class Runtime: Sendable {
     package init(
         state: any StateSurface, cop: TrafficCop, policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [],
         clock: @escaping @Sendable () -> Milliseconds, nodeID: String = Runtime.makeNodeID(),
-        agentLimits: AgentLimits = AgentLimits()
+        agentLimits: AgentLimits = AgentLimits(), audit: @escaping SessionAuditSink = { _ in }
     ) {
         let view = SessionView()
         let uses = SessionUses()
@@ -50,6 +51,7 @@ package final class Runtime: Sendable {
         self.streams = streams
         self.agentLimits = agentLimits
         self.notices = notices
+        self.audit = audit
         self.tickets = TicketBook(store: state)
         self.keeper = SessionKeeper(
             store: state, lifecycle: SessionLifecycle(policy: policy), uses: uses, clock: clock)

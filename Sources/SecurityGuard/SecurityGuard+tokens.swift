@@ -30,6 +30,9 @@ extension SecurityGuard {
     /// Grows with every revocation: whoever compared with it before need not look again until it moves.
     package var revocationCount: UInt64 { revocations.generation }
 
+    /// How long ago the feed had a gap that has not been made up for: zero when every revocation is known here.
+    package var sinceRevocationGap: Duration { feed.sinceGap }
+
     /// Whoever a token was made for, be it past its end or revoked: enough to log out, and for nothing else.
     package func proofForLogout(token: some Collection<UInt8>) -> Principal? {
         switch verifier.judge(token, now: clock()) {

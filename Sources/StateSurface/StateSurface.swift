@@ -9,6 +9,8 @@ package protocol StateSurface: Sendable {
     func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription
     /// How long ago the feed last proved to be alive. Always near zero for an embedded store.
     func sinceLastBeat() -> Duration
+    /// Whether the feed is known to be broken, and has not proved to be alive since.
+    func feedIsLost() -> Bool
     /// Asks the store for a sign of life. Throws when it has none.
     func ping() async throws
     /// Stops the feed and closes the store.

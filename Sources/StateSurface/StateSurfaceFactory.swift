@@ -1,11 +1,13 @@
 /// Opens the store that a URL names.
 package enum StateSurfaceFactory {
-    /// - Parameter url: `sqlite:PATH`, `postgres://…` or `postgresql://…`
+    /// - Parameters:
+    ///   - url: `sqlite:PATH`, `postgres://…` or `postgresql://…`
+    ///   - sqliteGroup: how many writes that arrive together become one commit.
     package static func open(
-        url: String, clock: @escaping @Sendable () -> Milliseconds
+        url: String, clock: @escaping @Sendable () -> Milliseconds, sqliteGroup: Int = 256
     ) async throws -> any StateSurface {
         if url.hasPrefix("sqlite:") {
-            return SQLSurface(engine: try SQLiteEngine(url: url), clock: clock)
+            return SQLSurface(engine: try SQLiteEngine(url: url, group: sqliteGroup), clock: clock)
         }
         if url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") {
             return SQLSurface(engine: try await PostgresEngine(url: url), clock: clock)

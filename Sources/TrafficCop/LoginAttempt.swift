@@ -1,7 +1,31 @@
+import Encodings
+import Libcrypto
+
 /// A login that was let through to the password check, and counts as a failure until it is known to be none.
 package struct LoginAttempt: Sendable {
     fileprivate let addressKey: String
     fileprivate let accountKey: String
+
+    /// The names under which its failure is counted where it survives a restart and other nodes see it. Hashes: whoever
+    /// reads them learns neither address nor account.
+    package var counters: LoginCounters {
+        LoginCounters(
+            byAddress: Self.counter("login by address", self.addressKey),
+            byAccount: Self.counter("login by account", self.accountKey))
+    }
+
+    private static func counter(_ kind: String, _ key: String) -> String {
+        var fields = FieldDigest()
+        fields.append(kind)
+        fields.append(key)
+        return Base64URL.encode(Digest.sha256(fields.bytes).prefix(16))
+    }
+}
+
+/// The names of the two counters that a login belongs to.
+package struct LoginCounters: Sendable, Equatable {
+    package let byAddress: String
+    package let byAccount: String
 }
 
 extension TrafficCop {
@@ -22,6 +46,20 @@ extension TrafficCop {
             return .failure(Denial(.rateLimited, retryAfterSeconds: seconds))
         }
         return .success(attempt)
+    }
+
+    /// Failures are counted over a minute, in milliseconds.
+    package static let loginWindow: Int64 = 60_000
+
+    /// Judges an attempt by the failures that were counted by every node, and before this one was started.
+    /// - Returns: nil when it may go on; otherwise it has been given back and counts for nothing.
+    package func judge(_ attempt: LoginAttempt, failuresByAddress: Int64, failuresByAccount: Int64) -> Denial? {
+        guard self.limitsLogins else { return nil }
+        let isWithin =
+            failuresByAddress < self.perMinute(.loginByAddress) && failuresByAccount < self.perMinute(.loginByAccount)
+        if isWithin { return nil }
+        self.loginDidNotFail(attempt)
+        return Denial(.rateLimited, retryAfterSeconds: Int(Self.loginWindow / 1_000))
     }
 
     /// The login did not fail (or was never judged, for want of a store or a free hasher): it does not count.

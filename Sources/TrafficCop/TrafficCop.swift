@@ -80,6 +80,11 @@ package final class TrafficCop: Sendable {
 
     // MARK: Limits
 
+    /// Whether logins are limited at all: where they are not, nothing need be counted.
+    package var limitsLogins: Bool { self.limits.enabled }
+
+    func perMinute(_ limit: Limit) -> Int64 { Int64(self.limits.perMinute(limit)) }
+
     /// Takes `cost` from a key's allowance; with `cost` 0 only asks whether something is left.
     package func allow(_ limit: Limit, key: String, cost: Int = 1) -> RateDecision {
         guard self.limits.enabled else { return .allowed }

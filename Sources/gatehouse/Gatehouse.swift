@@ -10,12 +10,14 @@ struct Gatehouse: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             ServeCommand.self, UsersCommand.self, ClientsCommand.self, SessionsCommand.self, KeysCommand.self,
-            TokenCommand.self, AuditCommand.self, ConfigCommand.self,
+            TokenCommand.self, AttackCommand.self, AuditCommand.self, ConfigCommand.self,
         ])
 
     static func main() async {
         // A reader that goes away (`gatehouse … | head`) is a failed write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        // A file that may not grow is an error of the write, not the end of the process.
+        signal(SIGXFSZ, SIG_IGN)
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

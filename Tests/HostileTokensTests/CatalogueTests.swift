@@ -23,7 +23,7 @@ struct CatalogueTests {
     @Test("No attack can pass against a target that does the opposite of what is expected")
     func everyAttackCanFail() async throws {
         var failed: Set<String> = []
-        for algorithm in [SignatureAlgorithm.es256, .es512, .ed25519, .eddsa, .rs256] {
+        for algorithm in [SignatureAlgorithm.es256, .es512, .ed25519, .eddsa, .rs256, .ps256] {
             let key = try Keys.key(algorithm)
             let material = try material(key)
             let good = [material.goodToken, try material.signedControl()]

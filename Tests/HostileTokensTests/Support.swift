@@ -9,7 +9,7 @@ import Testing
 let now: Int64 = 1_800_000_000
 
 let goodClaims: JSONObject = [
-    "iss": "https://gate.example", "sub": "usr_1", "aud": "gatehouse", "exp": .integer(now + 600),
+    "iss": "https://gate.example", "sub": "usr_1", "aud": ["gatehouse"], "exp": .integer(now + 600),
     "nbf": .integer(now - 10), "iat": .integer(now - 10), "jti": "t1", "client_id": "gatehouse", "tenant_id": "default",
 ]
 
@@ -87,6 +87,8 @@ func strictVerifier(_ key: SigningKey) throws -> @Sendable ([UInt8]) -> Bool {
 extension VerificationKey {
     /// Whether a signature is the key's, whatever was signed.
     func verifies(_ signature: [UInt8], _ input: [UInt8]) -> Bool {
-        isValid(signature, for: input, count: input.count)
+        signature.withUnsafeBufferPointer { signature in
+            input.withUnsafeBufferPointer { isValid(signature, for: $0) }
+        }
     }
 }

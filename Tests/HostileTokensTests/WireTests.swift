@@ -22,6 +22,7 @@ struct WireTests {
         #expect(Transport.authorization.request(payload, to: target) != nil)
         #expect(Transport.socketHeaders.request(payload, to: target) == nil)
         #expect(Transport.introspection.request(payload, to: target) == nil)
+        #expect(Transport.socketProtocol.request(.token(Array("a,b".utf8)), to: target) == nil)
     }
 
     @Test("An answer is read when its head is whole, past interim ones")

@@ -65,6 +65,7 @@ final class MemorySurface: StateSurface {
     }
 
     func sinceLastBeat() -> Duration { .zero }
+    func feedIsLost() -> Bool { false }
     func ping() async throws { try self.access { _ in } }
     func close() async {}
 

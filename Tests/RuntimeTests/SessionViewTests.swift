@@ -116,7 +116,7 @@ import Testing
     func bounded() async throws {
         let session = try await self.house.authenticated().session
         let record = try #require(self.house.store.stored(session.id))
-        let view = SessionView(capacity: 160)
+        let view = SessionView(capacity: 640)
         view.remember(record, readAfter: view.mark())
         for index in 0..<5_000 {
             var other = record
@@ -125,7 +125,7 @@ import Testing
             view.remember(other, readAfter: view.mark())
             if index % 2 == 0 { #expect(view.entry(id: session.id) != nil) }
         }
-        #expect(view.count <= 160)
+        #expect(view.count <= 640)
     }
 
     @Test("Memory does not outlive the session's time; use moves it forward, the absolute end stands")

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("What nodes share: keys and tickets, on both databases")
 struct SharedConformanceTests {
-    private func ticket(_ seed: Int, session: String = "ses_a", expiresAt: Milliseconds = Sample.now + 30_000)
+    private func ticket(
+        _ seed: Int, session: String = "ses_a", expiresAt: Milliseconds = Sample.now + 30_000
+    )
         -> TicketRecord
     {
         TicketRecord(
@@ -12,7 +14,8 @@ struct SharedConformanceTests {
             origin: seed.isMultiple(of: 2) ? "https://app.example" : nil, expiresAt: expiresAt)
     }
 
-    @Test("The first node's key counts; a rotation moves on from it; a stranger is refused", arguments: Backend.available)
+    @Test(
+        "The first node's key counts; a rotation moves on from it; a stranger is refused", arguments: Backend.available)
     func keys(_ backend: Backend) async throws {
         try await backend.withPlace { place in
             let store = try await place.open()

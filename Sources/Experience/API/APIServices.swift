@@ -17,6 +17,8 @@ package struct APIServices: Sendable {
     package let sessionIDOfSecret: @Sendable (_ hash: [UInt8]) async throws -> String?
     /// Whether the store's feed is alive: without it nobody logs in, upgrades or refreshes.
     package var storeIsAlive: @Sendable () -> Bool = { true }
+    /// Remembers failed logins; where nothing is given, nothing is remembered but in memory.
+    package var countFailures: FailureCounter = { _, _ in 0 }
     /// Writes a refusal, with its reason, to the audit log.
     package var refused: @Sendable (_ problem: Problem, _ requestID: String) -> Void = { _, _ in }
 

@@ -40,17 +40,12 @@ enum AuthRoutes {
     private static func change(
         _ call: APICall, _ principal: Principal, current: String, new: String
     ) async throws {
-        let cop = call.services.trafficCop
-        let attempt = try cop.admitLogin(address: call.facts.clientAddress, account: principal.subject).get()
-        do {
+        let ended = try await call.withinLoginLimits(account: principal.subject) {
             guard principal.isUser else { throw AuthError(.invalidCredentials) }
-            _ = try await call.services.securityGuard.changePassword(
+            return try await call.services.securityGuard.changePassword(
                 userID: principal.subject, current: current, new: new, keepFamily: principal.familyID)
-            cop.loginDidNotFail(attempt)
-        } catch {
-            if (error as? AuthError)?.code != .invalidCredentials { cop.loginDidNotFail(attempt) }
-            throw error
         }
+        call.services.runtime.noteEnded(ended, reason: "password_changed")
     }
 
     /// The caller's family was kept; of its sessions stay its home and the one that asked.

@@ -47,6 +47,7 @@ enum LoginRoute {
 
         let account = try await authenticate(call, email: email, password: password, tenantID: tenantID)
         let plan = try plan(target, account)
+        if let named, target == nil { try await noteNotAdopted(call, named: named) }
         let (tokens, issued) = try await carryOut(plan, call, account)
 
         let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: call.facts.sessionCookie != nil)
@@ -70,19 +71,8 @@ enum LoginRoute {
         _ call: APICall, email: String, password: String, tenantID: String?
     ) async throws -> AccountRecord {
         // The tenant is left out of the key: naming one or none must not give twice the tries.
-        let attempt = try call.services.trafficCop.admitLogin(
-            address: call.facts.clientAddress, account: Accounts.emailKey(String(email.prefix(320)))
-        ).get()
-        do {
-            let account = try await call.services.securityGuard.authenticate(
-                email: email, password: password, tenantID: tenantID)
-            call.services.trafficCop.loginDidNotFail(attempt)
-            return account
-        } catch {
-            if (error as? AuthError)?.code != .invalidCredentials {
-                call.services.trafficCop.loginDidNotFail(attempt)
-            }
-            throw error
+        try await call.withinLoginLimits(account: Accounts.emailKey(String(email.prefix(320)))) {
+            try await call.services.securityGuard.authenticate(email: email, password: password, tenantID: tenantID)
         }
     }
 
@@ -101,6 +91,13 @@ enum LoginRoute {
         // The secret of another session than the one named proves nothing about that one.
         if let named, !named.hasSameBytes(as: session.id) { return nil }
         return Target(session: session, secretHash: hash)
+    }
+
+    /// An id that somebody names is never adopted; that it was named is worth a line in the audit log.
+    private static func noteNotAdopted(_ call: APICall, named: String) async throws {
+        let isKnown = try await call.services.runtime.knows(sessionID: named)
+        call.services.runtime.note(
+            .notAdopted, sessionID: named, reason: isKnown ? "secret_missing_or_wrong" : "session_id_unknown")
     }
 
     private static func plan(_ target: Target?, _ account: AccountRecord) throws(Problem) -> Plan {

@@ -23,11 +23,11 @@ enum RefreshRoute {
             if call.facts.refreshCookie?.hasSameBytes(as: token) == true { call.clearRefreshCookie() }
             throw problem
         }
-        return try await answer(call, refreshed, wantsBody: wantsBody, cameByCookie: member == nil)
+        return try await answer(call, refreshed, of: token, wantsBody: wantsBody, cameByCookie: member == nil)
     }
 
     private static func answer(
-        _ call: APICall, _ refreshed: RefreshedFamily, wantsBody: Bool, cameByCookie: Bool
+        _ call: APICall, _ refreshed: RefreshedFamily, of presented: String, wantsBody: Bool, cameByCookie: Bool
     ) async throws -> APIAnswer {
         let tokens = refreshed.tokens
         let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: cameByCookie)
@@ -39,6 +39,8 @@ enum RefreshRoute {
             if let shown = delivery.hand(refreshToken: next, lifetime: left) {
                 answer["refresh_token"] = .string(shown)
             }
+            // The cookie was used up for a token that goes into the body: sent again, it would count as reuse.
+            if wantsBody, call.facts.refreshCookie?.hasSameBytes(as: presented) == true { call.clearRefreshCookie() }
         }
         if let home = refreshed.home {
             answer["session_id"] = .string(home.id)
@@ -69,7 +71,9 @@ struct RefreshedFamily: Sendable {
         let binding: String?
         switch try await services.securityGuard.refresh(token, clientID: clientID) {
         case .rotated(let issued, let home), .repeated(let issued, let home): (tokens, binding) = (issued, home)
-        case .refused(let refusal): throw Problem(.invalidGrant, reason: refusal.reason)
+        case .refused(let refusal):
+            services.runtime.noteEnded(refusal.endedSessions, reason: refusal.reason)
+            throw Problem(.invalidGrant, reason: refusal.reason)
         }
         var home: SessionSnapshot?
         if let binding {

@@ -21,6 +21,7 @@ enum SessionCreationRoutes {
         if !fresh, let session = secret.session {
             return .json(try await call.use(session, by: secret).json())
         }
+        try call.services.requireStore()
         let intent = SessionIntent(kind: .anonymous, clientAddress: call.facts.clientAddress, metadata: metadata)
         let contract = try call.services.trafficCop.prepare(intent).get()
         let issued = try await call.services.runtime.createAnonymous(contract, for: intent)

@@ -40,7 +40,8 @@ struct SessionEnding: Sendable {
 
     /// Ends a family, its access tokens, its home and its guests. Harmless when it has ended before.
     func endFamily(_ familyID: String) async throws {
-        _ = try await services.securityGuard.endFamily(familyID)
+        let ended = try await services.securityGuard.endFamily(familyID)
+        services.runtime.noteEnded(ended, reason: "family_ended")
     }
 
     /// Whether a family lives at home in this session.

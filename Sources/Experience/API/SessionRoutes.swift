@@ -37,6 +37,7 @@ enum SessionRoutes {
     }
 
     private static func end(_ call: APICall) async throws -> APIAnswer {
+        _ = try SecurityBody(call.facts.body, allowing: [])
         let opened = try await call.openNamedSession()
         try await SessionEnding(call.services).end(opened.session, proof: opened.proof)
         if opened.byCookie { call.clearSessionCookie() }

@@ -128,7 +128,9 @@ final class APIExchange: Exchange {
         if let field = head.first(.ifNoneMatch), let name = HTTPField.Name("If-None-Match") {
             fields.append(HTTPField(name: name, value: head.string(field.value)))
         }
-        let method = HTTPRequest.Method(rawValue: head.string(head.method)) ?? .get
+        // A HEAD is answered as its GET: the connection leaves out the body and keeps its length.
+        let method =
+            head.knownMethod == .head ? .get : HTTPRequest.Method(rawValue: head.string(head.method)) ?? .get
         let request = Request(
             head: HTTPRequest(
                 method: method, scheme: facts.cookieMode == .secure ? "https" : "http", authority: nil,

@@ -18,7 +18,8 @@ final class AdminListener: Sendable {
         self.loops = loops
     }
 
-    func open(_ address: ListenAddress, group: MultiThreadedEventLoopGroup) async throws {
+    /// Binds the listener; returns the address that was bound.
+    func open(_ address: ListenAddress, group: MultiThreadedEventLoopGroup) async throws -> ListenAddress {
         do {
             let channel = try await ServerBootstrap(group: group)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -29,6 +30,7 @@ final class AdminListener: Sendable {
                 }
                 .bind(host: address.host, port: address.port).get()
             self.channel.withLock { $0 = channel }
+            return ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port)
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ListenError(
                 description: "server.admin \(address) is in use by another process: choose another with --admin, or --admin off")
@@ -53,7 +55,7 @@ final class AdminListener: Sendable {
 
     private func ready() async -> (status: Int, type: String, body: String) {
         if isDraining.load(ordering: .relaxed) { return (503, "text/plain", "draining\n") }
-        let health = StoreWatch.health(of: state, grace: services.configuration.state.grace)
+        let health = StoreWatch.health(of: state, services.securityGuard, grace: services.configuration.state.grace)
         return health == .current ? (200, "text/plain", "ready\n") : (503, "text/plain", "store unavailable\n")
     }
 
@@ -86,7 +88,7 @@ final class AdminListener: Sendable {
         for (code, count) in metrics.refusedByCode.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             lines.append("gatehouse_refusals_total{code=\"\(code.rawValue)\"} \(count)")
         }
-        let health = StoreWatch.health(of: state, grace: services.configuration.state.grace)
+        let health = StoreWatch.health(of: state, services.securityGuard, grace: services.configuration.state.grace)
         lines.append("# TYPE gatehouse_store_up gauge")
         lines.append("gatehouse_store_up \(health == .current ? 1 : 0)")
         return lines.joined(separator: "\n") + "\n"

@@ -33,72 +33,60 @@ struct DecisionStage {
         }
     }
 
+    /// Whether the head asks this endpoint, told by its raw path where that has no canonical form.
+    static func isAsked(_ head: RequestHead) -> Bool {
+        head.withBytes(head.path) { $0.starts(with: "/api/auth/verify/".utf8) }
+    }
+
     // MARK: What is asked about
 
     /// nil when no forwarded field speaks of another request: then the credentials alone are judged.
     private func original() -> Result<Original?, Problem> {
-        var method: [UInt8]?
-        var uri: [UInt8]?
-        var host: [UInt8]?
-        var isDoubled = false
-        var isForwarded = !appended.isEmpty && appended != [UInt8(ascii: "/")]
-        func take(_ field: HeaderField, _ slot: inout [UInt8]?) {
-            isForwarded = true
-            if slot != nil { isDoubled = true }
-            slot = head.withBytes(field.value) { Array($0) }
-        }
-        for field in head.fields where field.id == .xForwarded || field.id == .xIdentity {
-            if head.equals(field.name, "x-forwarded-method") || head.equals(field.name, "x-original-method") {
-                take(field, &method)
-            } else if head.equals(field.name, "x-forwarded-uri") || head.equals(field.name, "x-original-uri")
-                || head.equals(field.name, "x-original-url")
-            {
-                take(field, &uri)
-            } else if head.equals(field.name, "x-forwarded-host") {
-                take(field, &host)
-            }
-        }
-        guard isForwarded else { return .success(nil) }
+        let said = ForwardedRequest(head)
+        let isAppended = !appended.isEmpty && appended != [UInt8(ascii: "/")]
+        guard said.isForwarded || isAppended else { return .success(nil) }
         guard ForwardedFacts.isTrusted(connection.origin.peer, services) else {
             services.warnOfForwarding()
-            return .failure(Problem(
-                    .invalidRequest, status: 403,
-                    detail: "Forwarded headers are taken only from server.trusted_proxies.", reason: "untrusted_proxy"))
+            return .failure(
+                Self.forbidden("Forwarded headers are taken only from server.trusted_proxies.", "untrusted_proxy"))
         }
-        guard !isDoubled else {
-            return .failure(Problem(
-                    .invalidRequest, status: 403, detail: "A forwarded header was sent twice.",
-                    reason: "forwarded_twice"))
+        if said.isDoubled { return .failure(Self.forbidden("A forwarded header was sent twice.", "forwarded_twice")) }
+        guard said.uri != nil || isAppended else {
+            if said.method == nil, said.host == nil { return .success(nil) }
+            return .failure(
+                Self.forbidden("X-Forwarded-Uri or X-Original-URI is missing: which path is asked about?", "no_uri"))
         }
-        return target(uri).map { path, query in
+        return target(said).map { path, query, host in
             Original(
-                method: method ?? head.withBytes(head.method) { Array($0) }, path: path, query: query,
-                host: Dispatcher.withoutPort(lowercase(host ?? Array(request.host.utf8))))
+                method: said.method ?? head.withBytes(head.method) { Array($0) }, path: path, query: query,
+                host: Dispatcher.withoutPort((host ?? Array(request.host.utf8)).map(ASCII.lower)))
         }
     }
 
-    private func lowercase(_ bytes: [UInt8]) -> [UInt8] { bytes.map(ASCII.lower) }
+    private static func forbidden(_ detail: String, _ reason: String) -> Problem {
+        Problem(.invalidRequest, status: 403, detail: detail, reason: reason)
+    }
 
-    /// Path and query of the original request: from its header, else what was appended to ours.
-    private func target(_ uri: [UInt8]?) -> Result<([UInt8], [UInt8]?), Problem> {
-        guard let uri else {
-            let path = appended.isEmpty ? [UInt8(ascii: "/")] : appended
-            return .success((path, appended.isEmpty ? nil : request.query))
+    /// Path, query and host of the original request: from its header, else what was appended to ours.
+    private func target(_ said: ForwardedRequest) -> Result<([UInt8], [UInt8]?, [UInt8]?), Problem> {
+        guard let uri = said.uri else { return .success((appended, request.query, said.host)) }
+        guard let parts = ForwardedURI(uri), let path = try? CanonicalPath(parts.path, allowEncodedSlash: true) else {
+            return .failure(Problem(.badMessage, reason: "forwarded_uri"))
         }
-        let mark = uri.firstIndex(of: UInt8(ascii: "?"))
-        let path = Array(uri[..<(mark ?? uri.endIndex)])
-        let query = mark.map { Array(uri[uri.index(after: $0)...]) }
-        guard path.first == UInt8(ascii: "/"), !uri.contains(UInt8(ascii: "#")),
-            uri.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
-            let canonical = try? CanonicalPath(ByteBuffer(bytes: path), allowEncodedSlash: true)
-        else { return .failure(Problem(.badMessage, reason: "forwarded_uri")) }
-        return .success((Array(canonical.bytes.readableBytesView), query))
+        if let named = parts.host, let host = said.host, named.map(ASCII.lower) != host.map(ASCII.lower) {
+            return .failure(Self.forbidden("The forwarded headers name two hosts.", "forwarded_hosts"))
+        }
+        return .success((Array(path.bytes.readableBytesView), parts.query, said.host ?? parts.host))
     }
 
     // MARK: Judging
 
     private func judge(_ original: Original) -> (any Exchange)? {
-        switch services.routes.match(path: original.path, host: original.host, method: original.method) {
+        let match = { path in services.routes.match(path: path, host: original.host, method: original.method) }
+        if PathParameters.areAmbiguous(in: original.path, match: match) {
+            return refuse(Problem(.badMessage, reason: "path_parameters"))
+        }
+        switch match(original.path) {
         case .none:
             return refuse(Problem(.notFound, status: 403, detail: "No route covers this path.", reason: "no_route"))
         case .methodNotAllowed:
@@ -108,14 +96,69 @@ struct DecisionStage {
             if original.path.containsEncodedSlash, !route.configuration.encodedSlash {
                 return refuse(Problem(.badMessage, reason: "encoded_slash"))
             }
-            if route.configuration.require != .none, let query = original.query {
-                let asked = EdgeRequest(
-                    head: head, path: original.path, query: query, id: request.id,
-                    clientAddress: request.clientAddress, isSecure: request.isSecure, cookieMode: request.cookieMode,
-                    host: request.host, forwardedFor: request.forwardedFor, loop: loop)
-                if let problem = RequestForm.tokenInQuery(asked) { return refuse(problem) }
+            return judge(original, route)
+        }
+    }
+
+    private func judge(_ original: Original, _ route: Route) -> (any Exchange)? {
+        let terms = route.configuration
+        if terms.require == .none { return allow(.anyone, route) }
+        do {
+            let query = original.query.map { RequestQuery(ByteBuffer(bytes: $0)) }
+            let offers = try Subprotocols.read(head)
+            let asksForSocket = head.present.contains(.secWebSocketKey) || !offers.tokens.isEmpty || !offers.sessions.isEmpty
+            if terms.webSocket, try asksForSocket || query?.contains(anyOf: UpgradeGate.credentialNames) == true {
+                return try judgeSocket(query, offers, route)
             }
-            return judge(route.configuration.require, scopes: route.configuration.scopes, route: route)
+            if try query?.contains(anyOf: ["access_token"]) == true {
+                throw Problem(.invalidRequest, detail: "Send the access token in Authorization.", reason: "token_in_query")
+            }
+        } catch let problem as Problem {
+            return refuse(problem)
+        } catch {
+            return refuse(Problem(.invalidRequest, reason: "query"))
+        }
+        return judge(terms.require, scopes: terms.scopes, route: route)
+    }
+
+    /// A WebSocket upgrade that a proxy in front asks about: the carriers and rules of the socket edge.
+    private func judgeSocket(_ query: RequestQuery?, _ offers: Subprotocols, _ route: Route) throws -> (any Exchange)? {
+        let terms = route.configuration
+        let origin = head.first(.origin).map { field in head.withBytes(field.value) { Array($0) } }
+        if let problem = services.origins.judgeUnsafe(
+            origin: origin, originCount: head.count(.origin), fetchSite: nil)
+        {
+            throw problem
+        }
+        if try query?.contains(anyOf: ["session_token"]) == true { throw Problem(.sessionTokenUnsupported) }
+        var presented = try PresentedCredentials.read(head, cookies: .none).get()
+        if terms.require == .session { return judge(terms.require, scopes: terms.scopes, presented, route) }
+        var tokens = try query?.values(of: "access_token") ?? []
+        var sessions = try query?.values(of: "session_id") ?? []
+        let tickets = try query?.values(of: "ticket") ?? []
+        if case .bearer(let token) = presented.authorization { tokens.append(token) }
+        if let session = presented.sessionID { sessions.append(session) }
+        tokens += offers.tokens
+        sessions += offers.sessions
+        guard tokens.count <= 1, sessions.count <= 1, tickets.count <= 1,
+            tickets.isEmpty || (tokens.isEmpty && sessions.isEmpty)
+        else { throw Problem(.invalidRequest, detail: "One carrier for each credential.", reason: "two_carriers") }
+        if let ticket = tickets.first, !ticket.isEmpty { return try redeem(ticket, route) }
+        presented.authorization = tokens.first.map { .bearer($0) } ?? .absent
+        presented.sessionID = sessions.first
+        return judge(terms.require, scopes: terms.scopes, presented, route)
+    }
+
+    private func redeem(_ ticket: [UInt8], _ route: Route) throws -> (any Exchange)? {
+        if CredentialShape(ticket).isSwapped(from: .ticket) { throw Problem(.credentialsSwapped, reason: "ticket") }
+        let gate = UpgradeGate(gate: Gate(services: services, loop: loop), request: request, isAgent: false)
+        let answer = gate.redeem(ticket, scopes: route.configuration.scopes) { admitted in
+            UpgradeRequest(accept: "", protocols: [], resumeFrom: nil, admitted: admitted)
+        }
+        switch answer {
+        case .admitted(let upgrade): return allow(upgrade.admitted, route)
+        case .refused(let problem): return refuse(problem)
+        case .later(let future): return wait(for: future.map { $0.map(\.admitted) }, route)
         }
     }
 
@@ -124,25 +167,36 @@ struct DecisionStage {
     ) -> (any Exchange)? {
         switch PresentedCredentials.read(head, cookies: request.cookieMode) {
         case .failure(let problem): return refuse(problem)
-        case .success(let credentials):
-            switch Gate(services: services, loop: loop).judge(requirement, scopes: scopes, credentials) {
-            case .refused(let problem): return refuse(problem)
-            case .admitted(let admitted): return allow(admitted, route)
-            case .later(let future):
-                let deferred = DeferredExchange(writer: connection)
-                let bound = NIOLoopBound((self, deferred), eventLoop: connection.eventLoop)
-                future.whenComplete { result in
-                    let (stage, deferred) = bound.value
-                    guard !deferred.isGone else { return }
-                    switch result {
-                    case .success(.success(let admitted)): deferred.resolve(stage.allow(admitted, route))
-                    case .success(.failure(let problem)): deferred.resolve(stage.refuse(problem))
-                    case .failure: deferred.resolve(stage.refuse(Problem(.storeUnavailable)))
-                    }
-                }
-                return deferred
+        case .success(let credentials): return judge(requirement, scopes: scopes, credentials, route)
+        }
+    }
+
+    private func judge(
+        _ requirement: RouteConfiguration.Requirement, scopes: [String], _ credentials: PresentedCredentials,
+        _ route: Route?
+    ) -> (any Exchange)? {
+        switch Gate(services: services, loop: loop).judge(requirement, scopes: scopes, credentials) {
+        case .refused(let problem): return refuse(problem)
+        case .admitted(let admitted): return allow(admitted, route)
+        case .later(let future): return wait(for: future, route)
+        }
+    }
+
+    private func wait(
+        for future: EventLoopFuture<Result<Admitted, Problem>>, _ route: Route?
+    ) -> (any Exchange)? {
+        let deferred = DeferredExchange(writer: connection)
+        let bound = NIOLoopBound((self, deferred), eventLoop: connection.eventLoop)
+        future.whenComplete { result in
+            let (stage, deferred) = bound.value
+            guard !deferred.isGone else { return }
+            switch result {
+            case .success(.success(let admitted)): deferred.resolve(stage.allow(admitted, route))
+            case .success(.failure(let problem)): deferred.resolve(stage.refuse(problem))
+            case .failure: deferred.resolve(stage.refuse(Problem(.storeUnavailable)))
             }
         }
+        return deferred
     }
 
     private func allow(_ admitted: Admitted, _ route: Route?) -> (any Exchange)? {
@@ -157,11 +211,16 @@ struct DecisionStage {
         return nil
     }
 
-    private func refuse(_ problem: Problem) -> (any Exchange)? {
-        guard problem.status != 401, problem.status != 403, problem.status < 500 else { return dispatcher.refuse(problem) }
+    private func refuse(_ problem: Problem) -> (any Exchange)? { dispatcher.refuse(Self.refusal(problem)) }
+
+    /// The refusal in a status that the proxies in front understand.
+    static func refusal(_ problem: Problem) -> Problem {
+        guard problem.status != 401, problem.status != 403, problem.status < 500, problem.status != 421 else {
+            return problem
+        }
         var refusal = Problem(problem.code, status: 401, detail: problem.detail, reason: problem.reason)
         refusal.headers = problem.headers
-        return dispatcher.refuse(refusal)
+        return refusal
     }
 
     /// Credentials judged without any route.

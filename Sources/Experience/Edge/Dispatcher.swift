@@ -25,15 +25,23 @@ struct Dispatcher {
             request = try prepare(head)
         } catch {
             connection.closeAfterAnswer()
-            return refuse(error)
+            return refuse(DecisionStage.isAsked(head) ? DecisionStage.refusal(error) : error)
         }
         if let own = OwnPath(request.path) { return exchange(own, request) }
         if let asset = asset(request) { return asset }
         switch services.routes.match(path: request.path, host: request.host, head: head) {
-        case .route(let route): return RouteStage(dispatcher: self, request: request, route: route).start()
-        case .methodNotAllowed(let methods): return refuse(methodNotAllowed(methods))
-        case .none: return refuse(Problem(.notFound))
+        case .route(let route):
+            guard route.takesMethod(of: head) else { return refuse(methodNotAllowed(Self.usualMethods)) }
+            return RouteStage(dispatcher: self, request: request, route: route).start()
+        case .methodNotAllowed(let methods): return refuse(methodNotAllowed(methods), to: head)
+        case .none: return refuse(Problem(.notFound), to: head)
         }
+    }
+
+    /// Refuses what nobody here answers; scripts of allowed origins may read that, too.
+    private func refuse(_ problem: Problem, to head: RequestHead) -> (any Exchange)? {
+        connection.answerFields = CORS(services.origins, head, isPublic: false).fields()
+        return refuse(problem)
     }
 
     func refuse(_ problem: Problem) -> (any Exchange)? {
@@ -45,12 +53,14 @@ struct Dispatcher {
         Problem(.methodNotAllowed, headers: [("Allow", methods.joined(separator: ", "))])
     }
 
+    private static let usualMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
     // MARK: 1. Form
 
     private func prepare(_ head: RequestHead) throws(Problem) -> EdgeRequest {
         let method = head.knownMethod
         if method == .connect || method == .trace || head.targetForm == .asterisk {
-            throw methodNotAllowed(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+            throw methodNotAllowed(Self.usualMethods)
         }
         let host = head.host.map { head.string($0) } ?? ""
         if !services.hosts.isEmpty, !services.hosts.contains(Self.withoutPort(Array(host.lowercased().utf8))) {
@@ -64,7 +74,8 @@ struct Dispatcher {
         return EdgeRequest(
             head: head, path: path, query: head.query.map { range in head.withBytes(range) { Array($0) } },
             id: connection.requestID, clientAddress: facts.clientAddress, isSecure: facts.isSecure,
-            cookieMode: cookieMode, host: host, forwardedFor: facts.forwardedFor, loop: loop)
+            cookieMode: cookieMode, host: host, forwardedHost: facts.host ?? host, forwardedFor: facts.forwardedFor,
+            loop: loop)
     }
 
     /// One form for matching, authorisation and forwarding. `%2F` passes only on a route that asks for it.
@@ -72,13 +83,23 @@ struct Dispatcher {
         do {
             let path = try CanonicalPath(head, allowEncodedSlash: true)
             let bytes = Array(path.bytes.readableBytesView)
+            guard path.hasEncodedSlash || path.hasParameters else { return bytes }
+            let own = OwnPath(bytes)
+            // What was appended to the decision endpoint is judged there.
+            if case .verify = own { return bytes }
+            let host = head.host.map { head.string($0) } ?? ""
             if path.hasEncodedSlash {
-                let host = Self.withoutPort(head.host.map { head.string($0).lowercased() }.map { Array($0.utf8) } ?? [])
-                let method = head.withBytes(head.method) { Array($0) }
-                guard OwnPath(bytes) == nil,
-                    case .route(let route) = services.routes.match(path: bytes, host: host, method: method),
+                guard own == nil, case .route(let route) = services.routes.match(path: bytes, host: host, head: head),
                     route.configuration.encodedSlash
                 else { throw Problem(.badMessage, detail: "An encoded slash is not allowed in this path.") }
+            }
+            if path.hasParameters, own == nil {
+                let isAmbiguous = PathParameters.areAmbiguous(in: bytes) {
+                    services.routes.match(path: $0, host: host, head: head)
+                }
+                if isAmbiguous {
+                    throw Problem(.badMessage, detail: "With and without its ';' parameters the path means two things.")
+                }
             }
             return bytes
         } catch let error as WireError {
@@ -90,12 +111,14 @@ struct Dispatcher {
         }
     }
 
+    /// The name or address alone; the final dot of a fully qualified name does not make it another one.
     static func withoutPort(_ host: [UInt8]) -> [UInt8] {
         if host.first == UInt8(ascii: "["), let end = host.firstIndex(of: UInt8(ascii: "]")) {
             return Array(host[...end])
         }
-        guard let colon = host.lastIndex(of: UInt8(ascii: ":")) else { return host }
-        return Array(host[..<colon])
+        var name = host[..<(host.lastIndex(of: UInt8(ascii: ":")) ?? host.endIndex)]
+        if name.count > 1, name.last == UInt8(ascii: ".") { name.removeLast() }
+        return Array(name)
     }
 
     // MARK: 3. Own paths
@@ -119,8 +142,9 @@ struct Dispatcher {
         return APIStage(dispatcher: self, request: request, path: path).start()
     }
 
-    func answerPreflight(_ cors: CORS) -> (any Exchange)? {
-        connection.respond(status: 204, fields: cors.preflightFields(), body: [])
+    /// - Parameter echoesHeaders: whether any field may be sent, since only the upstream knows which it takes.
+    func answerPreflight(_ cors: CORS, echoesHeaders: Bool = false) -> (any Exchange)? {
+        connection.respond(status: 204, fields: cors.preflightFields(echoesHeaders: echoesHeaders), body: [])
         return nil
     }
 

@@ -38,6 +38,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
     private var isBodyPaused = false
     private var isReadPending = false
     private var isInputClosed = false
+    private var isOutputClosed = false
     private var discardBudget = 0
     private let deadline: ConnectionDeadline
     let exchangeDeadline: ConnectionDeadline
@@ -199,16 +200,26 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
             if isInputClosed { closeNow() }
             return false
         case .failed(let error):
-            keepsAlive = false
-            requestID = loop.nextRequestID()
-            phase = .answering
-            isAnswerStarted = false
-            respond(Problem(wire: error))
+            refuseHead(Problem(wire: error))
             return false
         case .head(let head):
             begin(head)
             return true
         }
+    }
+
+    /// Answers a head that never became a request; nothing of the request before it may be left over.
+    private func refuseHead(_ problem: Problem) {
+        requestID = loop.nextRequestID()
+        isHeadRequest = false
+        isVersion10 = false
+        isAwaitingContinue = false
+        isAnswerStarted = false
+        isAnswerDone = false
+        answerFields = nil
+        keepsAlive = false
+        phase = .answering
+        respond(problem)
     }
 
     private func begin(_ head: RequestHead) {
@@ -269,10 +280,17 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
 
     private func bodyFailed(_ problem: Problem) {
         keepsAlive = false
+        phase = .answering
         let exchange = self.exchange
         self.exchange = nil
         exchange?.clientGone()
-        if isAnswerStarted || isAnswerDone { closeGracefully() } else { respond(problem) }
+        if isAnswerDone {
+            closeGracefully()
+        } else if isAnswerStarted {
+            closeNow()
+        } else {
+            respond(problem)
+        }
     }
 
     private func nextRequest() -> Bool {
@@ -305,9 +323,10 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
     }
 
-    func sendInterim(_ head: ByteBuffer) {
+    func sendInterim(_ head: ByteBuffer, isContinue: Bool) {
         guard !isVersion10, !isAnswerStarted, let context else { return }
-        isAwaitingContinue = false
+        // Any other interim answer leaves the client waiting for leave to send its body.
+        if isContinue { isAwaitingContinue = false }
         context.writeAndFlush(wrapOutboundOut(head), promise: nil)
     }
 
@@ -363,7 +382,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
         }
         context.flush()
         isBodyPaused = false
-        if !keepsAlive, phase == .answering {
+        if !keepsAlive, phase == .answering || phase == .body {
             closeGracefully()
         } else {
             process()
@@ -437,7 +456,10 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
     private func inputClosed(context: ChannelHandlerContext) {
         isInputClosed = true
         switch phase {
-        case .head, .lingering, .closed: context.close(promise: nil)
+        case .head, .closed: context.close(promise: nil)
+        case .lingering:
+            // What is still on its way goes out first.
+            if isOutputClosed { context.close(promise: nil) }
         case .tunnel: context.close(promise: nil)
         case .body: process()
         case .answering:
@@ -451,11 +473,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
         switch phase {
         case .head:
             if inbound.readableBytes > 0 || scanner.isInsideHead {
-                requestID = loop.nextRequestID()
-                keepsAlive = false
-                phase = .answering
-                isAnswerStarted = false
-                respond(Problem(.badMessage, status: 408, detail: "The request head did not arrive in time."))
+                refuseHead(Problem(.badMessage, status: 408, detail: "The request head did not arrive in time."))
             } else {
                 closeNow()
             }
@@ -474,19 +492,26 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
     }
 
     /// Closes after what was written has gone out, and reads on for a moment: a reset would destroy the answer.
+    ///
+    /// What was written may take a slow reader a while: only when it has gone out does the moment begin.
     private func closeGracefully() {
         guard phase != .closed, phase != .lingering, let context else { return }
         phase = .lingering
         inbound.clear()
         discardBudget = 1024 * 1024
-        deadline.arm(after: .milliseconds(500), onlyIfLater: false)
-        if isInputClosed || origin.isStream {
-            context.flush()
-            context.close(promise: nil)
-        } else {
-            context.flush()
-            context.close(mode: .output, promise: nil)
-        }
+        deadline.arm(after: services.idleTimeout)
+        let written = eventLoop.makePromise(of: Void.self)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: written)
+        let me = NIOLoopBound(self, eventLoop: eventLoop)
+        written.futureResult.whenComplete { _ in me.value.closeOutput() }
+    }
+
+    private func closeOutput() {
+        guard phase == .lingering, let context else { return }
+        if isInputClosed || origin.isStream { return closeNow() }
+        isOutputClosed = true
+        deadline.arm(after: .milliseconds(500))
+        context.close(mode: .output, promise: nil)
     }
 
     private func closeNow() {

@@ -1,3 +1,4 @@
+import HTTPWire
 import NIOCore
 import NIOHTTP2
 import NIOSSL
@@ -24,23 +25,33 @@ struct EdgePipeline: Sendable {
                 return
             }
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
+            // Whoever opens a connection and says nothing is not waited for.
+            let handshake = channel.eventLoop.scheduleTask(in: services.headerTimeout) { channel.close(promise: nil) }
             let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
-                channel.eventLoop.makeCompletedFuture {
-                    let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)
-                    if case .negotiated("h2") = result {
-                        try HTTP2Adapter.configure(channel) { stream in
-                            let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
-                            return stream.eventLoop.makeCompletedFuture {
-                                try stream.pipeline.syncOperations.addHandler(HTTP2Adapter())
-                                try self.add(to: stream, state.value, origin)
-                            }
-                        }
-                    } else {
-                        try add(to: channel, state.value, origin)
+                handshake.cancel()
+                return channel.eventLoop.makeCompletedFuture {
+                    guard case .negotiated("h2") = result else {
+                        let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)
+                        return try add(to: channel, state.value, origin)
                     }
+                    try serveStreams(of: channel, peer, state)
                 }
             }
             try channel.pipeline.syncOperations.addHandler(negotiation)
+        }
+    }
+
+    /// HTTP/2: every stream is a connection of its own, and a connection without any is not kept for long.
+    private func serveStreams(of channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
+        let watch = NIOLoopBound(
+            StreamWatch(channel: channel, idleTimeout: services.idleTimeout), eventLoop: channel.eventLoop)
+        try HTTP2Adapter.configure(channel, maxHeader: services.wireLimits.maxHead) { stream in
+            let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
+            return stream.eventLoop.makeCompletedFuture {
+                watch.value.opened(stream)
+                try stream.pipeline.syncOperations.addHandler(HTTP2Adapter())
+                try add(to: stream, state.value, origin)
+            }
         }
     }
 
@@ -48,4 +59,31 @@ struct EdgePipeline: Sendable {
         let connection = EdgeConnection(services: services, loop: state, channel: channel, origin: origin)
         try channel.pipeline.syncOperations.addHandler(connection)
     }
+}
+
+/// Closes an HTTP/2 connection that has carried no stream for a while.
+private final class StreamWatch: DeadlineHolder {
+    private let channel: any Channel
+    private let idleTimeout: TimeAmount
+    private let deadline: ConnectionDeadline
+    private var open = 0
+
+    init(channel: any Channel, idleTimeout: TimeAmount) {
+        self.channel = channel
+        self.idleTimeout = idleTimeout
+        self.deadline = ConnectionDeadline(loop: channel.eventLoop)
+        deadline.arm(after: idleTimeout, for: self)
+        channel.closeFuture.assumeIsolated().whenComplete { _ in self.deadline.cancel() }
+    }
+
+    func opened(_ stream: any Channel) {
+        open += 1
+        deadline.rest()
+        stream.closeFuture.assumeIsolated().whenComplete { _ in
+            self.open -= 1
+            if self.open == 0, self.channel.isActive { self.deadline.arm(after: self.idleTimeout, for: self) }
+        }
+    }
+
+    func deadlinePassed() { channel.close(promise: nil) }
 }

@@ -62,7 +62,7 @@ final class EdgeServices: Sendable {
         self.trustedProxies = configuration.server.trustedProxies.compactMap(AddressBlock.init)
         self.hosts = Set(configuration.server.hosts.map { Array($0.lowercased().utf8) })
         self.wireLimits = WireLimits(
-            maxHead: configuration.server.maxHeader, maxTarget: min(16 * 1024, configuration.server.maxHeader))
+            maxHead: configuration.server.maxHeader, maxTarget: min(8 * 1024, configuration.server.maxHeader))
         self.headerTimeout = .milliseconds(configuration.server.headerTimeout)
         self.idleTimeout = .milliseconds(configuration.server.idleTimeout)
         let servesPage = !configuration.routes.contains { $0.path == "/" && $0.host == nil }

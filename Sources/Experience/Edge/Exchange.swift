@@ -47,7 +47,7 @@ protocol ResponseWriter: AnyObject {
     /// Ends the connection (over HTTP/2: the stream, with CANCEL) without completing the answer.
     func abortResponse()
     /// A 1xx answer, whole, with its empty line.
-    func sendInterim(_ head: ByteBuffer)
+    func sendInterim(_ head: ByteBuffer, isContinue: Bool)
     /// Answers with a problem, if no answer has begun; else aborts.
     func respond(_ problem: Problem)
     /// Stops and resumes the flow of the request's body.
@@ -88,13 +88,15 @@ final class EdgeRequest {
     let cookieMode: CookieMode
     /// `Host` as it was sent, for `X-Forwarded-Host`.
     let host: String
+    /// The host the client asked for, as far as a trusted proxy says so; else `host`.
+    let forwardedHost: String
     /// What `X-Forwarded-For` says to upstreams.
     let forwardedFor: String
     unowned let loop: LoopState
 
     init(
         head: RequestHead, path: [UInt8], query: [UInt8]?, id: String, clientAddress: String, isSecure: Bool,
-        cookieMode: CookieMode, host: String, forwardedFor: String, loop: LoopState
+        cookieMode: CookieMode, host: String, forwardedHost: String, forwardedFor: String, loop: LoopState
     ) {
         self.head = head
         self.path = path
@@ -104,6 +106,7 @@ final class EdgeRequest {
         self.isSecure = isSecure
         self.cookieMode = cookieMode
         self.host = host
+        self.forwardedHost = forwardedHost
         self.forwardedFor = forwardedFor
         self.loop = loop
     }

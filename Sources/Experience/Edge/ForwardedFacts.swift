@@ -9,6 +9,8 @@ struct ForwardedFacts {
     var isSecure: Bool
     /// What goes into `X-Forwarded-For` for upstreams.
     var forwardedFor: String
+    /// The host that a trusted proxy was asked for.
+    var host: String?
 
     /// Reads the forwarded fields if the peer is in the list; else the connection itself speaks.
     static func read(_ head: RequestHead, origin: ConnectionOrigin, services: EdgeServices) -> ForwardedFacts {
@@ -35,16 +37,20 @@ struct ForwardedFacts {
     private mutating func readFields(_ head: RequestHead, services: EdgeServices) {
         var chain: [String] = []
         var proto: String?
+        var hosts: [String] = []
         for field in head.fields where field.id == .xForwarded {
             if head.equals(field.name, "x-forwarded-for") {
-                chain += head.string(field.value).split(separator: ",").prefix(32).map {
-                    $0.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " }.reversed().map(String.init).joined()
-                }
+                chain += head.string(field.value).split(separator: ",").suffix(Self.maxChain).map(Self.address)
             } else if head.equals(field.name, "x-forwarded-proto") {
                 // Two of them: nobody can say which one counts.
                 proto = proto == nil ? head.string(field.value).lowercased() : ""
+            } else if head.equals(field.name, "x-forwarded-host") {
+                hosts.append(head.string(field.value))
             }
         }
+        // The nearest proxies wrote the last ones; only those can be told from what a client made up.
+        chain = chain.suffix(Self.maxChain)
+        if hosts.count == 1, let name = hosts.first, Self.isHost(name) { host = name }
         if let proto { isSecure = proto == "https" }
         // From the right: the first address that is no trusted proxy is the client.
         for entry in chain.reversed() {
@@ -55,5 +61,27 @@ struct ForwardedFacts {
         }
         let valid = chain.filter { IPAddress.bytes(of: $0) != nil }
         forwardedFor = (valid + [forwardedFor]).joined(separator: ", ")
+    }
+
+    private static let maxChain = 32
+
+    /// The address of one entry, without the white space, brackets and port that some proxies write with it.
+    private static func address(_ entry: Substring) -> String {
+        var text = entry
+        while let first = text.first, first == " " || first == "\t" { text = text.dropFirst() }
+        while let last = text.last, last == " " || last == "\t" { text = text.dropLast() }
+        if text.first == "[", let end = text.firstIndex(of: "]") { return String(text.dropFirst().prefix(upTo: end)) }
+        if text.filter({ $0 == ":" }).count == 1, let colon = text.firstIndex(of: ":") { text = text[..<colon] }
+        return String(text)
+    }
+
+    private static func isHost(_ name: String) -> Bool {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+            default: "-._:[]".utf8.contains(byte)
+            }
+        }
+        return isPlain && !name.isEmpty && name.utf8.count <= 261
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPWire
 import NIOCore
 import NIOHPACK
@@ -24,17 +25,19 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     private var outbound = ByteBuffer()
     private var isAnswering = false
     private var isOutputDone = false
+    /// The frame that ends the stream, for as long as the client's window keeps it here.
+    private var lastFrame: EventLoopFuture<Void>?
 
     /// Sets up HTTP/2 on a connection whose TLS handshake chose it.
     static func configure(
-        _ channel: any Channel, stream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+        _ channel: any Channel, maxHeader: Int, stream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) throws {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
-        connection.initialSettings =
-            nioDefaultSettings + [
-                HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
-                HTTP2Setting(parameter: .maxConcurrentStreams, value: 128),
-            ]
+        connection.initialSettings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: 128),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: maxHeader),
+            HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
+        ]
         let streams = NIOHTTP2Handler.StreamConfiguration()
         _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
             mode: .server, connectionConfiguration: connection, streamConfiguration: streams,
@@ -108,13 +111,15 @@ final class HTTP2Adapter: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         var bytes = unwrapOutboundIn(data)
-        if isTunnel, isAnswering {
-            send(context, bytes)
+        if isTunnel, isAnswering, !isOutputDone {
+            // Who writes into a tunnel wants to know when the client's window has let it go.
+            context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(bytes)))), promise: promise)
+            return
         } else {
             outbound.writeBuffer(&bytes)
             drain(context)
         }
-        promise?.succeed()
+        if let lastFrame { lastFrame.cascade(to: promise) } else { promise?.succeed() }
     }
 
     private func drain(_ context: ChannelHandlerContext) {
@@ -168,8 +173,13 @@ final class HTTP2Adapter: ChannelDuplexHandler {
             fields.add(name: head.string(field.name).lowercased(), value: head.string(field.value))
         }
         let frame = HTTP2Frame.FramePayload.headers(.init(headers: fields, endStream: ends))
-        context.write(wrapOutboundOut(frame), promise: nil)
-        if ends { context.flush() }
+        if ends { writeLast(context, frame) } else { context.write(wrapOutboundOut(frame), promise: nil) }
+    }
+
+    private func writeLast(_ context: ChannelHandlerContext, _ frame: HTTP2Frame.FramePayload) {
+        let written = context.eventLoop.makePromise(of: Void.self)
+        lastFrame = written.futureResult
+        context.writeAndFlush(wrapOutboundOut(frame), promise: written)
     }
 
     private func send(_ context: ChannelHandlerContext, _ bytes: ByteBuffer) {
@@ -180,8 +190,14 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     private func finish(_ context: ChannelHandlerContext) {
         guard !isOutputDone else { return }
         isOutputDone = true
-        let last = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))
-        context.writeAndFlush(wrapOutboundOut(last), promise: nil)
+        writeLast(context, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
+    }
+
+    /// Closes when the last frame has left, or when the client makes no room for it.
+    private func closeSoon(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        lastFrame?.whenComplete { _ in bound.value.close(promise: nil) }
+        context.eventLoop.scheduleTask(in: .seconds(1)) { bound.value.close(promise: nil) }
     }
 
     private func reset(_ context: ChannelHandlerContext) {
@@ -192,9 +208,11 @@ final class HTTP2Adapter: ChannelDuplexHandler {
 
     /// The connection layer above ends the stream: complete answers end it cleanly, others with CANCEL.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        if isTunnel, isAnswering, !isOutputDone {
+        if isTunnel, isAnswering, mode == .output || !isOutputDone {
+            // A tunnel's orderly end is END_STREAM (RFC 8441 section 5); the client still may have its own to send.
             finish(context)
-            context.close(mode: .all, promise: promise)
+            promise?.succeed()
+            if mode == .all { closeSoon(context) }
             return
         }
         if !isOutputDone { reset(context) }
@@ -216,11 +234,14 @@ struct HTTP2RequestText {
         guard let pseudo = Pseudo(headers), headers.count <= 100 else { return nil }
         let isTunnel = pseudo.protocolName == "websocket"
         if pseudo.protocolName != nil, !isTunnel { return nil }
-        guard pseudo.method != "CONNECT" || isTunnel else { return nil }
+        // `:protocol` goes with CONNECT and nothing else (RFC 8441 section 4).
+        guard isTunnel == (pseudo.method == "CONNECT") else { return nil }
         var text = ByteBuffer()
         text.writeString("\(isTunnel ? "GET" : pseudo.method) \(pseudo.path) HTTP/1.1\r\nHost: \(pseudo.authority)\r\n")
         var cookies: [String] = []
         var hasLength = false
+        var hasHost = false
+        var hasVersion = false
         for (name, value, _) in headers where !name.hasPrefix(":") {
             guard isFieldName(name), isFieldValue(value) else { return nil }
             switch name {
@@ -230,30 +251,41 @@ struct HTTP2RequestText {
                 if value != "trailers" { return nil }
                 continue
             case "host":
-                // Two names for one thing must agree.
-                guard value.lowercased() == pseudo.authority.lowercased() else { return nil }
+                // Two names for one thing must agree, and there are no three.
+                guard !hasHost, value.lowercased() == pseudo.authority.lowercased() else { return nil }
+                hasHost = true
                 continue
             case "cookie":
                 cookies.append(value)
                 continue
             case "content-length":
                 hasLength = true
-            case "sec-websocket-key", "sec-websocket-version":
+            case "sec-websocket-key":
                 if isTunnel { continue }
+            case "sec-websocket-version":
+                hasVersion = true
             default: break
             }
             text.writeString("\(name): \(value)\r\n")
         }
         if !cookies.isEmpty { text.writeString("cookie: \(cookies.joined(separator: "; "))\r\n") }
         if isTunnel {
-            // RFC 8441 has no key and no version; the gate in front of HTTP/1.1 upgrades expects them.
-            text.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n")
-            text.writeStaticString("Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n")
+            // RFC 8441 has no key; an upstream that is asked over HTTP/1.1 gets one as random as a client's.
+            text.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
+            if !hasVersion { text.writeStaticString("Sec-WebSocket-Version: 13\r\n") }
+            text.writeString("Sec-WebSocket-Key: \(randomKey())\r\n")
         }
         let isChunked = !endsStream && !hasLength && !isTunnel
         if isChunked { text.writeStaticString("Transfer-Encoding: chunked\r\n") }
         text.writeStaticString("\r\n")
         return HTTP2RequestText(text: text, isTunnel: isTunnel, isChunked: isChunked, isHead: pseudo.method == "HEAD")
+    }
+
+    /// Sixteen random bytes in base64.
+    private static func randomKey() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let halves: [UInt64] = [generator.next(), generator.next()]
+        return halves.withUnsafeBytes { Data($0) }.base64EncodedString()
     }
 
     private struct Pseudo {
@@ -288,11 +320,12 @@ struct HTTP2RequestText {
     }
 
     private static func isFieldName(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x61...0x7a: true
-            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x61...0x7a: true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
             }
-        }
     }
 }

@@ -33,13 +33,19 @@ struct RouteStage {
         if ownsCORS {
             let cors = CORS(services.origins, head, isPublic: false)
             connection.answerFields = cors.fields()
-            if cors.isPreflight { return dispatcher.answerPreflight(cors) }
+            if cors.isPreflight { return dispatcher.answerPreflight(cors, echoesHeaders: true) }
+        } else if CORS(services.origins, head, isPublic: false).isPreflight {
+            // Browsers send preflights without credentials; the upstream asked to answer them itself.
+            return proxy(.anyone, pool)
         }
         if head.upgradeOffered, terms.webSocket, isWebSocketOffer {
             return SocketStage(dispatcher: dispatcher, request: request).relay(route, pool: pool)
         }
         if let problem = bodyProblem() { return dispatcher.refuse(problem) }
-        if terms.require == .none { return proxy(.anyone, pool) }
+        if terms.require == .none {
+            if let problem = RequestForm.faultOfQuery(request) { return dispatcher.refuse(problem) }
+            return proxy(.anyone, pool)
+        }
         switch credentials() {
         case .failure(let problem): return refuse(problem)
         case .success(let credentials): return judge(credentials, pool)
@@ -117,6 +123,7 @@ struct RouteStage {
         options.forwardsAuthorization = terms.forwardAuthorization
         options.headers = terms.headers
         options.basePath = target?.basePath ?? []
+        options.authority = target?.authority ?? ""
         let identity: ForwardedIdentity
         do {
             identity = try IdentityMaker(loop: loop, services: services).identity(
@@ -178,6 +185,17 @@ enum RequestForm {
             return Problem(
                 .invalidRequest, detail: "Send the access token in Authorization, not in the URL.",
                 reason: "token_in_query")
+        } catch {
+            return Problem(.invalidRequest, detail: "The query can't be read.", reason: "query")
+        }
+    }
+
+    /// Why the query can't be searched for credentials, if it can't: then nothing of it is forwarded either.
+    static func faultOfQuery(_ request: EdgeRequest) -> Problem? {
+        guard let query = request.query else { return nil }
+        do {
+            _ = try RequestQuery(ByteBuffer(bytes: query)).contains(anyOf: UpgradeGate.credentialNames)
+            return nil
         } catch {
             return Problem(.invalidRequest, detail: "The query can't be read.", reason: "query")
         }

@@ -21,6 +21,12 @@ final class Route: Sendable {
         self.index = index
     }
 
+    /// Whether the request's method may be forwarded: one that no registry knows only where the route names it.
+    func takesMethod(of head: RequestHead) -> Bool {
+        guard head.knownMethod == .other, methods == nil else { return true }
+        return head.withBytes(head.method) { MethodRegistry.names.contains(Array($0)) }
+    }
+
     /// Whether the path is the prefix or below it: `/orders` is not `/orders2`.
     func covers(_ path: [UInt8]) -> Bool {
         guard path.starts(with: prefix) else { return false }
@@ -58,10 +64,18 @@ struct RouteTable: Sendable {
     }
 
     /// Matches a request; host and method are only looked at where a route asks for them.
+    ///
+    /// A preflight asks about the method that it names, whether or not the route takes `OPTIONS` itself.
     func match(path: [UInt8], host: String, head: RequestHead) -> Match {
-        match(
-            path: path, host: namesHosts ? Dispatcher.withoutPort(Array(host.lowercased().utf8)) : [],
-            method: namesMethods ? head.withBytes(head.method) { Array($0) } : [])
+        let host = namesHosts ? Dispatcher.withoutPort(Array(host.lowercased().utf8)) : []
+        guard namesMethods else { return match(path: path, host: host, method: []) }
+        if head.knownMethod == .options, head.present.contains(.origin),
+            let asked = head.only(.accessControlRequestMethod),
+            case .route(let route) = match(path: path, host: host, method: head.withBytes(asked.value) { Array($0) })
+        {
+            return .route(route)
+        }
+        return match(path: path, host: host, method: head.withBytes(head.method) { Array($0) })
     }
 
     func match(path: [UInt8], host: [UInt8], method: [UInt8]) -> Match {
@@ -77,6 +91,48 @@ struct RouteTable: Sendable {
             allowed += methods.map { String(decoding: $0, as: UTF8.self) }
         }
         return allowed.isEmpty ? .none : .methodNotAllowed(allowed.sorted())
+    }
+}
+
+/// The methods that are registered for HTTP, besides those that no proxy forwards.
+enum MethodRegistry {
+    static let names: Set<[UInt8]> = Set(
+        """
+        ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL
+        MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH
+        UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL
+        """.split { $0 == " " || $0 == "\n" }.map { Array($0.utf8) })
+}
+
+/// Path parameters (`;a=b` behind a segment), which some servers cut off before they look at a path.
+enum PathParameters {
+    /// Whether the path with its parameters cut off is another one to the gateway: an own path, or another route.
+    static func areAmbiguous(in path: [UInt8], match: ([UInt8]) -> RouteTable.Match) -> Bool {
+        let cut = cuttingParameters(of: path)
+        if cut == path { return false }
+        if hasEmptySegment(cut) || OwnPath(cut) != nil { return true }
+        switch (match(path), match(cut)) {
+        case (.route(let a), .route(let b)): return a !== b
+        case (.none, .none), (.methodNotAllowed, .methodNotAllowed): return false
+        default: return true
+        }
+    }
+
+    /// The path without what stands from a semicolon, raw or escaped, to the end of its segment.
+    static func cuttingParameters(of path: [UInt8]) -> [UInt8] {
+        var cut: [UInt8] = []
+        var isSkipping = false
+        for (index, byte) in path.enumerated() {
+            if byte == UInt8(ascii: "/") { isSkipping = false }
+            let isEscaped = byte == UInt8(ascii: "%") && path[index...].starts(with: "%3B".utf8)
+            if byte == UInt8(ascii: ";") || isEscaped { isSkipping = true }
+            if !isSkipping { cut.append(byte) }
+        }
+        return cut
+    }
+
+    private static func hasEmptySegment(_ path: [UInt8]) -> Bool {
+        zip(path, path.dropFirst()).contains { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: "/") }
     }
 }
 

@@ -46,8 +46,10 @@ final class RunningGateway: Sendable {
     }
 
     func openAdmin() async throws {
+        logger.info("listening", metadata: ["origin": "\(origin)"])
         guard let address = services.configuration.server.admin else { return }
-        try await admin.open(address, group: group)
+        let bound = try await admin.open(address, group: group)
+        logger.info("admin listening", metadata: ["address": "\(bound)"])
     }
 
     /// Serves until graceful shutdown, then drains.
@@ -98,13 +100,13 @@ final class RunningGateway: Sendable {
 
     /// Twenty times a second each loop looks at its wheel and at the store's health.
     private func startTicking() {
-        let state = self.state
+        let (state, securityGuard) = (self.state, self.securityGuard)
         let grace = services.configuration.state.grace
         for bound in loops.all {
             bound.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(50), delay: .milliseconds(50)) { _ in
                 let loop = bound.value
                 loop.leases.turn(now: loop.now())
-                let health = StoreWatch.health(of: state, grace: grace)
+                let health = StoreWatch.health(of: state, securityGuard, grace: grace)
                 if health == .lost, loop.storeHealth != .lost { loop.leases.endAll(.storeLost) }
                 loop.storeHealth = health
             }

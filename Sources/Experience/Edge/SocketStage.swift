@@ -130,7 +130,7 @@ struct SocketStage {
             terms: RelayExchange.Terms(
                 head: forwarded.upgrade(protocols: upgrade.protocols),
                 timeout: .milliseconds(route.configuration.timeout), accept: upgrade.accept, ownsCORS: true,
-                lease: leaseTerms(admitted), place: place, ownProtocol: nil))
+                lease: leaseTerms(admitted), place: place, ownProtocol: protocolOfCarrier))
         services.metrics.upgrades.add(1, ordering: .relaxed)
         exchange.start()
         return exchange
@@ -143,10 +143,10 @@ struct SocketStage {
     }
 
     private func place(for admitted: Admitted) -> SocketPlace? {
-        let user = admitted.principal?.subject ?? admitted.permit?.userID ?? "anonymous"
-        return SocketPlace(
-            census: services.census, session: admitted.permit?.sessionID ?? "token:" + user,
-            user: (admitted.principal?.tenantID ?? admitted.permit?.tenantID ?? "") + " " + user)
+        let tenant = admitted.principal?.tenantID ?? admitted.permit?.tenantID ?? ""
+        let user = (admitted.principal?.subject ?? admitted.permit?.userID).map { tenant + " " + $0 }
+        // Anonymous sessions are nobody's: each counts for itself. A token alone has no session to count for.
+        return SocketPlace(census: services.census, session: admitted.permit?.sessionID, user: user)
     }
 
     // MARK: The 101
@@ -154,6 +154,15 @@ struct SocketStage {
     private var ownProtocol: String? {
         let offers = try? Subprotocols.read(head)
         return offers?.plain.contains(Subprotocols.own) == true ? Subprotocols.own : nil
+    }
+
+    /// Browsers give up on an answer without a subprotocol when they offered some, as they must to carry credentials:
+    /// where the upstream has none of its own, ours is answered.
+    private var protocolOfCarrier: String? {
+        guard let offers = try? Subprotocols.read(head), !offers.tokens.isEmpty || !offers.sessions.isEmpty else {
+            return nil
+        }
+        return offers.plain.contains(Subprotocols.own) ? Subprotocols.own : nil
     }
 
     private func accept(_ key: ByteRange) -> String {
@@ -182,9 +191,7 @@ enum RuntimeTarget {
 
 /// What a socket is after a refusal by close frame: nothing comes in or out until the client has gone.
 final class RefusedTunnel: Tunnel {
-    func opened(on channel: any Channel) {
-        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
-    }
+    func opened(on channel: any Channel) { SocketEnding.close(channel) }
     func received(_ bytes: ByteBuffer) {}
     func receivedAll() {}
     func clientBecameWritable() {}

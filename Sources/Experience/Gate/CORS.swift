@@ -9,6 +9,8 @@ struct CORS {
     private let fetchSite: [UInt8]?
     private let isUnsafe: Bool
     private let isPublic: Bool
+    /// `Access-Control-Request-Headers`, if it is a list of field names.
+    private let askedHeaders: String?
     /// An `OPTIONS` that asks for leave.
     let isPreflight: Bool
 
@@ -19,6 +21,10 @@ struct CORS {
         self.originCount = head.count(.origin)
         self.origin = head.first(.origin).map { field in head.withBytes(field.value) { Array($0) } }
         self.fetchSite = head.first(.secFetchSite).map { field in head.withBytes(field.value) { Array($0) } }
+        self.askedHeaders = head.only(.accessControlRequestHeaders).flatMap { field in
+            let isPlain = head.withBytes(field.value) { $0.allSatisfy(Self.isListByte) }
+            return isPlain && !field.value.isEmpty ? head.string(field.value) : nil
+        }
         switch head.knownMethod {
         case .get, .head, .options: isUnsafe = false
         default: isUnsafe = true
@@ -49,16 +55,26 @@ struct CORS {
     }
 
     /// What a preflight is told besides `fields()`.
-    func preflightFields() -> [(name: String, value: String)] {
+    func preflightFields(echoesHeaders: Bool) -> [(name: String, value: String)] {
         let isAllowed = isPublic || origin.map { originCount == 1 && policy.allows($0) } ?? false
         guard isAllowed else { return [] }
         return [
             ("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
             (
                 "Access-Control-Allow-Headers",
-                "Authorization, Content-Type, Accept, Session-Id, Session-Secret, X-Request-Id, traceparent"
+                echoesHeaders ? askedHeaders ?? Self.usualHeaders : Self.usualHeaders
             ),
             ("Access-Control-Max-Age", "600"),
         ]
+    }
+
+    private static let usualHeaders =
+        "Authorization, Content-Type, Accept, Session-Id, Session-Secret, X-Request-Id, traceparent"
+
+    private static func isListByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ","), 0x20: true
+        default: false
+        }
     }
 }

@@ -23,8 +23,7 @@ enum CookieHeader {
         while start < bytes.endIndex {
             let end = bytes[start...].firstIndex(of: UInt8(ascii: ";")) ?? bytes.endIndex
             let pair = trimmed(bytes[start..<end])
-            let name = trimmed(pair.prefix { $0 != UInt8(ascii: "=") })
-            if !pair.isEmpty, !isGatewayName(name) {
+            if !pair.isEmpty, !isGatewayPair(pair) {
                 if !kept.isEmpty { kept += [UInt8(ascii: ";"), UInt8(ascii: " ")] }
                 kept += pair
             }
@@ -34,8 +33,16 @@ enum CookieHeader {
     }
 
     /// Whether a `Set-Cookie` value sets one of the gateway's cookies.
+    ///
+    /// A cookie may have no name, and a browser sends its value alone: `=gatehouse=x` comes back as `gatehouse=x`.
     static func setsGatewayCookie(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        isGatewayName(trimmed(bytes[...].prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }))
+        isGatewayPair(trimmed(bytes[...].prefix { $0 != UInt8(ascii: ";") }))
+    }
+
+    private static func isGatewayPair(_ pair: Slice<UnsafeRawBufferPointer>) -> Bool {
+        var pair = pair
+        while pair.first == UInt8(ascii: "=") { pair = trimmed(pair.dropFirst()) }
+        return isGatewayName(trimmed(pair.prefix { $0 != UInt8(ascii: "=") }))
     }
 
     static func isGatewayName(_ name: Slice<UnsafeRawBufferPointer>) -> Bool {

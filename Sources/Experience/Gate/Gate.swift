@@ -18,6 +18,7 @@ struct Admitted: Sendable {
         if let permit {
             terms.sessionID = permit.sessionID
             terms.sessionEpoch = permit.epoch
+            terms.sessionEndsAt = permit.absoluteExpiresAt
             terms.isAnonymous = permit.userID == nil
         }
         if let principal {

@@ -23,6 +23,10 @@ struct PresentedCredentials {
             switch field.id {
             case .authorization:
                 guard found.authorization == .absent else { return .failure(twice("Authorization")) }
+                // No token is that long: it is refused before anything looks at it.
+                guard field.value.count <= maxAuthorization else {
+                    return .failure(Problem(.headerTooLarge, reason: "authorization_too_long"))
+                }
                 found.authorization = head.withBytes(field.value) { authorization($0) }
             case .sessionID:
                 guard found.sessionID == nil else { return .failure(twice("Session-Id")) }
@@ -38,6 +42,9 @@ struct PresentedCredentials {
         if let problem = found.swapped() { return .failure(problem) }
         return .success(found)
     }
+
+    /// 8 KiB, and the scheme before it.
+    private static let maxAuthorization = 8 * 1024 + "Bearer ".utf8.count
 
     /// A value that is shaped like another kind of credential than its field carries.
     func swapped() -> Problem? {

@@ -31,7 +31,6 @@ struct UpgradeGate {
         var tickets: [[UInt8]] = []
     }
 
-    static let queryNames: [StaticString] = ["access_token", "session_id", "ticket", "session_token", "resume_from"]
     /// What is never forwarded of a query.
     static let credentialNames: [StaticString] = ["access_token", "session_id", "ticket", "session_token"]
 
@@ -49,21 +48,23 @@ struct UpgradeGate {
         }
         if let problem = judgeOrigin() { return .refused(problem) }
         do {
+            let offers = try Subprotocols.read(request.head)
+            // Where nothing is asked for nothing is read: whose credentials these are is the upstream's business.
+            if requirement == .none {
+                return .admitted(
+                    UpgradeRequest(accept: accept, protocols: offers.plain, resumeFrom: nil, admitted: .anyone))
+            }
             let query = request.query.map { RequestQuery(ByteBuffer(bytes: $0)) }
-            if requirement != .none, try query?.contains(anyOf: ["session_token"]) == true {
+            if try query?.contains(anyOf: ["session_token"]) == true {
                 return .refused(Problem(.sessionTokenUnsupported))
             }
-            let (carried, protocols) = try carried(query)
+            let carried = try carried(query, offers)
             let resumeFrom = try isAgent ? resumeFrom(query) : nil
             let make: @Sendable (Admitted) -> UpgradeRequest = { admitted in
-                UpgradeRequest(accept: accept, protocols: protocols, resumeFrom: resumeFrom, admitted: admitted)
+                UpgradeRequest(accept: accept, protocols: offers.plain, resumeFrom: resumeFrom, admitted: admitted)
             }
-            switch requirement {
-            case .none: return .admitted(make(.anyone))
-            case .tokenAndSession: return judge(carried, scopes: scopes, make)
-            case .token: return judgeToken(carried, scopes: scopes, make)
-            case .session: return judgeSecret(make)
-            }
+            if requirement == .session { return judgeSecret(make) }
+            return judge(carried, needsSession: requirement == .tokenAndSession, scopes: scopes, make)
         } catch let problem as Problem {
             return .refused(problem)
         } catch {
@@ -98,17 +99,14 @@ struct UpgradeGate {
 
     // MARK: Carriers
 
-    private func carried(_ query: RequestQuery?) throws -> (Carried, protocols: [String]) {
+    private func carried(_ query: RequestQuery?, _ offers: Subprotocols) throws -> Carried {
         var carried = Carried()
         if let query {
             carried.tokens += try query.values(of: "access_token")
             carried.sessions += try query.values(of: "session_id")
             carried.tickets += try query.values(of: "ticket")
         }
-        let fields = try PresentedCredentials.read(request.head, cookies: .none).get()
-        if case .bearer(let token) = fields.authorization { carried.tokens.append(token) }
-        if let session = fields.sessionID { carried.sessions.append(session) }
-        let offers = try Subprotocols.read(request.head)
+        try readFields(to: &carried)
         carried.tokens += offers.tokens
         carried.sessions += offers.sessions
         if carried.tokens.count > 1 { throw twice("access token") }
@@ -119,7 +117,23 @@ struct UpgradeGate {
                 .invalidRequest, detail: "A ticket stands alone: send no access token or session id with it.",
                 reason: "two_carriers")
         }
-        return (carried, offers.plain)
+        return carried
+    }
+
+    private func readFields(to carried: inout Carried) throws {
+        let head = request.head
+        var authorizations = 0
+        for field in head.fields {
+            switch field.id {
+            case .authorization:
+                authorizations += 1
+                let value = head.withBytes(field.value) { PresentedCredentials.authorization($0) }
+                if case .bearer(let token) = value { carried.tokens.append(token) }
+            case .sessionID: carried.sessions.append(head.withBytes(field.value) { Array($0) })
+            default: break
+            }
+        }
+        if authorizations > 1 { throw twice("Authorization") }
     }
 
     private func twice(_ what: String) -> Problem {
@@ -129,7 +143,8 @@ struct UpgradeGate {
     private func resumeFrom(_ query: RequestQuery?) throws -> Int64? {
         let values = try query?.values(of: "resume_from") ?? []
         guard let first = values.first else { return nil }
-        guard values.count == 1, first.count <= 18, let number = Int64(String(decoding: first, as: UTF8.self)), number >= 0,
+        guard values.count == 1, first.count <= 18, let number = Int64(String(decoding: first, as: UTF8.self)),
+            number >= 0,
             first.allSatisfy({ (0x30...0x39).contains($0) })
         else {
             throw Problem(.invalidRequest, detail: "resume_from must be a whole number.", reason: "resume_from")
@@ -139,16 +154,19 @@ struct UpgradeGate {
 
     // MARK: Judging
 
+    /// A route may ask for a token alone; a session that is named all the same is not looked at then.
     private func judge(
-        _ carried: Carried, scopes: [String], _ make: @escaping @Sendable (Admitted) -> UpgradeRequest
+        _ carried: Carried, needsSession: Bool, scopes: [String],
+        _ make: @escaping @Sendable (Admitted) -> UpgradeRequest
     ) -> Answer {
         if let ticket = carried.tickets.first, !ticket.isEmpty {
             if CredentialShape(ticket).isSwapped(from: .ticket) { return .refused(swapped()) }
             return redeem(ticket, scopes: scopes, make)
         }
-        guard let token = carried.tokens.first, let session = carried.sessions.first, !token.isEmpty, !session.isEmpty
-        else {
-            return .refused(Problem(.credentialsMissing, reason: "no_token_or_session"))
+        let session = needsSession ? carried.sessions.first ?? [] : []
+        guard let token = carried.tokens.first, !token.isEmpty, !needsSession || !session.isEmpty else {
+            return .refused(
+                Problem(.credentialsMissing, reason: needsSession ? "no_token_or_session" : "no_access_token"))
         }
         let isSwapped =
             CredentialShape(token).isSwapped(from: .accessToken) || CredentialShape(session).isSwapped(from: .sessionID)
@@ -160,30 +178,12 @@ struct UpgradeGate {
             guard gate.loop.storeHealth == .current else {
                 return .refused(Problem(.storeUnavailable, reason: "feed_silent"))
             }
+            guard needsSession else { return .admitted(make(Admitted(principal: principal, permit: nil))) }
             switch gate.admit(principal, sessionID: String(decoding: session, as: UTF8.self)) {
             case .admitted(let admitted): return .admitted(make(admitted))
             case .refused(let problem): return .refused(problem)
             case .later(let future): return .later(future.map { $0.map(make) })
             }
-        }
-    }
-
-    /// A route that asks for a token alone.
-    private func judgeToken(
-        _ carried: Carried, scopes: [String], _ make: @escaping @Sendable (Admitted) -> UpgradeRequest
-    ) -> Answer {
-        guard let token = carried.tokens.first, !token.isEmpty else {
-            return .refused(Problem(.credentialsMissing, reason: "no_access_token"))
-        }
-        if CredentialShape(token).isSwapped(from: .accessToken) { return .refused(swapped()) }
-        switch gate.identify(token) {
-        case .failure(let problem): return .refused(problem)
-        case .success(let principal):
-            if let problem = scopeProblem(scopes, principal) { return .refused(problem) }
-            guard gate.loop.storeHealth == .current else {
-                return .refused(Problem(.storeUnavailable, reason: "feed_silent"))
-            }
-            return .admitted(make(Admitted(principal: principal, permit: nil)))
         }
     }
 
@@ -208,7 +208,7 @@ struct UpgradeGate {
     }
 
     /// A ticket is used up by being shown. The token it was bought with must still be good.
-    private func redeem(
+    func redeem(
         _ ticket: [UInt8], scopes: [String], _ make: @escaping @Sendable (Admitted) -> UpgradeRequest
     ) -> Answer {
         guard gate.loop.storeHealth == .current else {
@@ -261,7 +261,8 @@ struct Subprotocols {
                 count += 1
                 let trimmed = trim(offer)
                 guard count <= 32, !trimmed.isEmpty, trimmed.allSatisfy(isTokenByte) else {
-                    throw Problem(.invalidRequest, detail: "Sec-WebSocket-Protocol is malformed.", reason: "subprotocol")
+                    throw Problem(
+                        .invalidRequest, detail: "Sec-WebSocket-Protocol is malformed.", reason: "subprotocol")
                 }
                 found.add(trimmed)
             }

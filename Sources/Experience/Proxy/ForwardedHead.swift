@@ -9,8 +9,10 @@ struct ForwardedHead {
         var forwardsAuthorization = false
         /// Sent instead of fields of the same name.
         var headers: [RouteConfiguration.Header] = []
-        /// Whether credentials are read on this route at all; with `require: none` their fields go all the same.
+        /// What goes before the path.
         var basePath: [UInt8] = []
+        /// The upstream's own name, for requests that name no host.
+        var authority = ""
     }
 
     let request: EdgeRequest
@@ -44,6 +46,14 @@ struct ForwardedHead {
         return out
     }
 
+    /// The one sound `traceparent` of the request.
+    private var trace: HeaderField? {
+        guard let field = request.head.only(.traceparent), !isNominated(field),
+            request.head.withBytes(field.value, { TraceContext.isValid($0) })
+        else { return nil }
+        return field
+    }
+
     private func start() -> ByteBuffer {
         var out = ByteBuffer()
         out.reserveCapacity(request.head.bytes.readableBytes + 768)
@@ -56,7 +66,8 @@ struct ForwardedHead {
             out.writeBytes(query)
         }
         out.writeStaticString(" HTTP/1.1\r\nHost: ")
-        out.writeString(request.host)
+        // An HTTP/1.0 client need not name a host; an HTTP/1.1 upstream wants one.
+        out.writeString(request.host.isEmpty ? options.authority : request.host)
         out.writeStaticString("\r\n")
         return out
     }
@@ -75,12 +86,14 @@ struct ForwardedHead {
         out.writeString(request.forwardedFor)
         out.writeStaticString("\r\nX-Forwarded-Proto: ")
         out.writeStaticString(request.isSecure ? "https" : "http")
-        out.writeStaticString("\r\nX-Forwarded-Host: ")
-        out.writeString(request.host)
+        if !request.forwardedHost.isEmpty {
+            out.writeStaticString("\r\nX-Forwarded-Host: ")
+            out.writeString(request.forwardedHost)
+        }
         out.writeStaticString("\r\nX-Request-Id: ")
         out.writeString(request.id)
         out.writeStaticString("\r\n")
-        if !request.head.present.contains(.traceparent) {
+        if trace == nil {
             out.writeString("traceparent: \(request.loop.nextTraceparent())\r\n")
         }
     }
@@ -119,8 +132,9 @@ struct ForwardedHead {
             return false
         case .authorization:
             return options.forwardsAuthorization && !isNominated(field)
-        case .traceparent:
-            return request.head.withBytes(field.value) { TraceContext.isValid($0) }
+        case .traceparent, .tracestate:
+            // Without a sound parent the trace begins here, and what was said of another one is void.
+            return trace != nil && !isNominated(field)
         default: break
         }
         if field.id.isHopByHop || field.id.isIdentityFamily || !field.hasPlainName { return false }
@@ -167,17 +181,22 @@ enum TraceContext {
         "00-\(hex(high))\(hex(low | 1))-\(hex(span | 1))-01"
     }
 
-    /// Whether a client's value has the form of version 00.
+    /// Whether a client's value has the form of version 00, with a trace id and a parent id that are not all zeros.
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count == 55 else { return false }
-        for (index, byte) in bytes.enumerated() {
+        guard bytes.count == 55, bytes[0] == UInt8(ascii: "0"), bytes[1] == UInt8(ascii: "0") else { return false }
+        var (hasTrace, hasParent) = (false, false)
+        for index in 0..<55 {
+            let byte = bytes[index]
             if index == 2 || index == 35 || index == 52 {
                 if byte != UInt8(ascii: "-") { return false }
             } else if !(0x30...0x39).contains(byte), !(0x61...0x66).contains(byte) {
                 return false
+            } else if byte != UInt8(ascii: "0") {
+                if (3..<35).contains(index) { hasTrace = true }
+                if (36..<52).contains(index) { hasParent = true }
             }
         }
-        return true
+        return hasTrace && hasParent
     }
 
     private static func hex(_ number: UInt64) -> String {

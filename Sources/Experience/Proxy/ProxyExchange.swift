@@ -211,19 +211,28 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         case .waiting:
             retryOrFail()
         case .streaming:
-            if case .untilClose = decoderFraming {
-                upstream?.release(clean: false)
-                upstream = nil
-                complete()
-            } else {
-                // The client must be able to tell that the answer is not whole.
-                finish(clean: false)
-                writer.abortResponse()
-            }
+            // A slow client may still have to be given what came before the end.
+            isBroken = upstream?.isBroken ?? true
+            hasUpstreamEnded = true
+            release(clean: false)
+            drainInbound()
+        }
+    }
+
+    /// Everything that came has been passed on, and no more will come.
+    private func endWithUpstream() {
+        if case .untilClose = decoderFraming, !isBroken {
+            complete()
+        } else {
+            // The client must be able to tell that the answer is not whole.
+            finish(clean: false)
+            writer.abortResponse()
         }
     }
 
     private var decoderFraming = BodyFraming.none
+    private var hasUpstreamEnded = false
+    private var isBroken = false
 
     private func drainInbound() {
         while true {
@@ -258,7 +267,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         }
         var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false)
         out.writeStaticString("\r\n")
-        writer.sendInterim(out)
+        writer.sendInterim(out, isContinue: head.status == 100)
         return true
     }
 
@@ -298,7 +307,9 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
             return false
         }
         switch decoder.next(&inbound, maxSlice: 64 * 1024) {
-        case .needMoreData: return false
+        case .needMoreData:
+            if hasUpstreamEnded { endWithUpstream() }
+            return false
         case .data(let part):
             deadline.arm(after: terms.timeout)
             writer.sendBody(part)
@@ -326,6 +337,9 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
 
     func deadlinePassed() {
         switch state {
+        case .waiting where !isRequestDone && upstream?.isWritable == true:
+            // It is the client that keeps everybody waiting; its own deadline ends it.
+            deadline.arm(after: terms.timeout)
         case .connecting, .waiting: fail(Problem(.upstreamTimeout))
         case .streaming:
             if isClientBlocked || !writer.isClientWritable {

@@ -26,6 +26,8 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
     private var user: (any UpstreamUser)?
     private var isReadPending = false
     private(set) var isOpen = true
+    /// Whether it ended by a fault, a reset for example, and not by the upstream's orderly close.
+    private(set) var isBroken = false
     /// How many exchanges it has served before the current one.
     private(set) var served = 0
 
@@ -107,6 +109,7 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         isOpen = false
+        isBroken = true
         context.close(promise: nil)
     }
 }

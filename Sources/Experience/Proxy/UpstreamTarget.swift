@@ -36,6 +36,13 @@ struct UpstreamTarget: Sendable, Hashable {
         self.basePath = path
     }
 
+    /// What `Host` says when a client named none.
+    var authority: String {
+        guard case .host(let host, let port) = address else { return "localhost" }
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isTLS ? 443 : 80) ? name : "\(name):\(port)"
+    }
+
     /// The name to verify and to ask for in TLS; nil for an address without one.
     var serverName: String? {
         guard case .host(let host, _) = address, IPAddress.bytes(of: host) == nil else { return nil }

@@ -27,10 +27,14 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     private var leaseID: LeaseTable.ID?
     private var unansweredPings = 0
     private var pingTask: RepeatedTask?
-    private var isDraining = false
+    private var isDecoding = false
+    private var hasEnded = false
+    /// Since when the client has been at a message that is not whole yet.
+    private var unfinishedSince: NIODeadline?
     /// Bytes written while the client did not read; more than the bound ends the socket.
     private var backlog = 0
     private static let maxBacklog = 1024 * 1024
+    private static let messageTime = TimeAmount.seconds(60)
 
     init(
         application: any SocketApplication, place: SocketPlace, leases: LeaseTable, terms: LeaseTerms, maxMessage: Int,
@@ -58,7 +62,12 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         }
     }
 
-    var wantsBytes: Bool { state != .open || application.wantsMessages }
+    var wantsBytes: Bool { state != .open || takesMessages }
+
+    /// A client that does not read what it is answered is not read from either.
+    private var takesMessages: Bool {
+        state == .open && application.wantsMessages && (channel?.isWritable ?? true)
+    }
 
     func received(_ bytes: ByteBuffer) {
         unansweredPings = 0
@@ -74,10 +83,12 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
 
     func receivedAll() { channel?.flush() }
 
-    func clientBecameWritable() { backlog = 0 }
+    func clientBecameWritable() {
+        backlog = 0
+        resume()
+    }
 
     func clientGone() {
-        guard state != .closed else { return }
         state = .closed
         end()
     }
@@ -91,28 +102,52 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     }
 
     private func decode() {
-        while state == .open, application.wantsMessages {
-            switch decoder.next(&inbound) {
-            case .needMoreData: return
-            case .text(let text): application.received(text: text)
-            case .binary(let bytes): application.received(binary: bytes)
-            case .ping(let payload): write(.pong, payload)
-            case .pong: break
-            case .close(let code, _): answerClose(code)
-            case .violation(let fault): close(code: fault.rawValue, reason: "")
+        guard !isDecoding else { return }
+        isDecoding = true
+        defer { isDecoding = false }
+        repeat {
+            while takesMessages {
+                guard takeEvent() else {
+                    channel?.flush()
+                    return
+                }
             }
+            // Flushing may make room for more.
+            channel?.flush()
+        } while takesMessages && inbound.readableBytes > 0
+    }
+
+    /// Takes the next event out of what has arrived; false when more must arrive first.
+    private func takeEvent() -> Bool {
+        let event = decoder.next(&inbound)
+        if event == .needMoreData {
+            let isInside = decoder.isInsideMessage || inbound.readableBytes > 0
+            unfinishedSince = isInside ? unfinishedSince ?? .now() : nil
+            return false
         }
-        channel?.flush()
+        unfinishedSince = nil
+        switch event {
+        case .needMoreData: return false
+        case .text(let text): application.received(text: text)
+        case .binary(let bytes): application.received(binary: bytes)
+        case .ping(let payload): write(.pong, payload)
+        case .pong: break
+        case .close(let code, _): answerClose(code)
+        case .violation(let fault): refuse(fault)
+        }
+        return true
     }
 
     // MARK: Sending
 
-    func send(text: String) {
+    /// - Parameter written: called when the message has left, or can't any more. Whoever gives it waits for it, so the
+    ///   message does not count as backlog.
+    func send(text: String, written: (() -> Void)? = nil) {
         guard state == .open else { return }
         var frame = ByteBuffer()
         frame.reserveCapacity(text.utf8.count + 10)
         FrameEncoder.text(text, to: &frame)
-        put(frame)
+        put(frame, written: written)
         channel?.flush()
     }
 
@@ -124,18 +159,22 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         put(frame)
     }
 
-    private func put(_ frame: ByteBuffer) {
+    private func put(_ frame: ByteBuffer, written: (() -> Void)? = nil) {
         guard let channel else { return }
-        if !channel.isWritable {
+        if !channel.isWritable, written == nil {
             backlog += frame.readableBytes
             if backlog > Self.maxBacklog { return close(code: 1013, reason: "overloaded") }
         }
-        channel.write(frame, promise: nil)
+        guard let written else { return channel.write(frame, promise: nil) }
+        channel.write(frame).assumeIsolated().whenComplete { _ in written() }
     }
 
     private func ping() {
         guard state == .open else { return }
         guard unansweredPings < 2 else { return abandon() }
+        if let unfinishedSince, NIODeadline.now() - unfinishedSince > Self.messageTime {
+            return close(code: 1008, reason: "message_too_slow")
+        }
         unansweredPings += 1
         write(.ping, ByteBuffer())
         channel?.flush()
@@ -144,7 +183,6 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     // MARK: Closing
 
     func leaseEnded(_ end: LeaseEnd) {
-        leaseID = nil
         close(code: end.closeCode, reason: end.reason)
     }
 
@@ -156,48 +194,75 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         FrameEncoder.close(code: code, reason: reason, to: &frame)
         channel?.writeAndFlush(frame, promise: nil)
         end()
-        closeSoon()
+        awaitClose()
+    }
+
+    /// The client broke the protocol: what it sends from here on has no borders any more.
+    private func refuse(_ fault: WebSocketFault) {
+        guard state == .open else { return }
+        state = .closed
+        var frame = ByteBuffer()
+        FrameEncoder.close(code: fault.rawValue, to: &frame)
+        goodbye(frame)
     }
 
     private func answerClose(_ code: UInt16?) {
         guard state == .open else { return }
-        state = .closing
+        state = .closed
         var frame = ByteBuffer()
-        if let code { FrameEncoder.close(code: code, to: &frame) } else { FrameEncoder.write(.close, ByteBuffer(), to: &frame) }
-        channel?.writeAndFlush(frame, promise: nil)
-        end()
-        abandon()
+        if let code {
+            FrameEncoder.close(code: code, to: &frame)
+        } else {
+            FrameEncoder.write(.close, ByteBuffer(), to: &frame)
+        }
+        goodbye(frame)
     }
 
-    /// The server closes the connection first (RFC 6455 section 7.1.1), once the client has answered or a second is over.
-    private func closeSoon() {
-        guard let channel else { return }
+    /// The last frame; the server closes the connection first (RFC 6455 section 7.1.1).
+    private func goodbye(_ frame: ByteBuffer) {
         inbound.clear()
+        channel?.write(frame, promise: nil)
+        end()
+        if let channel {
+            SocketEnding.close(channel)
+            channel.read()
+        }
+    }
+
+    /// The connection is closed once the client has answered our Close, or a second is over.
+    private func awaitClose() {
+        guard let channel else { return }
         channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+        let rest = inbound
+        inbound = ByteBuffer()
+        lookForClose(rest)
         channel.read()
     }
 
     private func lookForClose(_ bytes: ByteBuffer) {
         var bytes = bytes
         inbound.writeBuffer(&bytes)
-        guard inbound.readableBytes <= 256 * 1024 else { return abandon() }
         while true {
             switch decoder.next(&inbound) {
             case .text, .binary, .ping, .pong: continue
             case .needMoreData: return
-            case .close, .violation: return abandon()
+            case .close, .violation:
+                state = .closed
+                if let channel { SocketEnding.close(channel) }
+                return
             }
         }
     }
 
     private func abandon() {
         state = .closing
-        channel?.flush()
         channel?.close(promise: nil)
     }
 
     /// Gives back everything but the connection. Runs once.
     private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
         pingTask?.cancel()
         pingTask = nil
         if let leaseID { leases.remove(leaseID) }
@@ -210,11 +275,11 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
 /// A place taken in the census, given back once.
 final class SocketPlace {
     private var census: SocketCensus?
-    private let session: String
-    private let user: String
+    private let session: String?
+    private let user: String?
 
     /// nil when a cap is reached.
-    init?(census: SocketCensus, session: String, user: String) {
+    init?(census: SocketCensus, session: String?, user: String?) {
         guard census.enter(session: session, user: user) else { return nil }
         self.census = census
         self.session = session

@@ -22,11 +22,13 @@ struct LeaseTerms: Sendable {
     var expiresAt: Int64?
     /// The end that nothing can move, in ms since the epoch.
     var endsAt = Int64.max
+    /// When the session ends however much it is used, in ms since the epoch.
+    var sessionEndsAt = Int64.max
     /// When it was let in, in ms since the epoch: what happened after that may have been missed.
     var admittedAt: Int64 = 0
 
-    /// The next moment at which time alone ends it.
-    var due: Int64 { min(expiresAt ?? .max, endsAt) }
+    /// The next moment at which time alone may end it.
+    var due: Int64 { min(expiresAt ?? .max, endsAt, sessionEndsAt) }
 
     /// Whether a session in this epoch has nothing to do any more with what admitted this.
     func isOutgrown(by epoch: Int64) -> Bool { (isAnonymous || tokenID == nil) && sessionEpoch < epoch }
@@ -62,6 +64,8 @@ final class LeaseTable {
 
     /// Asked of every new lease: what ended between its admission and now was told when nobody listened for it yet.
     var verify: ((LeaseTerms) -> LeaseEnd?)?
+    /// Asked when a lease's session has come to its end: the store's answer ends it.
+    var sessionDue: ((LeaseTerms) -> Void)?
     /// Told once a second of every session that has something open.
     var used: ((String) -> Void)?
 
@@ -169,6 +173,11 @@ final class LeaseTable {
         if let reason = entry.overBefore { return end(id, reason) }
         let terms = entry.terms
         if terms.due > now { return place(id, due: terms.due) }
+        if terms.sessionEndsAt <= now {
+            sessionDue?(terms)
+            entries[id]?.terms.sessionEndsAt = .max
+            return place(id, due: now)
+        }
         let isToken = (terms.expiresAt ?? .max) <= now
         end([id], isToken ? .tokenExpired : .lifetimeOver) { _ in true }
     }

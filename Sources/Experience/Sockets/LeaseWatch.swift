@@ -1,5 +1,6 @@
 import NIOCore
 import Runtime
+import SecurityGuard
 import StateSurface
 import Synchronization
 
@@ -15,7 +16,8 @@ final class LeaseWatch: Sendable {
     private let check = Mutex((wanted: false, running: false))
 
     init(
-        loops: LoopStates, runtime: Runtime, state: any StateSurface, clock: @escaping @Sendable () -> Int64, skew: Int64
+        loops: LoopStates, runtime: Runtime, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
+        skew: Int64
     ) {
         self.loops = loops
         self.runtime = runtime
@@ -154,9 +156,11 @@ enum StoreWatch {
     /// The feed beats each second; one missed beat is no loss.
     static let silence = Duration.milliseconds(2_500)
 
-    static func health(of state: any StateSurface, grace: Int64) -> StoreHealth {
-        let age = state.sinceLastBeat()
-        if age <= silence { return .current }
+    /// A gap in the feed counts as silence until the revocations it may have hidden have been read.
+    static func health(of state: any StateSurface, _ securityGuard: SecurityGuard, grace: Int64) -> StoreHealth {
+        let gap = securityGuard.sinceRevocationGap
+        let age = max(state.sinceLastBeat(), gap)
+        if age <= silence, gap == .zero, !state.feedIsLost() { return .current }
         return age <= .milliseconds(grace) ? .silent : .lost
     }
 }

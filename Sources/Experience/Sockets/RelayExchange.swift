@@ -27,9 +27,11 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
     private let deadline: ConnectionDeadline
     private var isOver = false
     private var interimCount = 0
+    /// Reads the body of an answer that is no 101.
+    private var refusal: BodyDecoder?
 
     var wantsContinueFromGateway: Bool { false }
-    var wantsUpstreamBytes: Bool { true }
+    var wantsUpstreamBytes: Bool { refusal == nil || writer.isClientWritable }
 
     init(writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, request: RequestHead, terms: Terms) {
         self.writer = writer
@@ -72,7 +74,7 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
 
     func received(body: ByteBuffer) {}
     func receivedEnd() {}
-    func clientBecameWritable() {}
+    func clientBecameWritable() { upstream?.resumeReading() }
     func clientGone() { finish(closing: true) }
 
     // MARK: The upstream's answer
@@ -81,6 +83,7 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
         guard !isOver else { return }
         var bytes = bytes
         if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeBuffer(&bytes) }
+        guard refusal == nil else { return passRefusal() }
         switch scanner.feed(&inbound, requestWasHead: false) {
         case .needMoreData: return
         case .failed: fail(Problem(.upstreamUnavailable, reason: "upstream_answer_malformed"))
@@ -95,9 +98,19 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
         }
     }
 
-    func upstreamReceivedAll() {}
+    func upstreamReceivedAll() {
+        if refusal != nil { writer.flushResponse() }
+    }
+
     func upstreamBecameWritable() {}
-    func upstreamClosed() { fail(Problem(.upstreamUnavailable, reason: "upstream_closed")) }
+
+    func upstreamClosed() {
+        guard refusal != nil, endsWithConnection else {
+            return fail(Problem(.upstreamUnavailable, reason: "upstream_closed"))
+        }
+        finish(closing: true)
+        writer.finishResponse()
+    }
 
     private func switchProtocols(_ head: ResponseHead) {
         if let fault = WebSocketHandshake.faultOfAnswer(head, to: request, accept: terms.accept) {
@@ -118,17 +131,40 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
         writer.switchProtocols(out, to: relay)
     }
 
-    /// Any other answer than 101 is passed on without its body, and the client's connection is closed behind it.
+    /// Any other answer than 101 is passed on as it is, and the client's connection is closed behind it.
     private func refuse(_ head: ResponseHead) {
-        let status = head.status
-        let out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false)
-        finish(closing: true)
-        guard status >= 300 else {
-            return writer.respond(Problem(.upstreamUnavailable, reason: "upstream_did_not_upgrade"))
+        let framing: ResponseFraming
+        switch head.framing {
+        case .none: framing = .none
+        case .length(let count): framing = .length(count)
+        case .chunked: framing = .stream
+        case .untilClose:
+            framing = .stream
+            endsWithConnection = true
         }
-        writer.startResponse(out, framing: .length(0))
-        writer.finishResponse()
+        terms.place?.leave()
+        refusal = BodyDecoder(head.framing)
+        writer.startResponse(
+            ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false), framing: framing)
+        passRefusal()
     }
+
+    private func passRefusal() {
+        while !isOver, let event = refusal?.next(&inbound, maxSlice: 64 * 1024) {
+            switch event {
+            case .needMoreData: return
+            case .data(let part):
+                deadline.arm(after: terms.timeout)
+                writer.sendBody(part)
+            case .end:
+                finish(closing: true)
+                writer.finishResponse()
+            case .failed: fail(Problem(.upstreamUnavailable, reason: "upstream_answer_malformed"))
+            }
+        }
+    }
+
+    private var endsWithConnection = false
 
     func deadlinePassed() { fail(Problem(.upstreamTimeout)) }
 

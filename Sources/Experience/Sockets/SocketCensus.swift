@@ -19,27 +19,27 @@ final class SocketCensus: Sendable {
         self.perUser = perUser
     }
 
-    /// Takes a place for one more socket; false when a cap is reached.
-    func enter(session: String, user: String) -> Bool {
+    /// Takes a place for one more socket; false when a cap is reached. What is nil is not counted.
+    func enter(session: String?, user: String?) -> Bool {
         counts.withLock { counts in
-            let ofSession = counts.bySession[session, default: 0]
-            let ofUser = counts.byUser[user, default: 0]
+            let ofSession = session.map { counts.bySession[$0, default: 0] } ?? 0
+            let ofUser = user.map { counts.byUser[$0, default: 0] } ?? 0
             guard ofSession < perSession, ofUser < perUser else { return false }
-            counts.bySession[session] = ofSession + 1
-            counts.byUser[user] = ofUser + 1
+            if let session { counts.bySession[session] = ofSession + 1 }
+            if let user { counts.byUser[user] = ofUser + 1 }
             return true
         }
     }
 
-    func leave(session: String, user: String) {
+    func leave(session: String?, user: String?) {
         counts.withLock { counts in
             Self.decrement(session, in: &counts.bySession)
             Self.decrement(user, in: &counts.byUser)
         }
     }
 
-    private static func decrement(_ key: String, in table: inout [String: Int]) {
-        guard let count = table[key] else { return }
+    private static func decrement(_ key: String?, in table: inout [String: Int]) {
+        guard let key, let count = table[key] else { return }
         table[key] = count > 1 ? count - 1 : nil
     }
 }

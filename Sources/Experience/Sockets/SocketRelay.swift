@@ -27,6 +27,8 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
 
     func opened(on channel: any Channel) {
         client = channel
+        KeepAlive.arm(channel)
+        KeepAlive.arm(upstream.channel)
         if let early {
             self.early = nil
             upstreamReceived(early)
@@ -48,10 +50,13 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
 
     func clientBecameWritable() { upstream.resumeReading() }
 
+    /// What the client said last, its Close perhaps, still reaches the upstream.
     func clientGone() {
         guard !isOver else { return }
         over()
-        upstream.release(clean: false)
+        let upstream = self.upstream
+        SocketEnding.close(upstream.channel)
+        upstream.channel.closeFuture.assumeIsolated().whenComplete { _ in upstream.release(clean: false) }
     }
 
     // MARK: From the upstream
@@ -79,8 +84,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         guard !isOver else { return }
         over()
         upstream.release(clean: false)
-        client?.flush()
-        client?.close(promise: nil)
+        if let client { SocketEnding.close(client, within: .seconds(5)) }
     }
 
     private func hold(_ bytes: ByteBuffer) {
@@ -93,16 +97,16 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
     func drain() { leaseEnded(.draining) }
 
     private var end: LeaseEnd?
+    private static let borderTime = TimeAmount.milliseconds(80)
 
-    /// Puts a Close at the next frame border; a border that does not come within a second ends the connection as it is.
+    /// Puts a Close at the next frame border; where none comes soon the connection ends as it is.
     func leaseEnded(_ end: LeaseEnd) {
-        leaseID = nil
         guard !isOver, !isEnding, let client else { return }
         isEnding = true
         self.end = end
         if toClient.isAtBoundary { return sayGoodbye() }
         let bound = NIOLoopBound(self, eventLoop: client.eventLoop)
-        client.eventLoop.scheduleTask(in: .milliseconds(500)) { bound.value.giveUp() }
+        client.eventLoop.scheduleTask(in: Self.borderTime) { bound.value.giveUp() }
     }
 
     private func finishFrame(with bytes: ByteBuffer) {
@@ -120,9 +124,9 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         upstream.release(clean: false)
         var frame = ByteBuffer()
         if !toClient.hasSeenClose { FrameEncoder.close(code: end.closeCode, reason: end.reason, to: &frame) }
-        client.writeAndFlush(frame, promise: nil)
-        // The client answers with its own Close and goes; it is not waited for longer than a second.
-        client.eventLoop.scheduleTask(in: .seconds(1)) { client.close(promise: nil) }
+        client.write(frame, promise: nil)
+        SocketEnding.close(client)
+        client.read()
     }
 
     private func giveUp() {

@@ -6,7 +6,7 @@ import NIOCore
 /// values are decoded once. A name with a broken escape equals no name.
 package struct RequestQuery: Sendable {
     /// The most pairs that are looked at; a query of more is refused where it is read.
-    package static let maxPairs = 64
+    package static let maxPairs = 1024
 
     private let bytes: ByteBuffer
 

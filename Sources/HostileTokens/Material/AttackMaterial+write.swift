@@ -34,7 +34,7 @@ extension AttackMaterial {
     /// A new key of the same kind as the target's; nil if the target's is none that a pair can be made of.
     func attackerKey(keyID: String?) throws -> SigningKey? {
         guard let algorithm, !algorithm.isSymmetric, algorithm.isAvailable else { return nil }
-        return try SigningKey.generate(algorithm, keyID: keyID)
+        return try AttackerKeys.key(algorithm, keyID: keyID)
     }
 
     /// The good payload under an HMAC; a short key is what it is filled up to (RFC 2104 §2).

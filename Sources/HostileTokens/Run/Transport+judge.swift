@@ -40,20 +40,18 @@ extension Transport {
         // Introspection answers what it cannot use with 200 and `active` false.
         if self == .introspection { statuses.formUnion([200, 400]) }
         // What no credential may look like is a bad request as well as a bad token (RFC 6750 §3.1).
-        if case .token(let token) = payload, token.isEmpty || !token.allSatisfy(Self.isTokenByte) {
+        if case .token(let token) = payload, token.isEmpty || !token.allSatisfy(isTokenByte) {
             statuses.insert(400)
         }
         return statuses
     }
 
-    /// The bytes of a `b64token` (RFC 6750 §2.1).
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
+    /// The bytes of a `b64token` (RFC 6750 §2.1), without those that no subprotocol may have (RFC 6455 §4.1).
+    private func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): true
-        default: false
+        case UInt8(ascii: "+"): true
+        case UInt8(ascii: "/"), UInt8(ascii: "="): self != .socketProtocol
+        default: PercentEncoding.isUnreserved(byte)
         }
     }
 

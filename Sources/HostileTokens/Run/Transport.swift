@@ -22,6 +22,8 @@ public enum Transport: String, Sendable, CaseIterable {
     /// The bytes of the request; nil where the payload cannot travel so.
     public func request(_ payload: Payload, to target: Target) -> RawRequest? {
         switch payload {
+        // In a list of subprotocols a comma ends the offer, so that another token would be sent.
+        case .token(let token) where self == .socketProtocol && token.contains(UInt8(ascii: ",")): nil
         case .token(let token): request(token: token, to: target)
         case .authorization(let values, let query):
             self == .authorization ? Self.plain(values, query: query, to: target) : nil
@@ -107,7 +109,7 @@ enum PercentEncoding {
         }
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
+    static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
         case UInt8(ascii: "0")...UInt8(ascii: "9"): true

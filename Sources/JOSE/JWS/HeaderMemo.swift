@@ -30,7 +30,11 @@ enum HeaderMemo {
         guard let bytes = Base64URL.decode(buffer: segment) else {
             throw TokenRefusal(.malformed, "the header is not base64url")
         }
-        let header = try ProtectedHeader(try UnverifiedToken.object(bytes, "header", limits))
+        let header: ProtectedHeader
+        switch bytes.withUnsafeBufferPointer({ StrictJSON.object(buffer: $0, limits: limits.json) }) {
+        case .success(let object): header = try ProtectedHeader(object)
+        case .failure(let error): throw TokenRefusal("header", error)
+        }
         if segment.count <= maximumBytes {
             let entry = Entry(segment: Array(segment), limits: limits.json, header: header)
             _ = last.withLockIfAvailable { $0 = entry }

@@ -4,18 +4,41 @@ import Encodings
 ///
 /// `jku`, `jwk`, `x5u` and `x5c` are plain members of `all`: nothing here follows them.
 public struct ProtectedHeader: Sendable {
+    // One reference, because the same header is handed to one token after another.
+    private let content: Content
+
+    private final class Content: Sendable {
+        let algorithm: String
+        let keyID: String?
+        let type: String?
+        let all: JSONObject
+        let demandsExtension: Bool
+        let isNested: Bool
+
+        init(
+            _ all: JSONObject, algorithm: String, keyID: String?, type: String?, demandsExtension: Bool, isNested: Bool
+        ) {
+            self.all = all
+            self.algorithm = algorithm
+            self.keyID = keyID
+            self.type = type
+            self.demandsExtension = demandsExtension
+            self.isNested = isNested
+        }
+    }
+
     /// The `alg` as the token says it; what is used comes from the key.
-    public let algorithm: String
+    public var algorithm: String { content.algorithm }
     /// The `kid`.
-    public let keyID: String?
+    public var keyID: String? { content.keyID }
     /// The `typ` as written.
-    public let type: String?
+    public var type: String? { content.type }
     /// Every member in its order.
-    public let all: JSONObject
+    public var all: JSONObject { content.all }
     /// Whether a member demands an extension; there are none here.
-    let demandsExtension: Bool
+    var demandsExtension: Bool { content.demandsExtension }
     /// Whether `cty` says that the payload is another token.
-    let isNested: Bool
+    var isNested: Bool { content.isNested }
 
     init(_ object: JSONObject) throws(TokenRefusal) {
         var algorithm: String?
@@ -41,12 +64,9 @@ public struct ProtectedHeader: Sendable {
         if let keyID, keyID.utf8.count > JWK.maximumKeyIDBytes {
             throw TokenRefusal(.malformed, "the kid is longer than \(JWK.maximumKeyIDBytes) bytes")
         }
-        self.algorithm = algorithm
-        self.keyID = keyID
-        self.type = type
-        self.all = object
-        self.demandsExtension = demandsExtension
-        self.isNested = isNested
+        content = Content(
+            object, algorithm: algorithm, keyID: keyID, type: type, demandsExtension: demandsExtension,
+            isNested: isNested)
     }
 
     private static func text(_ value: JSONValue, _ name: StaticString) throws(TokenRefusal) -> String {

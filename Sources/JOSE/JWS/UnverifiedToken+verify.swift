@@ -43,12 +43,12 @@ extension UnverifiedToken {
     public func verifySignature(
         with key: VerificationKey, detachedPayload payload: [UInt8]
     ) -> Result<VerifiedPayload, TokenRefusal> {
-        guard unverifiedPayload.isEmpty else {
+        guard signatureStart == 0 else {
             return .failure(TokenRefusal(.malformed, "a payload in the token and another beside it"))
         }
         if let refusal = headerRefusal(key) { return .failure(refusal) }
         let input = Array(bytes[..<payloadStart]) + Base64URL.encodeBytes(payload)
-        guard key.isValid(signature, for: input, count: input.count) else { return .failure(Self.badSignature) }
+        guard isSigned(by: key, input, count: input.count) else { return .failure(Self.badSignature) }
         return .success(VerifiedPayload(header: header, payload: payload, keyID: key.keyID))
     }
 
@@ -57,7 +57,18 @@ extension UnverifiedToken {
     private func signatureRefusal(_ key: VerificationKey) -> TokenRefusal? {
         if let refusal = headerRefusal(key) { return refusal }
         // The signing input is the token's own beginning, not something built again from what was read.
-        return key.isValid(signature, for: bytes, count: signingInputCount) ? nil : Self.badSignature
+        return isSigned(by: key, bytes, count: signingInputCount) ? nil : Self.badSignature
+    }
+
+    /// Whether the signature is the key's over the first `count` bytes of `input`.
+    private func isSigned(by key: VerificationKey, _ input: [UInt8], count: Int) -> Bool {
+        decoded.withUnsafeBufferPointer { decoded in
+            input.withUnsafeBufferPointer { input in
+                key.isValid(
+                    UnsafeBufferPointer(rebasing: decoded[signatureStart...]),
+                    for: UnsafeBufferPointer(rebasing: input[..<count]))
+            }
+        }
     }
 
     /// One key, one algorithm: the token may only confirm it.

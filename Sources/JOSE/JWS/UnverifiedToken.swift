@@ -20,9 +20,9 @@ public struct TokenLimits: Sendable {
 public struct UnverifiedToken: Sendable {
     /// The header; what it says is a claim of whoever wrote the token.
     public let header: ProtectedHeader
-    /// The payload; what it says is a claim of whoever wrote the token.
-    public let unverifiedPayload: [UInt8]
-    let signature: [UInt8]
+    /// The payload and behind it the signature: both are read anyway, and one array is quicker than two.
+    let decoded: [UInt8]
+    let signatureStart: Int
     let bytes: [UInt8]
     let payloadStart: Int
     let signingInputCount: Int
@@ -39,19 +39,12 @@ public struct UnverifiedToken: Sendable {
     @usableFromInline
     init(bytes: [UInt8]?, _ limits: TokenLimits) throws(TokenRefusal) {
         guard let bytes else {
-            throw TokenRefusal(.tooLarge, "the token is longer than \(limits.maxBytes) bytes")
+            throw TokenRefusal(moreThan: limits.maxBytes)
         }
-        let parts: Result<Parts, TokenRefusal> = bytes.withUnsafeBufferPointer { text in
-            do throws(TokenRefusal) {
-                return .success(try Parts(text, limits))
-            } catch {
-                return .failure(error)
-            }
-        }
-        let read = try parts.get()
+        let read = try bytes.withUnsafeBufferPointer { Segments.read($0, limits) }.get()
         header = read.header
-        unverifiedPayload = read.payload
-        signature = read.signature
+        decoded = read.decoded
+        signatureStart = read.signatureStart
         self.bytes = bytes
         payloadStart = read.payloadStart
         signingInputCount = read.signingInputCount
@@ -63,40 +56,42 @@ public struct UnverifiedToken: Sendable {
         try self.init(text.utf8, limits: limits)
     }
 
+    /// The payload; what it says is a claim of whoever wrote the token.
+    public var unverifiedPayload: [UInt8] { Array(decoded[..<signatureStart]) }
+
+    var signature: [UInt8] { Array(decoded[signatureStart...]) }
+
     /// The claims, unproved: for choosing an issuer's keys and for inspection.
     public func unverifiedClaims() throws(TokenRefusal) -> Claims {
-        try Claims(try Self.object(unverifiedPayload, "payload", limits))
-    }
-
-    static func object(
-        _ bytes: [UInt8], _ part: StaticString, _ limits: TokenLimits
-    ) throws(TokenRefusal) -> JSONObject {
-        switch bytes.withUnsafeBufferPointer({ StrictJSON.object(buffer: $0, limits: limits.json) }) {
-        case .success(let object): return object
-        case .failure(let error):
-            throw TokenRefusal(.malformed, "the \(part) is not one strict JSON object: \(error)")
+        let object = decoded.withUnsafeBufferPointer { decoded in
+            StrictJSON.object(buffer: UnsafeBufferPointer(rebasing: decoded[..<signatureStart]), limits: limits.json)
+        }
+        switch object {
+        case .success(let object): return try Claims(object)
+        case .failure(let error): throw TokenRefusal("payload", error)
         }
     }
 }
 
-/// The three segments, decoded.
-private struct Parts {
-    let header: ProtectedHeader
-    let payload: [UInt8]
-    let signature: [UInt8]
-    let payloadStart: Int
-    let signingInputCount: Int
+/// Takes a compact JWS apart.
+private enum Segments {
+    typealias Read = (
+        header: ProtectedHeader, decoded: [UInt8], signatureStart: Int, payloadStart: Int, signingInputCount: Int
+    )
 
-    init(_ text: UnsafeBufferPointer<UInt8>, _ limits: TokenLimits) throws(TokenRefusal) {
-        let (first, second) = try Self.dots(in: text)
-        guard let payload = Base64URL.decode(buffer: UnsafeBufferPointer(rebasing: text[(first + 1)..<second])),
-            let signature = Base64URL.decode(buffer: UnsafeBufferPointer(rebasing: text[(second + 1)...]))
-        else { throw Self.unreadable(text) }
-        header = try HeaderMemo.header(of: UnsafeBufferPointer(rebasing: text[..<first]), limits)
-        self.payload = payload
-        self.signature = signature
-        payloadStart = first + 1
-        signingInputCount = second
+    static func read(_ text: UnsafeBufferPointer<UInt8>, _ limits: TokenLimits) -> Result<Read, TokenRefusal> {
+        do throws(TokenRefusal) {
+            let (first, second) = try dots(in: text)
+            let header = try HeaderMemo.header(of: UnsafeBufferPointer(rebasing: text[..<first]), limits)
+            let payload = UnsafeBufferPointer(rebasing: text[(first + 1)..<second])
+            let signature = UnsafeBufferPointer(rebasing: text[(second + 1)...])
+            guard let (decoded, signatureStart) = Base64URL.decode(payload, signature) else {
+                throw unreadable(text, from: second + 1)
+            }
+            return .success((header, decoded, signatureStart, first + 1, second))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Finds two dots and looks no further: a third is no letter of base64url, so the signature is refused for it.
@@ -110,12 +105,15 @@ private struct Parts {
         return (first, second)
     }
 
-    /// Why the segments cannot be read; the text is within its limit here.
-    private static func unreadable(_ text: UnsafeBufferPointer<UInt8>) -> TokenRefusal {
-        switch text.count(where: { $0 == UInt8(ascii: ".") }) {
-        case 2: TokenRefusal(.malformed, "a segment is not base64url")
-        case 4: TokenRefusal(.malformed, "five segments: encrypted tokens (JWE) are not read")
-        default: TokenRefusal(.malformed, "a token has three segments")
+    /// Why the segments cannot be read: what follows the second dot tells.
+    private static func unreadable(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> TokenRefusal {
+        let dot = UInt8(ascii: ".")
+        guard let third = text.firstPlace(of: dot, from: start) else {
+            return TokenRefusal(.malformed, "a segment is not base64url")
         }
+        guard let fourth = text.firstPlace(of: dot, from: third + 1),
+            text.firstPlace(of: dot, from: fourth + 1) == nil
+        else { return TokenRefusal(.malformed, "a token has three segments") }
+        return TokenRefusal(.malformed, "five segments: encrypted tokens (JWE) are not read")
     }
 }

@@ -4,58 +4,100 @@ import Encodings
 public struct Claims: Sendable {
     /// Every claim in its order.
     public let members: JSONObject
-    /// `iss`.
-    public let issuer: String?
-    /// `sub`.
-    public let subject: String?
-    /// `aud`, whether it was one string or an array; nil if there is none.
-    public let audience: [String]?
     /// `exp`, in seconds since 1970.
     public let expiresAt: Double?
     /// `nbf`, in seconds since 1970.
     public let notBefore: Double?
     /// `iat`, in seconds since 1970.
     public let issuedAt: Double?
-    /// `jti`.
-    public let tokenID: String?
-    /// `client_id` as it is: found in the same pass, judged by the rules.
-    let clientID: JSONValue?
+    private let places: Places
+
+    /// Where the texts are among the members: copies would be one more thing to count references of.
+    private struct Places {
+        var issuer = -1
+        var subject = -1
+        var audience = -1
+        var tokenID = -1
+        var clientID = -1
+    }
 
     init(_ members: JSONObject) throws(TokenRefusal) {
-        var issuer: String?
-        var subject: String?
-        var audience: [String]?
+        var places = Places()
         var expiresAt: Double?
         var notBefore: Double?
         var issuedAt: Double?
-        var tokenID: String?
-        var clientID: JSONValue?
-        // One pass for all of them.
-        for (name, value) in members.members {
-            guard let short = ShortName(name) else {
-                if name.hasSameBytes(as: ClaimName.clientID) { clientID = value }
+        // One pass, by index: iterating would count a reference to every name and value.
+        let list = members.members
+        for index in list.indices {
+            guard let name = ShortName(list[index].name) else {
+                if list[index].name.hasSameBytes(as: ClaimName.clientID) { places.clientID = index }
                 continue
             }
-            switch short {
-            case .issuer: issuer = try Self.text(value, "iss")
-            case .subject: subject = try Self.text(value, "sub")
-            case .audience: audience = try Self.audience(value)
-            case .expiresAt: expiresAt = try Self.date(value, "exp")
-            case .notBefore: notBefore = try Self.date(value, "nbf")
-            case .issuedAt: issuedAt = try Self.date(value, "iat")
-            case .tokenID: tokenID = try Self.text(value, "jti")
+            switch name {
+            case .issuer:
+                try Self.checkText(list[index].value, "iss")
+                places.issuer = index
+            case .subject:
+                try Self.checkText(list[index].value, "sub")
+                places.subject = index
+            case .audience:
+                try Self.checkAudience(list[index].value)
+                places.audience = index
+            case .tokenID:
+                try Self.checkText(list[index].value, "jti")
+                places.tokenID = index
+            case .expiresAt: expiresAt = try Self.date(list[index].value, "exp")
+            case .notBefore: notBefore = try Self.date(list[index].value, "nbf")
+            case .issuedAt: issuedAt = try Self.date(list[index].value, "iat")
             default: break
             }
         }
         self.members = members
-        self.issuer = issuer
-        self.subject = subject
-        self.audience = audience
+        self.places = places
         self.expiresAt = expiresAt
         self.notBefore = notBefore
         self.issuedAt = issuedAt
-        self.tokenID = tokenID
-        self.clientID = clientID
+    }
+
+    /// `iss`.
+    public var issuer: String? { value(places.issuer)?.stringValue }
+    /// `sub`.
+    public var subject: String? { value(places.subject)?.stringValue }
+    /// `jti`.
+    public var tokenID: String? { value(places.tokenID)?.stringValue }
+    /// `aud`, whether it was one string or an array; nil if there is none.
+    public var audience: [String]? {
+        switch value(places.audience) {
+        case .string(let one): [one]
+        case .array(let values): values.compactMap(\.stringValue)
+        default: nil
+        }
+    }
+    /// `client_id` as it is: found in the same pass, judged by the rules.
+    var clientID: JSONValue? { value(places.clientID) }
+
+    /// Whether `aud` is there.
+    var hasAudience: Bool { places.audience >= 0 }
+
+    /// Whether `aud` is a list of nobody.
+    var hasNoAudience: Bool {
+        if case .array(let values) = value(places.audience) { values.isEmpty } else { false }
+    }
+
+    /// Whether `aud` names exactly this audience.
+    func isFor(_ wanted: String) -> Bool {
+        switch value(places.audience) {
+        case .string(let one): one.hasSameBytes(as: wanted)
+        case .array(let values):
+            values.contains { value in
+                if case .string(let text) = value { text.hasSameBytes(as: wanted) } else { false }
+            }
+        default: false
+        }
+    }
+
+    private func value(_ place: Int) -> JSONValue? {
+        place < 0 ? nil : members.members[place].value
     }
 
     /// A claim that must be a string if it is there.
@@ -72,9 +114,8 @@ public struct Claims: Sendable {
 
     // MARK: Types
 
-    private static func text(_ value: JSONValue, _ name: StaticString) throws(TokenRefusal) -> String {
-        guard case .string(let text) = value else { throw TokenRefusal(.claimInvalid, "\(name) is not a string") }
-        return text
+    private static func checkText(_ value: JSONValue, _ name: StaticString) throws(TokenRefusal) {
+        guard case .string = value else { throw TokenRefusal(.claimInvalid, "\(name) is not a string") }
     }
 
     private static func date(_ value: JSONValue, _ name: StaticString) throws(TokenRefusal) -> Double {
@@ -84,14 +125,11 @@ public struct Claims: Sendable {
         return seconds
     }
 
-    private static func audience(_ value: JSONValue) throws(TokenRefusal) -> [String] {
-        if case .string(let one) = value { return [one] }
+    private static func checkAudience(_ value: JSONValue) throws(TokenRefusal) {
+        if case .string = value { return }
         guard case .array(let values) = value else {
             throw TokenRefusal(.claimInvalid, "aud is neither a string nor an array")
         }
-        var audience: [String] = []
-        audience.reserveCapacity(values.count)
-        for value in values { audience.append(try text(value, "a member of aud")) }
-        return audience
+        for value in values { try checkText(value, "a member of aud") }
     }
 }

@@ -33,8 +33,8 @@ extension ClaimsRules {
 
     private func audienceRefusal(_ claims: Claims) -> TokenRefusal? {
         guard !audience.isEmpty else { return nil }
-        guard let given = claims.audience else { return TokenRefusal(.claimMissing, "aud is missing") }
-        for wanted in audience where given.contains(where: { $0.hasSameBytes(as: wanted) }) { return nil }
+        guard claims.hasAudience else { return TokenRefusal(.claimMissing, "aud is missing") }
+        for wanted in audience where claims.isFor(wanted) { return nil }
         return TokenRefusal(.audienceMismatch, "aud does not name us")
     }
 
@@ -67,7 +67,7 @@ extension ClaimsRules {
         case .issuer: Self.presence(claims.issuer)
         case .subject: Self.presence(claims.subject)
         case .tokenID: Self.presence(claims.tokenID)
-        case .audience: claims.audience.map { $0.isEmpty ? .empty : .there } ?? .missing
+        case .audience: !claims.hasAudience ? .missing : claims.hasNoAudience ? .empty : .there
         case .expiresAt: claims.expiresAt == nil ? .missing : .there
         case .notBefore: claims.notBefore == nil ? .missing : .there
         case .issuedAt: claims.issuedAt == nil ? .missing : .there

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Why a token is refused. A value, not a failure: refusing is what a verifier is for.
 public struct TokenRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     /// The reasons, under names that do not change; for logs and tools, not for the answer to a caller.
@@ -40,13 +42,40 @@ public struct TokenRefusal: Error, Sendable, Equatable, CustomStringConvertible 
 
     /// The reason.
     public let reason: Reason
+    private let explanation: Explanation
+
+    /// What the sentence is made of; made only when somebody reads it, because refusing has to be quick.
+    private enum Explanation: Sendable {
+        case sentence(String)
+        case limit(Int)
+        case json(part: StaticString, JSONError)
+    }
+
     /// One sentence for the operator; never a part of the token.
-    public let detail: String
+    public var detail: String {
+        switch explanation {
+        case .sentence(let text): text
+        case .limit(let bytes): "the token is longer than \(bytes) bytes"
+        case .json(let part, let error): "the \(part) is not one strict JSON object: \(error)"
+        }
+    }
 
     /// A refusal for a reason.
     public init(_ reason: Reason, _ detail: String) {
         self.reason = reason
-        self.detail = detail
+        explanation = .sentence(detail)
+    }
+
+    /// A token of more bytes than allowed.
+    init(moreThan bytes: Int) {
+        reason = .tooLarge
+        explanation = .limit(bytes)
+    }
+
+    /// A part that should be JSON.
+    init(_ part: StaticString, _ error: JSONError) {
+        reason = .malformed
+        explanation = .json(part: part, error)
     }
 
     /// Reason and detail.

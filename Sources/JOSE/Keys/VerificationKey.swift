@@ -142,15 +142,11 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// Whether `signature` is the key's over the first `count` bytes of `message`.
-    func isValid(_ signature: [UInt8], for message: [UInt8], count: Int) -> Bool {
-        message.withUnsafeBufferPointer { message in
-            let message = UnsafeBufferPointer(rebasing: message.prefix(count))
-            return switch backend {
-            case .asymmetric(let verifier, _):
-                signature.withUnsafeBufferPointer { verifier.isValid(buffer: $0, for: message) }
-            case .symmetric(let key): key.isValid(signature, for: message)
-            }
+    /// Whether `signature` is the key's over `message`.
+    func isValid(_ signature: UnsafeBufferPointer<UInt8>, for message: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch backend {
+        case .asymmetric(let verifier, _): verifier.isValid(buffer: signature, for: message)
+        case .symmetric(let key): key.isValid(Array(signature), for: message)
         }
     }
 }

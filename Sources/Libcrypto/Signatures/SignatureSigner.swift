@@ -16,19 +16,18 @@ package final class SignatureSigner: Sendable {
         kind = key.kind
         capacity = max(Int(EVP_PKEY_get_size(key.key.pointer)), ECDSAEncoding.maximumDERByteCount)
         let evpKey = key.key
-        pool = ContextPool { () throws(LibcryptoError) in try SignatureContext(evpKey, scheme, .sign) }
-        pool.giveBack(try pool.take())
+        pool = try ContextPool { () throws(LibcryptoError) in try SignatureContext(evpKey, scheme, .sign) }
     }
 
     /// The signature over `message`, in JOSE's encoding.
     package func sign(_ message: some Collection<UInt8>) throws(LibcryptoError) -> [UInt8] {
-        let context = try pool.take()
-        defer { pool.giveBack(context) }
-        let result: Result<[UInt8], LibcryptoError> = withBuffer(message) { message in
-            do throws(LibcryptoError) {
-                return .success(try sign(message, context))
-            } catch {
-                return .failure(error)
+        let result: Result<[UInt8], LibcryptoError> = try pool.with { context in
+            withBuffer(message) { message in
+                do throws(LibcryptoError) {
+                    return .success(try sign(message, context))
+                } catch {
+                    return .failure(error)
+                }
             }
         }
         return try result.get()

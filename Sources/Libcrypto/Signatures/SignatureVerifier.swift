@@ -16,9 +16,7 @@ package final class SignatureVerifier: Sendable {
         self.scheme = scheme
         signatureByteCount = key.signatureByteCount
         let evpKey = key.key
-        pool = ContextPool { () throws(LibcryptoError) in try SignatureContext(evpKey, scheme, .verify) }
-        // The first context now, so that a key that cannot verify is found when it is loaded.
-        pool.giveBack(try pool.take())
+        pool = try ContextPool { () throws(LibcryptoError) in try SignatureContext(evpKey, scheme, .verify) }
     }
 
     /// Whether `signature`, in JOSE's encoding, is the key's over `message`.
@@ -33,13 +31,16 @@ package final class SignatureVerifier: Sendable {
         buffer signature: UnsafeBufferPointer<UInt8>, for message: UnsafeBufferPointer<UInt8>
     ) -> Bool {
         guard signature.count == signatureByteCount else { return false }
-        let context: SignatureContext
         do throws(LibcryptoError) {
-            context = try pool.take()
+            return try pool.with { context in verify(signature, message, context) }
         } catch {
             return false
         }
-        defer { pool.giveBack(context) }
+    }
+
+    private func verify(
+        _ signature: UnsafeBufferPointer<UInt8>, _ message: UnsafeBufferPointer<UInt8>, _ context: SignatureContext
+    ) -> Bool {
         guard case .ecdsa = scheme else { return context.verify(signature, message) }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: ECDSAEncoding.maximumDERByteCount) { der in
             let length = ECDSAEncoding.writeDER(signature, to: der)

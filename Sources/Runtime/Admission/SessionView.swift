@@ -43,14 +43,15 @@ package final class SessionView: Sendable {
         fileprivate let changes: UInt64
     }
 
-    private static let shardCount = 16
+    private static let shardCount = 64
     private let entries: [Shard<EntryShard>]
     private let secrets: [Shard<BoundedMemory<[UInt8], String>>]
     /// Counts what was forgotten because it may be untrue; raised under the lock of the shard concerned.
     private let changes = Atomic<UInt64>(0)
 
+    /// Room for a million sessions in use at once, in some 600 MiB; a node that sees fewer takes no more than those need.
     package convenience init() {
-        self.init(capacity: 131_072)
+        self.init(capacity: 2_097_152)
     }
 
     init(capacity: Int) {

@@ -7,6 +7,7 @@ package final class AgentConnection: Sendable {
         var waiting: [Intent] = []
         var isWorking = false
         var isOpen = true
+        var whenRoom: (@Sendable () -> Void)?
     }
 
     private let permit: Permit
@@ -54,11 +55,20 @@ package final class AgentConnection: Sendable {
         self.streams.written(events, to: self.listener)
     }
 
+    /// Whether another intent can wait. One that is handed in all the same is refused as `overloaded`.
+    package var hasRoom: Bool { self.queue.withLock { $0.waiting.count < self.limits.maxQueued } }
+
+    /// Sets what is called whenever half of a full queue has been worked off.
+    package func whenRoom(_ call: @escaping @Sendable () -> Void) {
+        self.queue.withLock { $0.whenRoom = call }
+    }
+
     /// The socket is gone or must hear no more. What has begun goes on; what waits is dropped.
     package func detach() {
         self.queue.withLock { queue in
             queue.isOpen = false
             queue.waiting = []
+            queue.whenRoom = nil
         }
         self.streams.remove(self.listener)
     }
@@ -83,13 +93,16 @@ package final class AgentConnection: Sendable {
     }
 
     private func next() -> Intent? {
-        self.queue.withLock { queue in
+        let (intent, call) = self.queue.withLock { queue -> (Intent?, (@Sendable () -> Void)?) in
             guard !queue.waiting.isEmpty else {
                 queue.isWorking = false
-                return nil
+                return (nil, nil)
             }
-            return queue.waiting.removeFirst()
+            let intent = queue.waiting.removeFirst()
+            return (intent, queue.waiting.count == self.limits.maxQueued / 2 ? queue.whenRoom : nil)
         }
+        call?()
+        return intent
     }
 
     private func work() async {

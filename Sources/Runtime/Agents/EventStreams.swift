@@ -38,8 +38,10 @@ final class EventStreams: Sendable {
             self.move(to: event.seq)
         }
 
+        /// Repeated outcomes leave without having been counted: the window never grows by them.
         fileprivate func written(_ count: Int) {
-            self.onTheWay.subtract(count, ordering: .acquiringAndReleasing)
+            let left = self.onTheWay.subtract(count, ordering: .acquiringAndReleasing).newValue
+            if left < 0 { self.onTheWay.add(-left, ordering: .acquiringAndReleasing) }
         }
 
         fileprivate func move(to seq: Int64) { self.position.store(seq, ordering: .releasing) }

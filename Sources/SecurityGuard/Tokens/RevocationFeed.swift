@@ -10,6 +10,8 @@ final class RevocationFeed: Sendable {
     private let subscription = Mutex<Subscription?>(nil)
     /// Asked for and not yet done; `running` while a task works on it.
     private let reload = Mutex((wanted: false, running: false))
+    /// When the feed had the gap that has not been made up for yet.
+    private let gapSince = Mutex<ContinuousClock.Instant?>(nil)
 
     init(_ revocations: Revocations, state: any StateSurface, tokenReach: Int64, clock: @escaping @Sendable () -> Int64)
     {
@@ -38,6 +40,9 @@ final class RevocationFeed: Sendable {
         }
     }
 
+    /// For how long there may have been revocations that are not known here.
+    var sinceGap: Duration { gapSince.withLock { $0?.duration(to: .now) } ?? .zero }
+
     private func load() async throws {
         revocations.insert(contentsOf: try await state.revocations(now: clock()))
     }
@@ -49,6 +54,7 @@ final class RevocationFeed: Sendable {
             defer { reload.running = true }
             return !reload.running
         }
+        gapSince.withLock { $0 = $0 ?? .now }
         guard mustStart else { return }
         Task { [weak self] in
             while let self, self.takeReload() {
@@ -63,7 +69,10 @@ final class RevocationFeed: Sendable {
     private func takeReload() -> Bool {
         reload.withLock { reload in
             defer { reload.wanted = false }
-            if !reload.wanted { reload.running = false }
+            if !reload.wanted {
+                reload.running = false
+                gapSince.withLock { $0 = nil }
+            }
             return reload.wanted
         }
     }

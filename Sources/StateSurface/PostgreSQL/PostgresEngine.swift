@@ -96,6 +96,7 @@ final class PostgresEngine: SQLEngine {
     }
 
     func sinceLastBeat() -> Duration { listener.beat.age }
+    func feedIsLost() -> Bool { listener.beat.isLost }
 
     func ping() async throws {
         _ = try await rows("SELECT 1", [])

@@ -41,6 +41,7 @@ final class PostgresListener: Sendable {
             beat.proved(at: .now)
             whenListening(.success(()))
             try? serve(first)
+            beat.lost()
         } catch {
             return whenListening(.failure(error))
         }
@@ -53,6 +54,7 @@ final class PostgresListener: Sendable {
             // First the gap, then the beats: whoever sees the feed alive has been told to ask again.
             observers.tell([.reset])
             try? serve(connection)
+            beat.lost()
         }
     }
 

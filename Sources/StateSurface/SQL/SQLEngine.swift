@@ -66,6 +66,7 @@ protocol SQLEngine: Sendable {
 
     var observers: Observers { get }
     func sinceLastBeat() -> Duration
+    func feedIsLost() -> Bool
     func ping() async throws
     func close() async
 }

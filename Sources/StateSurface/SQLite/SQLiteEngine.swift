@@ -9,7 +9,7 @@ final class SQLiteEngine: SQLEngine {
     private let writer: SQLiteWriter
     private let poller: SQLitePoller
 
-    init(url: String) throws {
+    init(url: String, group: Int = 256) throws {
         let path = try SQLiteFile.path(ofURL: url)
         try SQLiteFile.prepare(path)
         let origin = UUID().uuidString
@@ -20,7 +20,7 @@ final class SQLiteEngine: SQLEngine {
         } catch {
             throw StateSurfaceError(sqlite: error)
         }
-        writer = SQLiteWriter(pool: pool, origin: origin, observers: observers)
+        writer = SQLiteWriter(pool: pool, origin: origin, observers: observers, group: group)
     }
 
     private static func migrate(_ pool: DatabasePool) throws {
@@ -57,6 +57,8 @@ final class SQLiteEngine: SQLEngine {
 
     /// Near zero while the poller runs; the age of its last look otherwise.
     func sinceLastBeat() -> Duration { poller.beat.age }
+    /// There is no link that could break; a file that can no longer be read falls silent.
+    func feedIsLost() -> Bool { false }
 
     func ping() async throws {
         _ = try await rows("SELECT version FROM schema_version LIMIT 1", [])

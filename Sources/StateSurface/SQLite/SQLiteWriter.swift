@@ -16,17 +16,18 @@ final class SQLiteWriter: Sendable {
         var isDraining = false
     }
 
-    private static let batchLimit = 256
-
     private let pool: DatabasePool
     private let origin: String
     private let observers: Observers
+    private let group: Int
     private let queue = Mutex(Queue())
 
-    init(pool: DatabasePool, origin: String, observers: Observers) {
+    /// - Parameter group: how many writes may share a commit.
+    init(pool: DatabasePool, origin: String, observers: Observers, group: Int) {
         self.pool = pool
         self.origin = origin
         self.observers = observers
+        self.group = max(1, group)
     }
 
     func write<Value: Sendable>(
@@ -60,7 +61,7 @@ final class SQLiteWriter: Sendable {
                 queue.isDraining = false
                 return nil
             }
-            let batch = Array(queue.waiting.prefix(Self.batchLimit))
+            let batch = Array(queue.waiting.prefix(group))
             queue.waiting.removeFirst(batch.count)
             return batch
         }

@@ -44,7 +44,8 @@ extension SQLSurface {
                 [
                     .text(record.id), .blob(record.currentHash), .optional(record.previousHash),
                     .optional(record.successorSalt), .optional(record.rotatedAt),
-                    .integer(record.absoluteExpiresAt), .integer(record.counter), .integer(record.counter &- 1), .optional(record.tokenExpiresAt),
+                    .integer(record.absoluteExpiresAt), .integer(record.counter), .integer(record.counter &- 1),
+                    .optional(record.tokenExpiresAt),
                 ])
             guard changed == 1 else { return false }
             _ = try transaction.execute(

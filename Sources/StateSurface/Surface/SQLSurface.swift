@@ -8,6 +8,7 @@ struct SQLSurface: StateSurface {
     }
 
     func sinceLastBeat() -> Duration { engine.sinceLastBeat() }
+    func feedIsLost() -> Bool { engine.feedIsLost() }
     func ping() async throws { try await engine.ping() }
     func close() async { await engine.close() }
 

@@ -20,7 +20,15 @@ enum KeyFetch {
             try? await client.shutdown()
             if let failure = error as? CommandFailure { throw failure }
             throw CommandFailure(
-                "\(URLText.redacted(url)): can't be fetched: \(error): is the address right?", status: .misused)
+                "\(URLText.redacted(url)): can't be fetched: \(cause(of: error)): is the address right?", status: .misused)
+        }
+    }
+
+    private static func cause(of error: any Error) -> String {
+        switch error {
+        case let error as IOError: FileBytes.reason(error.errnoCode)
+        case let error as HTTPClientError: error.shortDescription
+        default: "\(error)"
         }
     }
 

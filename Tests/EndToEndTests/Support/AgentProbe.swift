@@ -13,11 +13,15 @@ final class AgentProbe {
 
     private let socket: RawSocket
 
-    init(
+    convenience init(
         _ gateway: GatewayProcess, query: String = "", headers: [(String, String)] = [], timeoutSeconds: Int = 5
     ) throws {
-        socket = try RawSocket(port: gateway.port, timeoutSeconds: timeoutSeconds)
-        var head = "GET /api/runtime/agent\(query) HTTP/1.1\r\nHost: 127.0.0.1:\(gateway.port)\r\n"
+        try self.init(port: gateway.port, query: query, headers: headers, timeoutSeconds: timeoutSeconds)
+    }
+
+    init(port: Int, query: String = "", headers: [(String, String)] = [], timeoutSeconds: Int = 5) throws {
+        socket = try RawSocket(port: port, timeoutSeconds: timeoutSeconds)
+        var head = "GET /api/runtime/agent\(query) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
         head += "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
         head += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }

@@ -14,6 +14,8 @@ final class GatewayProcess: Sendable {
     private let errors: Mutex<Data>
 
     static let binary: URL = {
+        // A command that ends before it has read its input is a failed write, not the end of the tests.
+        signal(SIGPIPE, SIG_IGN)
         if let path = ProcessInfo.processInfo.environment["GATEHOUSE_BINARY"] { return URL(fileURLWithPath: path) }
         return packageRoot.appendingPathComponent(".build/debug/gatehouse")
     }()
@@ -71,7 +73,7 @@ final class GatewayProcess: Sendable {
         process.standardOutput = stdout
         process.standardError = stderr
         try process.run()
-        stdin.fileHandleForWriting.write(Data(input.utf8))
+        try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try? stdin.fileHandleForWriting.close()
         let output = stdout.fileHandleForReading.readDataToEndOfFile()
         let errors = stderr.fileHandleForReading.readDataToEndOfFile()
@@ -169,7 +171,8 @@ struct TestUser: Sendable {
     var tenant: String
     var scopes: [String] = []
 
-    static let ada = TestUser(email: "ada@example.com", password: "correct horse", tenant: "acme", scopes: ["orders:read"])
+    static let ada = TestUser(
+        email: "ada@example.com", password: "correct horse", tenant: "acme", scopes: ["orders:read"])
     static let bob = TestUser(email: "bob@example.com", password: "battery staple", tenant: "acme")
     static let eve = TestUser(email: "eve@example.com", password: "hunter two two", tenant: "other")
     static let standard = [ada, bob, eve]

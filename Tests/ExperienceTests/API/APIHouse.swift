@@ -23,14 +23,17 @@ final class APIHouse: Sendable {
     let responder: APIResponder
     private let folder: String
 
-    init(adjust: (inout GatewayConfiguration) -> Void = { _ in }) async throws {
+    /// - Parameter wrap: puts something between the store and everybody else.
+    init(
+        wrap: (any StateSurface) -> any StateSurface = { $0 }, adjust: (inout GatewayConfiguration) -> Void = { _ in }
+    ) async throws {
         var configuration = GatewayConfiguration()
         configuration.limits.loginPerMinute = 100
         adjust(&configuration)
         folder = NSTemporaryDirectory() + "gatehouse-api-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let read = clock.read
-        state = try await StateSurfaceFactory.open(url: "sqlite:\(folder)/state.sqlite", clock: read)
+        state = wrap(try await StateSurfaceFactory.open(url: "sqlite:\(folder)/state.sqlite", clock: read))
         let policy = TokenPolicy(
             issuer: "https://gate.example", defaultScope: ["read"], registration: configuration.accounts.registration,
             scrypt: ScryptParameters(logN: 4, r: 8, p: 1))

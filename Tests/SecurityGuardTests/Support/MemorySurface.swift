@@ -41,6 +41,7 @@ final class MemorySurface: StateSurface {
         return Subscription { [weak self] in self?.tables.withLock { $0.observers[id] = nil } }
     }
     func sinceLastBeat() -> Duration { .zero }
+    func feedIsLost() -> Bool { false }
     func ping() async throws { try check() }
     func close() async {}
 

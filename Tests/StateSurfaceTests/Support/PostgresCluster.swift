@@ -18,8 +18,9 @@ final class PostgresCluster: Sendable {
         // Short: the path of a Unix socket has at most 107 bytes.
         folder = "/tmp/gh-pg-\(UInt32.random(in: .min ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        try Self.shell("chown \(Self.user) \(folder) && \(Self.asUser) \(Self.binaries)/initdb -D \(folder)/data "
-            + "-A trust -U gatehouse -E UTF8 --no-locale --no-sync")
+        try Self.shell(
+            "chown \(Self.user) \(folder) && \(Self.asUser) \(Self.binaries)/initdb -D \(folder)/data "
+                + "-A trust -U gatehouse -E UTF8 --no-locale --no-sync")
         try start()
     }
 

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""`make bench-edge`: verified HTTP traffic through Gatehouse beside HAProxy. See ../README.md."""
+
+import socket
+import statistics
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from harness.measure import REPETITIONS, SECONDS, Subject, Table, interleave, ratio
+from harness.place import Place, forget_peak, peak_bytes, resident_bytes
+from harness.servers import Gateway, HAProxy, settle, start_upstream
+
+CONNECTIONS = 32
+MIB = 1 << 20
+
+
+class Edge:
+    def __init__(self, place):
+        self.place = place
+        self.upstream = start_upstream(place)
+        self.gateway = Gateway(place, self.upstream.port)
+        self.peer = HAProxy(place, self.upstream.port, self.gateway.public_pem())
+        self.table = Table("Edge")
+
+    def subject(self, name, server, port, path, tokens, *more):
+        def run():
+            return self.place.load(
+                "http-load", "--port", port, "--path", path, "--connections", CONNECTIONS, "--seconds", SECONDS,
+                "--tokens", tokens, *more)
+        return Subject(name, server.pid, run)
+
+    # MARK: Requests a second
+
+    def throughput(self):
+        one = self.gateway.token_file
+        ours = self.subject("gatehouse, same token", self.gateway, self.gateway.port, "/token/x", one)
+        owned = self.subject(
+            "gatehouse, same token + session", self.gateway, self.gateway.port, "/owned/x", one, "--field",
+            self.gateway.owner)
+        verified = self.subject("haproxy jwt_verify ES256", self.peer, self.peer.verified, "/x", one)
+        plain = self.subject("haproxy, no authentication", self.peer, self.peer.plain, "/x", one)
+        direct = self.subject("upstream itself", self.upstream, self.upstream.port, "/x", one)
+        interleave(ours, owned, verified, plain, direct)
+        self.table.at_least("same ES256 token, proxied / HAProxy jwt_verify", ratio(ours, verified), 5, 8)
+        self.table.at_least("the same / HAProxy without authentication", ratio(ours, plain), 0.8, 1)
+        self.table.at_least("with session ownership / HAProxy without authentication", ratio(owned, plain), 0.8, 1)
+        self.half_load = int(min(ours.rate, plain.rate) / 2)
+
+    def cold(self):
+        users = self.gateway.many_tokens(20000)
+        alike = self.gateway.many_tokens(20000, same_user=True)
+        ours = self.subject("gatehouse, another user each time", self.gateway, self.gateway.port, "/token/x", users)
+        same = self.subject("gatehouse, one user's tokens", self.gateway, self.gateway.port, "/token/x", alike)
+        verified = self.subject("haproxy jwt_verify ES256", self.peer, self.peer.verified, "/x", users)
+        interleave(ours, same, verified)
+        self.table.at_least(
+            "every request another token / HAProxy ES256", ratio(ours, verified), 1, 1.2, "20,000 users")
+        self.table.at_least(
+            "every request another token / HAProxy ES256", ratio(same, verified), 1, 1.2, "one user's tokens")
+
+    def decision(self):
+        one = self.gateway.token_file
+        ours = self.subject("gatehouse /api/auth/verify", self.gateway, self.gateway.port, "/api/auth/verify", one)
+        peer = self.subject("haproxy deny/allow on ES256", self.peer, self.peer.decision, "/x", one)
+        interleave(ours, peer)
+        self.table.at_least("/api/auth/verify / HAProxy deciding on ES256", ratio(ours, peer), 5, 8)
+
+    # MARK: Latency
+
+    def latency(self):
+        one, rate = self.gateway.token_file, self.half_load
+        subjects = [
+            self.subject("gatehouse", self.gateway, self.gateway.port, "/token/x", one, "--rate", rate),
+            self.subject("haproxy, no authentication", self.peer, self.peer.plain, "/x", one, "--rate", rate),
+            self.subject("upstream itself", self.upstream, self.upstream.port, "/x", one, "--rate", rate),
+        ]
+        p99 = {subject.name: [] for subject in subjects}
+        # More of them: one pause of the machine spoils a percentile.
+        for _ in range(2 * REPETITIONS - 1):
+            for subject in subjects:
+                p99[subject.name].append(subject.measure()["p99"])
+        for name, values in p99.items():
+            each = " ".join(f"{value:,.0f}" for value in values)
+            print(f"    {name:34} p99 {statistics.median(values):,.0f} µs   ({each})", flush=True)
+        ours, plain, direct = (statistics.median(values) for values in p99.values())
+        self.table.at_most(
+            "added latency p99 at half load / HAProxy's", max(0, ours - direct) / max(1, plain - direct), 1.5, 1, "x",
+            f"{rate:,} requests/s: +{ours - direct:,.0f} µs, HAProxy +{plain - direct:,.0f} µs")
+
+    # MARK: Memory
+
+    def large_bodies(self):
+        growth = []
+        for send, name in ((self.upload, "upload"), (self.download, "download")):
+            self.gateway_request()
+            before = resident_bytes(self.gateway.pid)
+            forget_peak(self.gateway.pid)
+            send(1 << 30)
+            growth.append((peak_bytes(self.gateway.pid) - before) / MIB)
+            print(f"    1 GiB {name}: peak {growth[-1]:.2f} MiB over {before / MIB:.1f} MiB", flush=True)
+        self.table.at_most(
+            "1 GiB body: growth of resident memory", max(growth), 8, 2, " MiB", "peak; the larger of both ways")
+
+    def connect(self):
+        stream = socket.create_connection(("127.0.0.1", self.gateway.port), timeout=60)
+        return stream, f"Host: x\r\nAuthorization: Bearer {self.gateway.token}\r\n"
+
+    def gateway_request(self):
+        stream, fields = self.connect()
+        with stream:
+            stream.sendall(f"GET /token/x HTTP/1.1\r\n{fields}Connection: close\r\n\r\n".encode())
+            while stream.recv(65536):
+                pass
+
+    def upload(self, size):
+        stream, fields = self.connect()
+        with stream:
+            stream.sendall(f"POST /token/x HTTP/1.1\r\n{fields}Content-Length: {size}\r\n\r\n".encode())
+            part = b"u" * MIB
+            for _ in range(size // MIB):
+                stream.sendall(part)
+            answer = stream.recv(65536)
+            assert answer.startswith(b"HTTP/1.1 200"), answer
+
+    def download(self, size):
+        stream, fields = self.connect()
+        with stream:
+            stream.sendall(f"GET /token/source/{size} HTTP/1.1\r\n{fields}Connection: close\r\n\r\n".encode())
+            got, room = 0, bytearray(MIB)
+            while count := stream.recv_into(room):
+                got += count
+            assert got > size, got
+
+    def idle_connections(self):
+        count = 4000
+        each = {}
+        for name, pid, port, path in (
+            ("gatehouse", self.gateway.pid, self.gateway.port, "/token/x"),
+            ("haproxy", self.peer.pid, self.peer.plain, "/x"),
+        ):
+            figures = []
+            for _ in range(REPETITIONS):
+                before = resident_bytes(pid)
+                held = self.place.hold(
+                    "http-load", "--port", port, "--path", path, "--connections", count, "--tokens",
+                    self.gateway.token_file, "--hold", "yes")
+                assert held.opened["open"] == count and not held.opened["bad_status"], held.opened
+                settle(1)
+                figures.append((resident_bytes(pid) - before) / count)
+                held.end()
+                settle(1)
+            # Only the first time is memory taken from the system; later ones reuse what the first gave back.
+            each[name] = max(figures)
+            listed = " ".join(f"{figure:,.0f}" for figure in figures)
+            print(f"    {name:34} {each[name]:,.0f} bytes each   ({listed})", flush=True)
+        self.table.at_most(
+            "idle keep-alive connections: memory each / HAProxy's", each["gatehouse"] / each["haproxy"], 3, 1.5, "x",
+            f"{each['gatehouse']:,.0f} bytes, HAProxy {each['haproxy']:,.0f} ({count:,} connections)")
+
+
+def main():
+    parts = sys.argv[1:] or ["idle_connections", "throughput", "cold", "decision", "latency", "large_bodies"]
+    with Place() as place:
+        edge = Edge(place)
+        for part in parts:
+            print(f"  {part}", flush=True)
+            getattr(edge, part)()
+        edge.table.print()
+
+
+if __name__ == "__main__":
+    main()

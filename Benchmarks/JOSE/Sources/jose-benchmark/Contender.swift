@@ -1,0 +1,110 @@
+import Foundation
+import JOSE
+import JWTKit
+import Primitive
+
+/// Somebody who signs or verifies: `count` times, and says whether it worked.
+struct Contender {
+    let name: String
+    let run: (_ count: Int) async throws -> Bool
+
+    static func all(_ subject: Subject, signing: Bool) async throws -> [Contender] {
+        [try bare(subject, signing: signing), jose(subject, signing: signing), try await jwtKit(subject, signing: signing)]
+    }
+
+    /// libcrypto alone, over what the token signs.
+    static func bare(_ subject: Subject, signing: Bool) throws -> Contender {
+        guard let key = primitive_new(subject.pem, subject.pem.utf8.count) else { throw BenchmarkError("no key") }
+        let message = Array(subject.token[..<subject.inputCount])
+        var signature = [UInt8](repeating: 0, count: 1024)
+        let length = primitive_sign(key, message, message.count, &signature, signature.count)
+        let made = Array(signature.prefix(length))
+        // The key is used by one thread at a time, although the compiler cannot know.
+        nonisolated(unsafe) let primitive = key
+        guard signing else {
+            return Contender(name: "bare") { count in
+                for _ in 0..<count where primitive_verify(primitive, message, message.count, made, made.count) != 1 {
+                    return false
+                }
+                return true
+            }
+        }
+        return Contender(name: "bare") { count in
+            var out = [UInt8](repeating: 0, count: 1024)
+            for _ in 0..<count where primitive_sign(primitive, message, message.count, &out, out.count) == 0 {
+                return false
+            }
+            return true
+        }
+    }
+
+    static func jose(_ subject: Subject, signing: Bool) -> Contender {
+        Contender(name: "JOSE") { count in
+            for _ in 0..<count {
+                if signing {
+                    _ = try subject.key.sign(claims: Subject.claims, type: "at+jwt")
+                } else if !subject.isVerified(subject.token) {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    static func jwtKit(_ subject: Subject, signing: Bool) async throws -> Contender {
+        let keys = JWTKeyCollection()
+        switch subject.key.algorithm {
+        case .es256: await keys.add(ecdsa: try ES256PrivateKey(pem: subject.pem))
+        case .rs256: await keys.add(rsa: try Insecure.RSA.PrivateKey(pem: subject.pem), digestAlgorithm: .sha256)
+        default:
+            let d = try subject.key.privateJWK()["d"]?.stringValue ?? ""
+            await keys.add(eddsa: try EdDSA.PrivateKey(d: padded(d), curve: .ed25519))
+        }
+        let token = String(decoding: subject.token, as: UTF8.self)
+        let payload = AccessToken()
+        let made = try await keys.sign(payload)
+        _ = try await keys.verify(made, as: AccessToken.self)
+        return Contender(name: "JWTKit") { count in
+            for _ in 0..<count {
+                if signing {
+                    _ = try await keys.sign(payload)
+                } else {
+                    _ = try await keys.verify(token, as: AccessToken.self)
+                }
+            }
+            return true
+        }
+    }
+
+    private static func padded(_ text: String) -> String {
+        text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : String($0) }.joined()
+            + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    }
+}
+
+/// The same claims and rules as JWTKit has them.
+struct AccessToken: JWTPayload {
+    var iss: IssuerClaim = "https://gate.example.com"
+    var sub: SubjectClaim = "usr_AAAAAAAAAAAAAAAAAAAAAA"
+    var aud = AudienceClaim(value: ["gatehouse"])
+    var exp = ExpirationClaim(value: .init(timeIntervalSince1970: 2_000_000_000))
+    var nbf = NotBeforeClaim(value: .init(timeIntervalSince1970: 1_700_000_000))
+    var iat = IssuedAtClaim(value: .init(timeIntervalSince1970: 1_700_000_000))
+    var jti: IDClaim = "0123456789abcdefABCDEF"
+    var client_id = "gatehouse"
+    var tenant_id = "default"
+    var scope = "read write admin"
+    var fid = "AAAAAAAAAAAAAAAAAAAAAA"
+
+    func verify(using algorithm: some JWTAlgorithm) throws {
+        guard iss.value == "https://gate.example.com" else { throw BenchmarkError("iss") }
+        try aud.verifyIntendedAudience(includes: "gatehouse")
+        try nbf.verifyNotBefore()
+        try exp.verifyNotExpired()
+    }
+}
+
+struct BenchmarkError: Error {
+    let message: String
+    init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,145 @@
+import Dispatch
+import Foundation
+import Runtime
+import StateSurface
+import TrafficCop
+
+/// Measures the store and the sessions in memory without HTTP around them. Each command prints one number a line,
+/// as `name value`.
+///
+/// - `write URL GROUP CALLERS SECONDS`: durable creations a second.
+/// - `fill URL COUNT`: puts live sessions into a store.
+/// - `lookup URL COUNT`: brings that many of them into memory and looks them up.
+@main
+enum SessionBench {
+    static let clock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 4 else { return usage() }
+        let numbers = arguments.dropFirst(3).compactMap { Int($0) }
+        switch (arguments[1], numbers.count) {
+        case ("write", 3):
+            let store = try await StateSurfaceFactory.open(url: arguments[2], clock: clock, sqliteGroup: numbers[0])
+            print("writes_per_second", Int(try await write(store, callers: numbers[1], seconds: numbers[2])))
+            await store.close()
+        case ("fill", 1):
+            let store = try await StateSurfaceFactory.open(url: arguments[2], clock: clock)
+            let took = try await fill(store, count: numbers[0])
+            print("filled_per_second", Int(Double(numbers[0]) / took))
+            await store.close()
+        case ("lookup", 1):
+            let start = ContinuousClock.now
+            let store = try await StateSurfaceFactory.open(url: arguments[2], clock: clock)
+            print("open_milliseconds", Int(start.duration(to: .now) / .milliseconds(1)))
+            try await lookup(store, count: numbers[0])
+            await store.close()
+        default: usage()
+        }
+    }
+
+    private static func usage() {
+        print("usage: session-bench write URL GROUP CALLERS SECONDS | fill URL COUNT | lookup URL COUNT")
+    }
+
+    private static func record(_ id: String, user: String) -> SessionRecord {
+        let now = clock()
+        return SessionRecord(
+            id: id, state: .authenticated, tenantID: "bench", userID: user, createdAt: now, lastSeenAt: now,
+            idleTimeout: 43_200_000, absoluteExpiresAt: now + 2_592_000_000, secretHash: SessionSecret().hash,
+            familyID: String(id.dropFirst(4)))
+    }
+
+    private static func write(_ store: any StateSurface, callers: Int, seconds: Int) async throws -> Double {
+        let end = ContinuousClock.now + .seconds(seconds)
+        let start = ContinuousClock.now
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<callers {
+                group.addTask {
+                    var count = 0
+                    while ContinuousClock.now < end {
+                        let now = clock()
+                        try await store.insert(
+                            session: SessionRecord(
+                                id: SessionID.make(), state: .anonymous, createdAt: now, lastSeenAt: now,
+                                idleTimeout: 1_800_000, absoluteExpiresAt: now + 86_400_000,
+                                secretHash: SessionSecret().hash))
+                        count += 1
+                    }
+                    return count
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        return Double(count) / (start.duration(to: .now) / .seconds(1))
+    }
+
+    /// Ids that can be made again: `ses_` and the number in 22 digits of base64url.
+    private static func id(_ number: Int) -> String {
+        let bytes = (0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 * 8 % 64)) ^ UInt8($0 &* 37) }
+        return "ses_" + base64URL(bytes)
+    }
+
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+    }
+
+    private static func user(_ number: Int) -> String { "usr_" + id(number).dropFirst(4) }
+
+    private static func fill(_ store: any StateSurface, count: Int) async throws -> Double {
+        let start = ContinuousClock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for caller in 0..<256 {
+                group.addTask {
+                    for number in stride(from: caller, to: count, by: 256) {
+                        try await store.insert(session: record(id(number), user: user(number)))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return start.duration(to: .now) / .seconds(1)
+    }
+
+    private static func lookup(_ store: any StateSurface, count: Int) async throws {
+        let before = residentMemory()
+        let runtime = Runtime(state: store, cop: TrafficCop(clock: clock), clock: clock)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for caller in 0..<16 {
+                group.addTask {
+                    for number in stride(from: caller, to: count, by: 16) {
+                        _ = try await runtime.admit(sessionID: id(number), tenantID: "bench", userID: user(number))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        print("resident_mebibytes", residentMemory() >> 20)
+        print("bytes_per_session", (residentMemory() - before) / count)
+
+        // The names are made first: only the lookup is measured.
+        var dice = SystemRandomNumberGenerator()
+        let asked = (0..<200_000).map { _ in Int.random(in: 0..<count, using: &dice) }.map { (id($0), user($0)) }
+        let now = clock()
+        var granted = 0
+        var best = Double.infinity
+        for _ in 0..<5 {
+            let start = ContinuousClock.now
+            for (session, user) in asked {
+                if case .granted = runtime.view.admit(sessionID: session, tenantID: "bench", userID: user, now: now) {
+                    granted += 1
+                }
+            }
+            best = min(best, start.duration(to: .now) / .nanoseconds(1) / Double(asked.count))
+        }
+        print("lookup_nanoseconds", Int(best))
+        print("lookups_granted_percent", granted * 100 / (asked.count * 5))
+    }
+
+    private static func residentMemory() -> Int {
+        let status = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        let pages = status.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return pages * Int(getpagesize())
+    }
+}

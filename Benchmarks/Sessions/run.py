@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""`make bench-sessions`: durable sessions on SQLite and PostgreSQL, memory, and two nodes. See ../README.md."""
+
+import base64
+import glob
+import json
+import os
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from harness.measure import REPETITIONS, SECONDS, Table
+from harness.place import HERE, LOAD_CORE, Place, free_port, pinned, resident_bytes
+from harness.servers import EMAIL, PASSWORD, TENANT
+
+BINARY = Path(os.environ.get("GATEHOUSE_BINARY", HERE.parent / ".build/release/gatehouse")).resolve()
+BENCH = Path(os.environ.get("SESSION_BENCH", HERE.parent / ".build/release/session-bench")).resolve()
+MILLION = int(os.environ.get("BENCH_SESSIONS", "1000000"))
+
+
+class Node:
+    """A gateway on any store. It and its load share both cores: a store's own processes need one as well."""
+
+    def __init__(self, place, name, state, keys=None):
+        self.directory = place.path / name
+        self.directory.mkdir()
+        self.state = state or f"sqlite:{self.directory}/state.sqlite"
+        config = place.write(f"{name}.yaml", """
+limits: {enabled: false}
+log: {level: warning}
+tokens: {issuer: "http://bench.test"}
+""")
+        self.options = ["--state", self.state, "--config", str(config)]
+        port = free_port()
+        command = [BINARY, "serve", "--listen", f"127.0.0.1:{port}", "--admin", "off", "--keys",
+                   keys or self.directory / "keys", *self.options]
+        began = time.monotonic()
+        self.process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+        place.running.append(self.process)
+        if not self.process.stdout.readline().startswith("ready "):
+            raise SystemExit(f"{name} did not start")
+        self.start_seconds = time.monotonic() - began
+        self.port, self.pid, self.place = port, self.process.pid, place
+
+    def account(self):
+        subprocess.run(
+            [BINARY, "users", "add", EMAIL, "--tenant", TENANT, "--password-stdin", *self.options], input=PASSWORD,
+            text=True, check=True, stdout=subprocess.DEVNULL)
+        return self
+
+    def login(self):
+        session = self.call("POST", "/api/auth/login", {"email": EMAIL, "password": PASSWORD})
+        self.token_file = self.place.write(f"token-{self.port}", session["access_token"] + "\n")
+        return session
+
+    def call(self, method, path, body=None, headers=None):
+        payload = json.dumps(body).encode() if body is not None else b""
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nConnection: close\r\n"
+        head += f"Content-Type: application/json\r\nContent-Length: {len(payload)}\r\n"
+        head += "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as link:
+            link.sendall(head.encode() + b"\r\n" + payload)
+            answer = b""
+            while chunk := link.recv(65536):
+                answer += chunk
+        head, _, text = answer.partition(b"\r\n\r\n")
+        if head.split()[1] not in (b"200", b"204"):
+            raise SystemExit(f"{method} {path}: {answer.decode()}")
+        return json.loads(text) if text else {}
+
+    def load(self, upgrade=True):
+        """Medians of a few runs of the generator."""
+        runs = []
+        for _ in range(REPETITIONS):
+            command = [self.place.path / "session-load", "--port", self.port, "--seconds", SECONDS]
+            if upgrade:
+                command += ["--token", self.token_file]
+            done = subprocess.run(pinned(LOAD_CORE, command), stdout=subprocess.PIPE, check=True)
+            runs.append(json.loads(done.stdout))
+            if runs[-1]["failed"] or runs[-1]["bad_status"]:
+                raise SystemExit(f"refused: {runs[-1]}")
+        return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+
+
+class Postgres:
+    """A server of its own, with fsync as it is by default."""
+
+    def __init__(self, place):
+        # Short: the path of a Unix socket has at most 107 bytes; PostgreSQL refuses to run as root.
+        self.folder = Path(subprocess.run(["mktemp", "-d", "/tmp/gh-bench-XXXX"], capture_output=True, text=True).stdout.strip())
+        binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
+        drop = []
+        if os.geteuid() == 0:
+            drop = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+            subprocess.run(["chown", "postgres", self.folder], check=True)
+        data = self.folder / "data"
+        subprocess.run(
+            [*drop, f"{binaries}/initdb", "-D", data, "-A", "trust", "-U", "gatehouse", "--no-locale", "-E", "UTF8"],
+            check=True, stdout=subprocess.DEVNULL)
+        log = open(place.path / "postgres.log", "ab")
+        self.process = subprocess.Popen(
+            [*drop, f"{binaries}/postgres", "-D", data, "-k", self.folder, "-c", "listen_addresses="],
+            stdout=log, stderr=log)
+        for _ in range(100):
+            if (self.folder / ".s.PGSQL.5432").exists():
+                break
+            time.sleep(0.1)
+        time.sleep(0.5)
+        self.url = f"postgresql://gatehouse@/postgres?host={self.folder}"
+
+    def end(self):
+        self.process.send_signal(2)
+        self.process.wait(20)
+        subprocess.run(["rm", "-rf", self.folder])
+
+
+class Sessions:
+    def __init__(self, place):
+        self.place, self.table = place, Table("Sessions")
+        source = Path(__file__).parent / "session-load.c"
+        subprocess.run(["cc", "-O2", "-o", place.path / "session-load", source], check=True)
+
+    def rate(self, what, value, must, aim, note=""):
+        self.table.row(what, f"{value:,.0f}/s", f"{must:,}/s", f"{aim:,}/s", value >= must, value >= aim, note)
+
+    def bench(self, *arguments):
+        done = subprocess.run([BENCH, *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=True)
+        return {name: int(value) for name, value in (line.split() for line in done.stdout.splitlines())}
+
+    # MARK: Rows
+
+    def http(self):
+        node = Node(self.place, "sqlite", None).account()
+        node.login()
+        made = node.load(upgrade=False)
+        both = node.load()
+        self.place.end(node.process)
+        note = "p50 {p50:,.0f} µs, p99 {p99:,.0f} µs"
+        self.rate("SQLite, anonymous creations over HTTP, 64 connections", made["rate"], 5000, 10000, note.format(**made))
+        self.rate("SQLite, creations and upgrades over HTTP, 64 connections", both["rate"], 5000, 10000, note.format(**both))
+
+    def store(self):
+        rates = {}
+        for group in (256, 1):
+            rates[group] = statistics.median(
+                self.bench("write", f"sqlite:{self.place.path}/w{group}-{i}.sqlite", group, 64, SECONDS)["writes_per_second"]
+                for i in range(REPETITIONS))
+        note = f"{rates[256]:,.0f}/s against {rates[1]:,.0f}/s"
+        self.table.at_least("SQLite, 64 callers, grouping on / off", rates[256] / rates[1], 4, 5, note)
+
+    def memory(self):
+        url = f"sqlite:{self.place.path}/million.sqlite"
+        small = f"sqlite:{self.place.path}/tenth.sqlite"
+        for target, count in ((small, MILLION // 10), (url, MILLION)):
+            self.bench("fill", target, count)
+        few, many = self.bench("lookup", small, MILLION // 10), self.bench("lookup", url, MILLION)
+        if (granted := many["lookups_granted_percent"]) < 99:
+            raise SystemExit(f"only {granted} % of the lookups were answered from memory")
+        took = many["lookup_nanoseconds"] / 1000
+        self.table.at_most("lookup in memory", took, 1, 0.5, " µs", f"{MILLION:,} sessions, random")
+        self.table.at_most(
+            "lookup, ten times the sessions", many["lookup_nanoseconds"] / few["lookup_nanoseconds"], 2, 1.5, "x",
+            f"{few['lookup_nanoseconds']} ns with a tenth; caches of the processor")
+        self.table.at_most("memory with all of them in it", many["resident_mebibytes"], 1024, 800, " MiB")
+        node = Node(self.place, "million", url)
+        self.table.at_most("cold start on a store of that size", node.start_seconds, 10, 3, " s")
+        self.table.at_most("the gateway after it", resident_bytes(node.pid) / 2**20, 1024, 200, " MiB")
+        self.place.end(node.process)
+
+    def postgres(self):
+        server = Postgres(self.place)
+        try:
+            a = Node(self.place, "a", server.url).account()
+            session = a.login()
+            made, both = a.load(upgrade=False), a.load()
+            note = "p50 {p50:,.0f} µs, p99 {p99:,.0f} µs"
+            self.rate("PostgreSQL, anonymous creations over HTTP", made["rate"], 2000, 4000, note.format(**made))
+            self.rate("PostgreSQL, creations and upgrades over HTTP", both["rate"], 2000, 4000, note.format(**both))
+            b = Node(self.place, "b", server.url, keys=a.directory / "keys")
+            times = sorted(self.revoke_to_close(a, b, session) for _ in range(200))
+            self.table.at_most(
+                "ended at one node until the other's socket has closed, p99", times[197] * 1000, 250, 100, " ms",
+                f"200 times, median {times[100] * 1000:.1f} ms, most {times[-1] * 1000:.1f} ms")
+            for node in (b, a):
+                self.place.end(node.process)
+        finally:
+            server.end()
+
+    def revoke_to_close(self, a, b, session):
+        bearer = {"Authorization": f"Bearer {session['access_token']}"}
+        own = a.call("POST", "/api/session/create", {}, bearer)["session_id"]
+        with socket.create_connection(("127.0.0.1", b.port), timeout=10) as link:
+            key = base64.b64encode(os.urandom(16)).decode()
+            link.sendall((
+                f"GET /api/runtime/agent HTTP/1.1\r\nHost: 127.0.0.1:{b.port}\r\nConnection: Upgrade\r\n"
+                f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n"
+                f"Authorization: {bearer['Authorization']}\r\nSession-Id: {own}\r\n\r\n").encode())
+            seen = b""
+            while b'"ready"' not in seen:
+                seen += link.recv(65536)
+            began = time.monotonic()
+            a.call("DELETE", f"/api/session/{own}", headers=bearer)
+            frame = link.recv(65536)
+            took = time.monotonic() - began
+            if struct.unpack("!H", frame[2:4])[0] != 4403:
+                raise SystemExit(f"closed with {frame!r}")
+            return took
+
+
+def main():
+    with Place() as place:
+        sessions = Sessions(place)
+        rows = [sessions.http, sessions.store, sessions.memory, sessions.postgres]
+        for row in rows:
+            if len(sys.argv) < 2 or row.__name__ in sys.argv[1:]:
+                row()
+        sessions.table.print()
+
+
+if __name__ == "__main__":
+    main()

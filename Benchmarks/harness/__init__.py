@@ -1,0 +1,1 @@
+"""What both benchmarks share: processes, servers under test, tokens, interleaved measurements, the table."""

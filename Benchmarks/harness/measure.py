@@ -1,0 +1,76 @@
+"""Interleaved measurements and the table."""
+
+import os
+import statistics
+
+from .place import cpu_seconds
+
+REPETITIONS = int(os.environ.get("BENCH_REPETITIONS", "3"))
+SECONDS = int(os.environ.get("BENCH_SECONDS", "3"))
+
+
+class Subject:
+    """A server under one load: `run` makes the load once and returns a figure a second."""
+
+    def __init__(self, name, pid, run):
+        self.name, self.pid, self.run = name, pid, run
+        self.rates, self.costs = [], []
+
+    def measure(self):
+        before = cpu_seconds(self.pid)
+        result = self.run()
+        self.rates.append(result["rate"])
+        # The generator warms up for 0.3 s, which the server pays for too.
+        spent = (cpu_seconds(self.pid) - before) * SECONDS / (SECONDS + 0.3)
+        self.costs.append(spent * 1e6 / max(1, result["rate"] * SECONDS))
+        for fault in ("failed", "bad_status", "refused"):
+            if result.get(fault):
+                raise SystemExit(f"{self.name}: {fault} {result[fault]}")
+        return result
+
+    @property
+    def rate(self):
+        return statistics.median(self.rates)
+
+    @property
+    def cost(self):
+        """Microseconds of the server's CPU for one."""
+        return statistics.median(self.costs)
+
+
+def interleave(*subjects):
+    """A, B, C, A, B, C, …: whatever else the machine does falls on all of them alike."""
+    for _ in range(REPETITIONS):
+        for subject in subjects:
+            subject.measure()
+    for subject in subjects:
+        rates = " ".join(f"{rate:,.0f}" for rate in subject.rates)
+        cost = f"{subject.cost:6.1f} µs CPU each"
+        print(f"    {subject.name:34} {subject.rate:>9,.0f} /s   {cost}   ({rates})", flush=True)
+
+
+def ratio(one, other):
+    """Median of the ratios of runs that were neighbours."""
+    return statistics.median(a / b for a, b in zip(one.rates, other.rates))
+
+
+class Table:
+    def __init__(self, title):
+        self.title, self.rows = title, []
+
+    def at_least(self, what, value, must, aim, note=""):
+        self.row(what, f"{value:.2f}x", f"{must:.2f}x", f"{aim:.2f}x", value >= must, value >= aim, note)
+
+    def at_most(self, what, value, must, aim, unit, note=""):
+        self.row(what, f"{value:,.2f}{unit}", f"{must:g}{unit}", f"{aim:g}{unit}", value <= must, value <= aim, note)
+
+    def row(self, what, value, must, aim, reaches, hits, note):
+        verdict = "aim" if hits else "reached" if reaches else "MISSED"
+        self.rows.append((what, value, must, aim, verdict, note))
+        print(f"  {what}: {value} ({verdict}) {note}", flush=True)
+
+    def print(self):
+        print(f"\n{self.title}\n\n| measure | measured | must reach | aim | | how |\n|---|---|---|---|---|---|")
+        for row in self.rows:
+            print("| " + " | ".join(row) + " |")
+        print(flush=True)

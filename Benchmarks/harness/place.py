@@ -1,0 +1,150 @@
+"""A directory of one run, the programs compiled into it, and the processes that belong to it."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+SERVER_CORE, LOAD_CORE = "0", "1"
+
+
+def pinned(core, command):
+    """On one core and, as root, before whatever else the machine is doing."""
+    favour = ["chrt", "--rr", "1"] if os.geteuid() == 0 and os.environ.get("BENCH_FAVOUR") != "no" else []
+    return [*favour, "taskset", "-c", core, *map(str, command)]
+
+
+class Place:
+    """Ends, by process id, whatever it started, and removes its directory."""
+
+    def __init__(self):
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.files = hard
+        self.path = Path(tempfile.mkdtemp(prefix="gatehouse-bench-"))
+        self.running = []
+
+    def __enter__(self):
+        if os.getloadavg()[0] > 0.7:
+            print(f"  The machine is busy (load {os.getloadavg()[0]:.1f}): latencies will be too high, rates too low.")
+        for source in ("http-load", "ws-load", "upstream"):
+            command = ["cc", "-O2", "-o", str(self.path / source), str(HERE / "load" / f"{source}.c"), "-lcrypto"]
+            subprocess.run(command, check=True)
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.running):
+            self.end(process)
+        if not os.environ.get("BENCH_KEEP"):
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def write(self, name, text):
+        file = self.path / name
+        file.write_text(text)
+        return file
+
+    def start(self, command, core, ready=None, **options):
+        """Starts a program on a core; with `ready`, waits for a line that begins so and returns it too."""
+        log = open(self.path / f"{Path(command[0]).name}.log", "ab")
+        process = subprocess.Popen(
+            pinned(core, command), stdout=subprocess.PIPE if ready is not None else log,
+            stderr=log, text=True, **options)
+        self.running.append(process)
+        if ready is None:
+            return process
+        line = process.stdout.readline()
+        if not line.startswith(ready):
+            raise SystemExit(f"{command[0]} did not start: {line}{(self.path / log.name).read_text()}")
+        return process, line.strip()
+
+    def end(self, process):
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(3)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if process in self.running:
+            self.running.remove(process)
+
+    def load(self, program, *arguments):
+        """Runs a generator to its end and returns what it counted."""
+        done = subprocess.run(
+            pinned(LOAD_CORE, [self.path / program, *arguments]), stdout=subprocess.PIPE, text=True, timeout=120,
+            check=True)
+        return json.loads(done.stdout)
+
+    def hold(self, program, *arguments):
+        return Held(self, program, arguments)
+
+
+class Held:
+    """A generator that keeps its connections open until told to end."""
+
+    def __init__(self, place, program, arguments):
+        self.place = place
+        self.process, line = place.start(
+            [place.path / program, *arguments], LOAD_CORE, ready="{", stdin=subprocess.PIPE)
+        self.opened = json.loads(line)
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(20)
+        self.place.end(self.process)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for_port(port, seconds=5):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise SystemExit(f"nothing listens on port {port}")
+
+
+# MARK: What a process uses
+
+
+def cpu_seconds(pid):
+    """User and system time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_bytes(pid):
+    """Private and shared pages in memory (`Rss` of smaps_rollup, exact where `VmRSS` is not)."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Rss:"):
+            return int(line.split()[1]) * 1024
+    raise SystemExit("no Rss")
+
+
+def forget_peak(pid):
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def peak_bytes(pid):
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise SystemExit("no VmHWM")

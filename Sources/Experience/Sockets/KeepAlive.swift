@@ -1,0 +1,40 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Finds peers that have vanished without a word, where no frame may be put into the stream to ask them.
+enum KeepAlive {
+    /// Seconds of silence before the first probe, between probes, and how many go unanswered.
+    private static let idle: Int = 30
+    private static let interval: Int = 10
+    private static let probes: Int = 3
+    /// Milliseconds after which bytes that nobody acknowledged end the connection.
+    private static let userTimeout: Int = 60_000
+
+    /// Sets the probes on the TCP connection under a channel; others, such as Unix sockets, have no use for them.
+    static func arm(_ channel: any Channel) {
+        #if os(Linux)
+        guard let transport = transport(of: channel), transport.remoteAddress?.port != nil else { return }
+        set(.init(rawValue: TCP_KEEPIDLE), idle, on: transport)
+        set(.init(rawValue: TCP_KEEPINTVL), interval, on: transport)
+        set(.init(rawValue: TCP_KEEPCNT), probes, on: transport)
+        set(.init(rawValue: TCP_USER_TIMEOUT), userTimeout, on: transport)
+        #endif
+    }
+
+    /// A stream's connection is its parent; an accepted connection's parent is the listener.
+    private static func transport(of channel: any Channel) -> (any Channel)? {
+        if channel is any SocketOptionProvider { return channel }
+        return channel.parent.flatMap { $0 is any SocketOptionProvider ? $0 : nil }
+    }
+
+    private static func set(_ name: NIOBSDSocket.Option, _ value: Int, on channel: any Channel) {
+        channel.setOption(ChannelOptions.Types.SocketOption(level: .tcp, name: name), value: value)
+            .whenFailure { _ in }
+    }
+}

@@ -1,0 +1,37 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// An address that nobody has a reason to visit, and a count of those who do.
+final class CanaryListener: Sendable {
+    private let channel: any Channel
+    private let count: Count
+
+    private final class Count: Sendable {
+        let value = Atomic(0)
+    }
+
+    private init(_ channel: any Channel, _ count: Count) {
+        self.channel = channel
+        self.count = count
+    }
+
+    /// Listens on a free port of the loopback interface.
+    static func open() async throws -> CanaryListener {
+        let count = Count()
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                count.value.add(1, ordering: .relaxed)
+                return channel.close()
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        return CanaryListener(channel, count)
+    }
+
+    var url: String { "http://127.0.0.1:\(channel.localAddress?.port ?? 0)/jwks.json" }
+    var visits: Int { count.value.load(ordering: .relaxed) }
+
+    func close() async {
+        try? await channel.close()
+    }
+}

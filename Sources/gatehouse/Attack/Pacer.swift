@@ -1,0 +1,16 @@
+/// Lets requests through one after the other, no faster than the rate.
+actor Pacer {
+    private let interval: Duration
+    private var next: ContinuousClock.Instant?
+
+    init(perSecond rate: Int) {
+        interval = .seconds(1) / max(rate, 1)
+    }
+
+    func wait() async throws {
+        let now = ContinuousClock.now
+        let turn = max(next ?? now, now)
+        next = turn + interval
+        if turn > now { try await Task.sleep(until: turn, clock: .continuous) }
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Testing
+
+/// The command line: what it prints where, how it ends, and that a running gateway obeys it.
+@Suite(.serialized) struct CLITests {
+    private static func run(_ arguments: String..., input: String = "") throws -> CommandResult {
+        try GatewayProcess.run(
+            arguments, in: FileManager.default.temporaryDirectory, input: input, stateful: false)
+    }
+
+    /// Checks a failure: its status, one line on standard error, nothing on standard output.
+    private static func expectFailure(
+        _ result: CommandResult, _ status: Int32, _ words: String...,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(result.status == status && result.output.isEmpty, "\(result)", sourceLocation: sourceLocation)
+        #expect(result.errors.filter { $0 == "\n" }.count == 1, "\(result.errors)", sourceLocation: sourceLocation)
+        for word in words { #expect(result.errors.contains(word), "\(result.errors)", sourceLocation: sourceLocation) }
+    }
+
+    @Test("Wrong usage exits 2; a gateway that can't start says why in one line and exits with a fault")
+    func usage() async throws {
+        Self.expectFailure(try Self.run("frobnicate"), 2, "frobnicate")
+        Self.expectFailure(try Self.run("serve", "--frobnicate"), 2, "--frobnicate")
+        #expect(try Self.run("--help").status == 0)
+        Self.expectFailure(try Self.run("serve", "--config", "/nowhere.yaml"), 2, "/nowhere.yaml", "no such file")
+        Self.expectFailure(try Self.run("serve", "--listen", "nonsense"), 2, "--listen")
+        Self.expectFailure(try Self.run("serve", "--state", "mongodb://x"), 2, "--state")
+
+        let place = try GatewayProcess.makeDirectory()
+        let file = place.appendingPathComponent("bad.yaml")
+        try "server:\n  listn: 127.0.0.1:1\n".write(to: file, atomically: true, encoding: .utf8)
+        Self.expectFailure(try Self.run("serve", "--config", file.path), 2, "bad.yaml:2", "server.listen")
+        Self.expectFailure(try Self.run("config", "check", "--config", file.path), 1, "server.listen")
+        try "tokens:\n  clock_skew: 1 banana\n".write(to: file, atomically: true, encoding: .utf8)
+        Self.expectFailure(try Self.run("config", "check", "--config", file.path), 1, "bad.yaml:2", "1 banana")
+        try "tokens:\n  clock_skew: 10s\n".write(to: file, atomically: true, encoding: .utf8)
+        #expect(try Self.run("config", "check", "--config", file.path).status == 0)
+    }
+
+    @Test("A port in use and a key that can't be read are told in one sentence")
+    func start() async throws {
+        let gateway = try await GatewayProcess.start("", users: [])
+        defer { gateway.stop() }
+        func serve(_ listen: String, keys: String) throws -> CommandResult {
+            try GatewayProcess.run(
+                ["serve", "--listen", listen, "--admin", "off", "--keys", keys], in: gateway.directory)
+        }
+        let keys = gateway.directory.appendingPathComponent("keys").path
+        let busy = try serve("127.0.0.1:\(gateway.port)", keys: keys)
+        Self.expectFailure(busy, 1, "in use", "--listen")
+        let broken = try GatewayProcess.makeDirectory().appendingPathComponent("keys")
+        try FileManager.default.copyItem(atPath: keys, toPath: broken.path)
+        for name in try FileManager.default.contentsOfDirectory(atPath: broken.path) where name.hasSuffix(".pem") {
+            try Data("garbage".utf8).write(to: broken.appendingPathComponent(name))
+        }
+        Self.expectFailure(try serve("127.0.0.1:0", keys: broken.path), 1, ".pem")
+        expectStatus(try gateway.request("GET", "/.well-known/jwks.json"), 200)
+    }
+
+    @Test("Users are added with their password on standard input, listed as JSON, and found by name or id")
+    func users() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        func users(_ arguments: String..., input: String = "") throws -> CommandResult {
+            try GatewayProcess.run(["users"] + arguments, in: place, input: input)
+        }
+        let added = try users("add", "ada@example.com", "--tenant", "acme", "--password-stdin", input: "two lines\n\n")
+        #expect(added.status == 0 && added.output.hasPrefix("usr_") && added.output.hasSuffix("\n"))
+        #expect(added.output.filter { $0 == "\n" }.count == 1, "standard output carries the id alone")
+        Self.expectFailure(
+            try users("add", "ada@example.com", "--tenant", "acme", "--password-stdin", input: "x\n"), 1, "users list")
+        for input in ["", "\n", String(repeating: "x", count: 2000)] {
+            Self.expectFailure(
+                try users("add", "b@example.com", "--tenant", "acme", "--password-stdin", input: input), 1, "password")
+        }
+        let nameless = try users("add", "nobody", "--tenant", "acme", "--password-stdin", input: "abc")
+        Self.expectFailure(nameless, 1, "e-mail")
+        Self.expectFailure(try users("disable", "nobody@example.com"), 1, "users list")
+        let list = try users("list", "--json").output
+        let rows = try JSONSerialization.jsonObject(with: Data(list.utf8)) as? [[String: Any]]
+        let id = added.output.trimmingCharacters(in: .newlines)
+        #expect(rows?.count == 1 && rows?.first?["user_id"] as? String == id)
+        #expect(rows?.first?.keys.contains { $0.contains("password") || $0.contains("hash") } == false)
+
+        let gateway = try await GatewayProcess.start("", users: [], directory: place)
+        defer { gateway.stop() }
+        let both = TestUser(email: "ada@example.com", password: "two lines\n", tenant: "acme")
+        expectStatus(try gateway.attemptLogin(both), 200, "one final newline is dropped, not two")
+    }
+
+    @Test("What the command line ends has ended in a running gateway within a second")
+    func obeyed() async throws {
+        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n")
+        defer { gateway.stop() }
+        // A second is promised; the machine that runs the tests may be busy.
+        func refused(_ user: LoggedIn) async throws -> Bool {
+            try await eventually(within: .seconds(3)) { try gateway.me(user.token).code == "invalid_token" }
+        }
+        let (ada, bob, eve) = (try gateway.login(.ada), try gateway.login(.bob), try gateway.login(.eve))
+        let ended = try GatewayProcess.run(["sessions", "end", ada.sessionID], in: gateway.directory)
+        #expect(ended.status == 0)
+        #expect(try await refused(ada))
+        expectRefused(try gateway.current(ada.sessionSecret), 410, "session_ended")
+        let changed = try GatewayProcess.run(
+            ["users", "password", bob.userID, "--password-stdin"], in: gateway.directory, input: "another one\n")
+        #expect(changed.status == 0)
+        #expect(try await refused(bob))
+        expectRefused(try gateway.attemptLogin(.bob), 401, "invalid_credentials")
+        #expect(try gateway.isHealthy(eve.token))
+        let disabled = try GatewayProcess.run(["users", "disable", TestUser.eve.email], in: gateway.directory)
+        #expect(disabled.status == 0)
+        #expect(try await refused(eve))
+        expectRefused(try gateway.refresh(eve.refreshToken), 401, "invalid_grant")
+        expectStatus(try gateway.attemptLogin(.ada), 200)
+        let unknown = "ses_\(String(repeating: "A", count: 22))"
+        Self.expectFailure(try GatewayProcess.run(["sessions", "end", unknown], in: gateway.directory), 1)
+        let list = try GatewayProcess.run(["sessions", "list", "--json"], in: gateway.directory)
+        let rows = try JSONSerialization.jsonObject(with: Data(list.output.utf8)) as? [[String: Any]]
+        #expect(rows?.count == 1 && !list.output.contains("secret"))
+    }
+
+    @Test("token verify exits 0 for a good token, 1 for a bad one with its reason, 2 for a key it can't use")
+    func verify() async throws {
+        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        defer { gateway.stop() }
+        let token = try gateway.login(.ada).token
+        let url = "\(gateway.origin)/.well-known/jwks.json"
+        let set = gateway.directory.appendingPathComponent("set.json").path
+        try gateway.request("GET", "/.well-known/jwks.json").text.write(toFile: set, atomically: true, encoding: .utf8)
+        let keys = gateway.directory.appendingPathComponent("keys").path
+        let pem = try FileManager.default.contentsOfDirectory(atPath: keys).first { $0.hasSuffix(".pem") } ?? ""
+        for key in [["--jwks", url], ["--jwks", set], ["--key", "\(keys)/\(pem)"]] {
+            func verify(_ token: String, _ more: String...) throws -> CommandResult {
+                try GatewayProcess.run(
+                    ["token", "verify"] + key + more, in: gateway.directory, input: "\(token)\n", stateful: false)
+            }
+            let good = try verify(token, "--issuer", gateway.origin, "--audience", "gatehouse", "--type", "at+jwt")
+            #expect(good.status == 0, "\(key): \(good.errors)")
+            let forged = try verify("\(token.dropLast(6))AAAAAA", "--json")
+            #expect(forged.status == 1 && forged.output.contains(#""reason":"signature_invalid""#))
+            Self.expectFailure(try verify(token, "--audience", "another"), 1, "audience_mismatch")
+            Self.expectFailure(try verify("no token"), 1, "malformed")
+            Self.expectFailure(try verify(""), 1, "malformed")
+            Self.expectFailure(try verify(token, "--algorithm", "none"), 2, "--algorithm")
+        }
+        for key in [[], ["--key", "/nowhere"], ["--jwks", "http://127.0.0.1:1/"], ["--key", set, "--jwks", set]] {
+            let result = try GatewayProcess.run(
+                ["token", "verify"] + key, in: gateway.directory, input: token, stateful: false)
+            Self.expectFailure(result, 2)
+        }
+    }
+
+    @Test("token inspect says what a token holds, escapes what a terminal would obey, and never calls it valid")
+    func inspect() async throws {
+        let gateway = try await GatewayProcess.start("", users: [])
+        defer { gateway.stop() }
+        let issued = try GatewayProcess.run(
+            ["token", "issue", "--subject", "usr_x", "--claim", "name=\u{1B}[31m\u{7}\u{202E}x\r\ny"],
+            in: gateway.directory, stateful: false)
+        for format in [[], ["--json"]] {
+            let result = try GatewayProcess.run(
+                ["token", "inspect"] + format, in: gateway.directory, input: issued.output, stateful: false)
+            #expect(result.status == 0 && result.output.contains("usr_x"))
+            let scalars = Set(result.output.unicodeScalars)
+            #expect(scalars.isDisjoint(with: ["\u{1B}", "\u{7}", "\u{202E}", "\r"]))
+            #expect(!result.output.lowercased().contains("valid"))
+        }
+        let unreadable = try Self.run("token", "inspect", input: "a.b.c")
+        Self.expectFailure(unreadable, 1)
+        #expect(!unreadable.errors.lowercased().contains("valid"))
+    }
+
+    @Test("A hundred megabytes on standard input are refused without being read")
+    func endless() throws {
+        let process = Process()
+        process.executableURL = GatewayProcess.binary
+        process.arguments = ["token", "inspect"]
+        let (input, errors) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardError = errors
+        try process.run()
+        let chunk = Data(repeating: UInt8(ascii: "a"), count: 1 << 20)
+        var written = 0
+        while written < 100, (try? input.fileHandleForWriting.write(contentsOf: chunk)) != nil { written += 1 }
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 1 && written < 5)
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+/// The worked example of docs/several-nodes.md, run as it stands.
+@Suite(.enabled(if: PrivatePostgres.isAvailable && HAProxyProgram.path != nil)) struct HAProxyTests {
+    private static let example = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Examples/several-nodes")
+
+    @Test("A client keeps its session and its events when the node it is on dies")
+    func failover() async throws {
+        let postgres = try PrivatePostgres.shared.get()
+        let url = postgres.url(database: try postgres.createDatabase())
+        let configuration = try String(
+            contentsOf: Self.example.appendingPathComponent("gatehouse.yaml"), encoding: .utf8)
+        let admins = [try freePort(), try freePort()]
+        var nodes: [GatewayProcess] = []
+        for admin in admins {
+            let place = try GatewayProcess.makeDirectory()
+            if let first = nodes.first {
+                try FileManager.default.copyItem(
+                    at: first.directory.appendingPathComponent("keys"), to: place.appendingPathComponent("keys"))
+            }
+            nodes.append(
+                try await GatewayProcess.start(
+                    configuration, users: [],
+                    environment: ["GATEHOUSE_STATE_URL": url, "GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"],
+                    directory: place))
+        }
+        defer { for node in nodes { node.stop() } }
+        try TwoNodes.add(.ada, url: url, in: nodes[0].directory)
+
+        let front = try freePort()
+        let proxy = Process()
+        proxy.executableURL = URL(fileURLWithPath: try #require(HAProxyProgram.path))
+        proxy.arguments = ["-db", "-f", Self.example.appendingPathComponent("haproxy.cfg").path]
+        proxy.environment = [
+            "GATEHOUSE_BIND": "127.0.0.1:\(front)",
+            "GATEHOUSE_A": "127.0.0.1:\(nodes[0].port)", "GATEHOUSE_A_ADMIN": "\(admins[0])",
+            "GATEHOUSE_B": "127.0.0.1:\(nodes[1].port)", "GATEHOUSE_B_ADMIN": "\(admins[1])",
+        ]
+        proxy.standardError = FileHandle.nullDevice
+        proxy.standardOutput = FileHandle.nullDevice
+        try proxy.run()
+        defer {
+            proxy.terminate()
+            proxy.waitUntilExit()
+        }
+        let login = try await answer(
+            front, "POST", "/api/auth/login",
+            json: #"{"email":"\#(TestUser.ada.email)","password":"\#(TestUser.ada.password)"}"#)
+        let ada = LoggedIn(login.json)
+        #expect(login.status == 200)
+        let credentials = [ada.bearer, ("Session-Id", ada.sessionID)]
+
+        let socket = try AgentProbe(port: front, headers: credentials)
+        _ = try socket.next()
+        #expect(try socket.run("echo", id: "c1").contains("\"seq\":1"))
+        // The one node with an open socket is the one that dies.
+        let victim = try openSockets(admins[0]) > 0 ? 0 : 1
+        nodes[victim].kill()
+        #expect(try socket.untilClosed() != .text(""))
+
+        let again = try await answer(
+            front, "POST", "/api/intent", headers: credentials,
+            json: #"{"id":"c2","intent":"echo","params":{}}"#)
+        #expect(again.status == 200 && again.text.contains("\"seq\":2"))
+        let back = try AgentProbe(port: front, query: "?resume_from=0", headers: credentials)
+        let frames = try (0..<3).map { _ in try back.next() }
+        #expect("\(frames[0])".contains("ready"))
+        #expect("\(frames[1])".contains("c1") && "\(frames[2])".contains("c2"))
+        let logout = try await answer(front, "POST", "/api/auth/logout", headers: [ada.bearer], json: "{}")
+        #expect(logout.status == 204)
+        #expect(try back.untilClosed() == .close(4403, "session_ended"))
+    }
+
+    private func answer(
+        _ port: Int, _ method: String, _ path: String, headers: [(String, String)] = [], json: String
+    ) async throws -> RawResponse {
+        var last: RawResponse?
+        // HAProxy needs a moment to find out who is there.
+        for _ in 0..<40 {
+            if let socket = try? RawSocket(port: port) {
+                var text = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nConnection: close\r\n"
+                text += "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n"
+                for (name, value) in headers { text += "\(name): \(value)\r\n" }
+                try socket.send(text + "\r\n" + json)
+                last = try? socket.response()
+                if let last, last.status != 503 && last.status != 502 { return last }
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return try #require(last)
+    }
+
+    private func openSockets(_ admin: Int) throws -> Int {
+        let socket = try RawSocket(port: admin)
+        try socket.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let line = try socket.response().text.split(separator: "\n").first { $0.hasPrefix("gatehouse_leases ") }
+        return line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0
+    }
+
+    private func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
+            }
+        }
+        try #require(result == 0)
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}
+
+private enum HAProxyProgram {
+    static let path = ["/usr/sbin/haproxy", "/usr/bin/haproxy", "/usr/local/sbin/haproxy"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// WebSockets and streams over HTTP/2 (RFC 8441), as Python's `h2` sees them.
+@Suite(.enabled(if: Tool.canSpeakHTTP2, "needs python3 with h2, and openssl"))
+struct HTTP2SocketTests {
+    @Test("Extended CONNECT opens the same sockets behind the same checks, and leases end them in order")
+    func sockets() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        let (key, certificate) = (place.path + "/key.pem", place.path + "/certificate.pem")
+        let made = try Tool.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                "-keyout", key, "-out", certificate, "-subj", "/CN=localhost",
+            ])
+        #expect(made.status == 0)
+        let upstream = try RecordingUpstream { _, stream in
+            try stream.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try stream.send("9\r\ndata: x\n\n\r\n")
+            _ = try stream.readSome()
+            return .close
+        }
+        defer { upstream.stop() }
+        // Logins go over plain http: both gateways share state and keys.
+        let plain = try await GatewayProcess.start("tokens:\n  issuer: https://localhost", directory: place)
+        let ada = try plain.login(.ada)
+        plain.stop()
+        let gateway = try await GatewayProcess.start(
+            """
+            tokens:
+              issuer: https://localhost
+            server:
+              tls:
+                certificate: \(certificate)
+                key: \(key)
+            routes:
+              - path: /events
+                upstream: \(upstream.url)
+                require: token
+            """, users: [], directory: place)
+        defer { gateway.stop() }
+        let script = GatewayProcess.packageRoot.appendingPathComponent("Tests/EndToEndTests/Scripts/http2_sockets.py")
+        let result = try Tool.run(
+            "python3", [script.path, "\(gateway.port)", ada.token, ada.sessionID, "/events"])
+        let found = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
+        func said(_ name: String) -> String { found[name].map { "\($0)" } ?? "nothing" }
+
+        let refusals: [(String, [Any])] = [
+            ("none", [401, "credentials_missing"]), ("foreign", [403, "session_mismatch"]),
+            ("origin", [403, "origin_refused"]), ("version", [426, "upgrade_required"]),
+            ("plain_get", [426, "upgrade_required"]),
+        ]
+        for (name, expected) in refusals {
+            let seen = found[name] as? [Any] ?? []
+            #expect(
+                seen.first as? Int == expected[0] as? Int && seen[safe: 1] as? String == expected[1] as? String,
+                "\(name)")
+            #expect(seen[safe: 2] as? Bool == false, "\(name): no connection field")
+        }
+        #expect((found["other_protocol"] as? [Any])?.first as? Int == 400)
+        #expect((found["connection_field"] as? [Any])?.first as? Int == 0, "a stream error")
+        let opened = found["echo_status"] as? [Any] ?? []
+        #expect(
+            opened.first as? Int == 200 && opened[safe: 1] as? String == "gatehouse.v1" && opened[safe: 2] is NSNull)
+        #expect(found["echo"] as? String == "over http/2" && found["echo_large"] as? Bool == true)
+        let closed = found["echo_close"] as? [Any] ?? []
+        #expect(closed[safe: 1] as? Int == 1000 && closed[safe: 3] as? String == "StreamEnded", "\(closed)")
+        #expect(found["agent_status"] as? Int == 200 && found["ready"] as? String == "ready")
+        #expect((found["event"] as? [String: Any])?["over"] as? Int == 2)
+        #expect(said("leaving").hasPrefix("Stream"))
+        #expect(found["stream_status"] as? Int == 200 && found["logout"] as? Int == 204)
+        let ended = found["agent_close"] as? [Any] ?? []
+        #expect(ended[safe: 1] as? Int == 4403 && ended[safe: 2] as? String == "session_ended")
+        #expect(ended[safe: 3] as? String == "StreamEnded")
+        #expect(said("stream_end") == "reset 8", "CANCEL")
+    }
+}
+
+extension Array {
+    fileprivate subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}
+
+/// Programs of the machine.
+private enum Tool {
+    static let canSpeakHTTP2 =
+        (try? run("python3", ["-c", "import h2"]).status) == 0 && (try? run("openssl", ["version"]).status) == 0
+
+    /// Runs a program to its end; what it says to standard error is lost.
+    static func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: Data) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, data)
+    }
+}

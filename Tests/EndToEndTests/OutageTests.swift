@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// PostgreSQL goes away and comes back: nothing is let in that should not be, and nothing is lost.
+@Suite(.enabled(if: PrivatePostgres.isAvailable), .serialized) struct OutageTests {
+    private static let login = ["email": TestUser.ada.email, "password": TestUser.ada.password]
+
+    @Test("A store that is away is failed closed, and everything is there when it is back")
+    func outage() async throws {
+        let postgres = try PrivatePostgres()
+        defer { try? postgres.remove() }
+        let nodes = try await TwoNodes(on: postgres, more: "state:\n  grace: 5s\nerrors:\n  explain: true")
+        defer { nodes.stop() }
+        let ada = try nodes.a.login(.ada)
+        let guest = try nodes.a.request("POST", "/api/session/create-anonymous").json
+        let id = try #require(guest["session_id"] as? String)
+        let secret = try #require(guest["session_secret"] as? String)
+        let sockets = try [nodes.a, nodes.b].map { try AgentProbe($0, ada, timeoutSeconds: 12) }
+
+        try postgres.stop()
+        let lost = ContinuousClock.now
+        try await Task.sleep(for: .milliseconds(300))
+        for node in [nodes.a, nodes.b] {
+            let refused: [(String, String, [(String, String)], [String: String]?)] = [
+                ("POST", "/api/auth/login", [], Self.login),
+                ("POST", "/api/auth/refresh", [], ["refresh_token": ada.refreshToken]),
+                ("PATCH", "/api/session/\(id)/upgrade", [ada.bearer, ("Session-Secret", secret)], nil),
+                ("POST", "/api/session/create-anonymous", [], nil),
+                ("POST", "/api/session/\(ada.sessionID)/ticket", [ada.bearer], nil),
+            ]
+            for (method, path, headers, body) in refused {
+                let (took, answer) = try seconds { try node.request(method, path, headers: headers, json: body) }
+                #expect(answer.status == 503 && answer.code == "store_unavailable", "\(path): \(answer.text)")
+                #expect(took < 1, "\(path)")
+            }
+            let socket = try AgentProbe.status(node, ada)
+            #expect(socket?.status == 503 && socket?.code == "store_unavailable")
+            // What was verified goes on for the time of grace.
+            #expect(try node.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 200)
+        }
+        for socket in sockets { #expect(try socket.untilClosed() == .close(1013, "store_unavailable")) }
+        let held = lost.duration(to: .now) / .seconds(1)
+        #expect(held > 3.5 && held < 7)
+        for node in [nodes.a, nodes.b] {
+            // Each event loop looks at the store's health by itself, twenty times a second.
+            #expect(
+                try await eventually(within: .milliseconds(300)) {
+                    try node.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 503
+                })
+        }
+        try await Task.sleep(until: lost + .seconds(10), clock: .continuous)
+
+        try postgres.start()
+        let back = ContinuousClock.now
+        for node in [nodes.a, nodes.b] {
+            #expect(
+                try await eventually(within: .seconds(10)) {
+                    try node.request("POST", "/api/auth/login", json: Self.login).status == 200
+                })
+        }
+        #expect(back.duration(to: .now) < .seconds(10))
+        // The refused requests left everything as it was: token, secret and session are good.
+        #expect(try nodes.b.isHealthy(ada.token))
+        _ = try AgentProbe(nodes.b, ada)
+        let refreshed = try nodes.b.request("POST", "/api/auth/refresh", json: ["refresh_token": ada.refreshToken])
+        #expect(refreshed.status == 200)
+        let upgraded = try nodes.a.request(
+            "PATCH", "/api/session/\(id)/upgrade", headers: [ada.bearer, ("Session-Secret", secret)])
+        #expect(upgraded.status == 200)
+    }
+
+    @Test("What happens while a node hears nothing is made up for once it hears again")
+    func gap() async throws {
+        let nodes = try await TwoNodes(tokens: "  access_token_lifetime: 6s\n  clock_skew: 0s")
+        defer { nodes.stop() }
+        let started = ContinuousClock.now
+        let (ada, bob) = (try nodes.a.login(.ada), try nodes.a.login(.bob))
+        let (ended, extended) = (try AgentProbe(nodes.b, ada), try AgentProbe(nodes.b, bob, timeoutSeconds: 10))
+
+        kill(nodes.b.processID, SIGSTOP)
+        #expect(try nodes.a.request("POST", "/api/auth/logout", headers: [ada.bearer]).status == 204)
+        try await Task.sleep(for: .seconds(1.1))
+        let refresh = try nodes.a.request("POST", "/api/auth/refresh", json: ["refresh_token": bob.refreshToken])
+        #expect(refresh.status == 200)
+        // Every link of both nodes is cut while one of them can't notice.
+        try nodes.postgres.query(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(nodes.database)' "
+                + "AND pid <> pg_backend_pid()", database: nodes.database)
+        kill(nodes.b.processID, SIGCONT)
+
+        let (took, end) = try seconds { try ended.untilClosed() }
+        #expect(end == .close(4403, "session_ended") && took < 2)
+        #expect(
+            try await eventually(within: .seconds(2)) {
+                try nodes.b.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 401
+            })
+        #expect(try await eventually(within: .seconds(2)) { (try? nodes.b.login(.ada)) != nil })
+        // The other one was refreshed meanwhile and outlives the token it came with.
+        #expect(try extended.untilClosed() == .close(4401, "token_expired"))
+        #expect(started.duration(to: .now) > .seconds(6.8))
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+/// An open socket is authorised for as long as it lives.
+@Suite struct SocketLeaseTests {
+    private static let paths = ["/api/runtime/agent", "/api/runtime/echo"]
+
+    private func sockets(_ gateway: GatewayProcess, _ user: LoggedIn) throws -> [WebSocketProbe] {
+        try Self.paths.map { try gateway.opened("\($0)?\(user.query)") }
+    }
+
+    @Test("It closes when its token expires, and a refresh extends it without a byte on it")
+    func expiry() async throws {
+        let gateway = try await GatewayProcess.start("tokens:\n  access_token_lifetime: 3s\n  clock_skew: 0s")
+        defer { gateway.stop() }
+        let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
+        let expiring = try sockets(gateway, bob)
+        let extended = try sockets(gateway, ada)
+        try await Task.sleep(for: .milliseconds(1200))
+        let refresh = try gateway.request("POST", "/api/auth/refresh", json: ["refresh_token": ada.refreshToken])
+        let until = LoggedIn.expiry(of: refresh.json["access_token"] as? String ?? "")
+        #expect(until > ada.tokenExpiry)
+        for probe in expiring { #expect(try probe.closing() == "4401 token_expired") }
+        let late = Date().timeIntervalSince1970 - bob.tokenExpiry
+        #expect(late >= 0 && late < 1, "\(late) s after expiry")
+        for probe in extended { #expect(try probe.closing() == "4401 token_expired") }
+        let lateAgain = Date().timeIntervalSince1970 - until
+        #expect(lateAgain >= 0 && lateAgain < 1, "\(lateAgain) s after the new expiry")
+    }
+
+    @Test("Logout, DELETE and reuse close every socket of the session at once; another's stay")
+    func ends() async throws {
+        let gateway = try await GatewayProcess.start()
+        defer { gateway.stop() }
+        let bob = try gateway.login(.bob)
+        let bystander = try gateway.opened("/api/runtime/agent?\(bob.query)")
+        let acts: [(String, (LoggedIn) throws -> Void)] = [
+            ("logout by token", { _ = try gateway.request("POST", "/api/auth/logout", headers: [$0.bearer]) }),
+            (
+                "logout by secret",
+                { _ = try gateway.request("POST", "/api/auth/logout", headers: [("Session-Secret", $0.sessionSecret)]) }
+            ),
+            (
+                "logout by refresh token",
+                { _ = try gateway.request("POST", "/api/auth/logout", json: ["refresh_token": $0.refreshToken]) }
+            ),
+            (
+                "delete",
+                { _ = try gateway.request("DELETE", "/api/session/\($0.sessionID)", headers: [$0.bearer]) }
+            ),
+            (
+                "reuse",
+                { user in
+                    var token = user.refreshToken
+                    for _ in 0..<2 {
+                        let answer = try gateway.request("POST", "/api/auth/refresh", json: ["refresh_token": token])
+                        token = answer.json["refresh_token"] as? String ?? ""
+                    }
+                    let reused = try gateway.request(
+                        "POST", "/api/auth/refresh", json: ["refresh_token": user.refreshToken])
+                    #expect(reused.code == "invalid_grant")
+                }
+            ),
+        ]
+        for (name, act) in acts {
+            let ada = try gateway.login(.ada)
+            let open = try sockets(gateway, ada)
+            try act(ada)
+            let (took, codes) = try seconds { try open.map { try $0.closing() } }
+            #expect(codes.allSatisfy { $0 == "4403 session_ended" }, "\(name): \(codes)")
+            #expect(took < 0.5, "\(name): \(took) s")
+            for probe in open { #expect(try probe.next() == nil, "\(name): nothing follows the Close") }
+        }
+        try bystander.send(text: #"{"type":"intent","id":"a","intent":"echo"}"#)
+        #expect(try bystander.message()?.json["id"] as? String == "a")
+    }
+
+    @Test("What another process ends is closed within a second")
+    func otherProcess() async throws {
+        let gateway = try await GatewayProcess.start()
+        defer { gateway.stop() }
+        let (ada, other) = (try gateway.login(.ada), try gateway.login(.ada))
+        let first = try sockets(gateway, ada)
+        let second = try sockets(gateway, other)
+        #expect(try GatewayProcess.run(["sessions", "end", ada.sessionID], in: gateway.directory).status == 0)
+        let (took, codes) = try seconds { try first.map { try $0.closing() } }
+        #expect(codes.allSatisfy { $0 == "4403 session_ended" } && took < 1, "\(codes) \(took)")
+        let disable = ["users", "disable", TestUser.ada.email, "--tenant", TestUser.ada.tenant]
+        #expect(try GatewayProcess.run(disable, in: gateway.directory).status == 0)
+        let (tookAgain, codesAgain) = try seconds { try second.map { try $0.closing() } }
+        #expect(codesAgain.allSatisfy { $0 == "4403 session_ended" } && tookAgain < 1, "\(codesAgain) \(tookAgain)")
+        #expect(try gateway.socket("/api/runtime/agent?\(other.query)").answer.status == 401)
+    }
+
+    @Test("A token revoked while its session lives closes 4401; a guest session ends alone")
+    func revoked() async throws {
+        let gateway = try await GatewayProcess.start()
+        defer { gateway.stop() }
+        let made = try GatewayProcess.run(
+            ["clients", "add", "service", "--tenant", TestUser.ada.tenant, "--json"], in: gateway.directory)
+        let client = try JSONSerialization.jsonObject(with: Data(made.output.utf8)) as? [String: Any] ?? [:]
+        let pair = "\(client["client_id"] as? String ?? ""):\(client["client_secret"] as? String ?? "")"
+        let basic = ("Authorization", "Basic " + Data(pair.utf8).base64EncodedString())
+
+        let ada = try gateway.login(.ada)
+        let made2 = try gateway.request("POST", "/api/session/create", headers: [ada.bearer], json: [String: String]())
+        let guest = made2.json["session_id"] as? String ?? ""
+        let home = try gateway.opened("/api/runtime/agent?\(ada.query)")
+        let visitor = try gateway.opened("/api/runtime/agent?access_token=\(ada.token)&session_id=\(guest)")
+        #expect(try gateway.request("DELETE", "/api/session/\(guest)", headers: [ada.bearer]).status == 204)
+        #expect(try visitor.closing() == "4403 session_ended")
+        try home.send(text: #"{"type":"intent","id":"a","intent":"echo"}"#)
+        #expect(try home.message()?.json["id"] as? String == "a")
+        let revoke = try gateway.request(
+            "POST", "/oauth2/revoke", headers: [basic, ("Content-Type", "application/x-www-form-urlencoded")],
+            body: "token=\(ada.token)")
+        #expect(revoke.status == 200)
+        #expect(try home.closing() == "4401 token_revoked")
+        #expect(try gateway.login(.ada).outcome == "created")
+    }
+
+    @Test("SIGTERM says 1001 to every socket and the process ends")
+    func drain() async throws {
+        let gateway = try await GatewayProcess.start()
+        let open = try sockets(gateway, try gateway.login(.ada))
+        let stopped = Task { try await onThread { gateway.stop() } }
+        for probe in open { #expect(try probe.closing() == "1001 draining") }
+        #expect(try await stopped.value == 0)
+    }
+
+    @Test("An open socket keeps its session in use; a client that answers no ping is gone after two")
+    func uses() async throws {
+        let gateway = try await GatewayProcess.start("sessions:\n  idle: 3s\nwebsocket:\n  ping: 1s")
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let open = try gateway.opened("/api/runtime/echo?\(ada.query)")
+        let silent = try gateway.opened("/api/runtime/echo?\(ada.query)")
+        var pings = 0
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < .milliseconds(4500), let frame = try open.next() {
+            #expect(frame.first == 0x89)
+            pings += 1
+            try open.send(WebSocketProbe.frame(10, frame.payload))
+        }
+        #expect(pings >= 4)
+        let session = try gateway.request("GET", "/api/session/\(ada.sessionID)", headers: [ada.bearer])
+        #expect(session.status == 200 && session.json["state"] as? String == "authenticated")
+        #expect(try silent.next()?.opcode == 9 && silent.next()?.opcode == 9 && silent.next() == nil)
+    }
+
+    @Test("A client that does not read is not read from, and costs a bounded amount of memory")
+    func slowReader() async throws {
+        let gateway = try await GatewayProcess.start("websocket:\n  max_message: 1MiB")
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        func memory() throws -> Int {
+            let status = try String(contentsOfFile: "/proc/\(gateway.processID)/status", encoding: .utf8)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") } ?? ""
+            return line.split(separator: " ").compactMap { Int($0) }.first ?? 0
+        }
+        let probe = try gateway.opened("/api/runtime/echo?\(ada.query)", timeoutSeconds: 1)
+        let before = try memory()
+        let message = WebSocketProbe.frame(2, [UInt8](repeating: 7, count: 100_000))
+        var sent = 0
+        while sent < 2000, (try? probe.send(message)) != nil { sent += 1 }
+        #expect(sent < 2000, "the flood was stopped")
+        #expect(try memory() - before < 16 * 1024, "kB")
+        #expect(try gateway.isHealthy(ada.token))
+        // Nothing was lost: once it reads, everything it sent whole comes back.
+        for _ in 0..<max(0, sent - 1) { #expect(try probe.next()?.payload.count == 100_000) }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// A proxy of a distribution, run in front of the gateway for as long as a test lasts.
+final class ProxyInFront: Sendable {
+    private let process: Process
+    let port: Int
+
+    /// Where the program is, if it is installed.
+    static func find(_ name: String) -> String? {
+        ["/usr/sbin/", "/usr/bin/", "/usr/local/bin/", "/usr/local/sbin/"].map { $0 + name }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// Whether there is a curl that speaks HTTP/2, and an openssl to make its certificate.
+    static let hasHTTP2Tools: Bool = {
+        guard find("openssl") != nil, let curl = find("curl") else { return false }
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: curl)
+        process.arguments = ["--version"]
+        process.standardOutput = output
+        guard (try? process.run()) != nil else { return false }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return text.contains("HTTP2")
+    }()
+
+    /// Writes its configuration, starts it and waits until it accepts connections.
+    init(_ program: String, arguments: (String) -> [String], configuration: String, port: Int, in place: URL) async throws {
+        let file = place.appendingPathComponent("proxy.conf")
+        try configuration.write(to: file, atomically: true, encoding: .utf8)
+        process = Process()
+        self.port = port
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments(file.path)
+        process.currentDirectoryURL = place
+        process.environment = ["HOME": place.path, "XDG_DATA_HOME": place.path, "XDG_CONFIG_HOME": place.path, "PATH": "/usr/bin:/bin"]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        guard try await eventually(within: .seconds(10), { (try? RawSocket(port: port)) != nil }) else {
+            stop()
+            throw RawSocket.Failure(description: "\(program) did not start")
+        }
+    }
+
+    func request(_ method: String, _ path: String, headers: [(String, String)] = []) throws -> RawResponse {
+        let socket = try RawSocket(port: port)
+        let fields = headers.map { "\($0.0): \($0.1)\r\n" }.joined()
+        try socket.send("\(method) \(path) HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\(fields)\r\n")
+        return try socket.response(toHead: method == "HEAD")
+    }
+
+    func stop() {
+        if process.isRunning { process.terminate() }
+        process.waitUntilExit()
+    }
+}
