@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 PRODUCT := gatehouse
 
-.PHONY: help run test lint format build bench-edge bench-sockets bench-sessions clean
+.PHONY: help run test lint format build bench-edge bench-sockets bench-sessions bench-jose fuzz-jose clean
 
 help:
 	@echo 'make run     install what is missing, build, make a demo account, serve'
@@ -14,6 +14,8 @@ help:
 	@echo 'make bench-edge     HTTP beside HAProxy, as a table; takes the release binary, or GATEHOUSE_BINARY'
 	@echo 'make bench-sockets  WebSockets likewise'
 	@echo 'make bench-sessions durable sessions on SQLite and PostgreSQL, memory, two nodes'
+	@echo 'make bench-jose     tokens beside libcrypto alone, JWTKit, libjwt and PyJWT'
+	@echo 'make fuzz-jose      a minute of libFuzzer for each parser of tokens and keys (FUZZ_SECONDS)'
 	@echo 'make clean   remove what was built'
 
 run:
@@ -34,7 +36,8 @@ format:
 # updates reach it.
 build:
 	@.ci/install-dependencies run
-	swift build --configuration release --product $(PRODUCT) --static-swift-stdlib -Xlinker -s
+	swift build --configuration release --product $(PRODUCT) --static-swift-stdlib -Xlinker -s \
+		-Xswiftc -enforce-exclusivity=unchecked
 
 # Two cores: the server under test has one, load and upstream the other.
 bench-edge bench-sockets:
@@ -48,6 +51,13 @@ bench-sessions:
 	@if [ -z "$$GATEHOUSE_BINARY" ]; then $(MAKE) --no-print-directory build; fi
 	@if [ -z "$$SESSION_BENCH" ]; then BENCH=1 swift build --configuration release --product session-bench; fi
 	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Benchmarks/Sessions/run.py
+
+bench-jose:
+	@.ci/install-dependencies bench-jose
+	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Benchmarks/JOSE/run.py
+
+fuzz-jose:
+	@.ci/fuzz-jose
 
 clean:
 	rm -rf .build

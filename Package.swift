@@ -143,6 +143,21 @@ if ProcessInfo.processInfo.environment["BENCH"] != nil {
             path: "Benchmarks/Sessions/Store"))
 }
 
+// MARK: Fuzzing
+
+// `FUZZ=1` adds the fuzzer and its instrumentation; without it, nothing here exists.
+if fuzzing {
+    let instrumented: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]
+    for target in package.targets where ["Encodings", "Libcrypto", "JOSE"].contains(target.name) {
+        target.swiftSettings = (target.swiftSettings ?? []) + instrumented
+    }
+    package.targets.append(
+        .executableTarget(
+            name: "FuzzJOSE", dependencies: ["JOSE", "Encodings"], path: "Fuzzing/JOSE",
+            swiftSettings: instrumented + [.unsafeFlags(["-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]))
+}
+
 for target in package.targets where target.type != .system {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [

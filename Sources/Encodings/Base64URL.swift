@@ -120,7 +120,8 @@ public enum Base64URL {
                 seen |= bits
                 // Where there is room, a fourth byte goes with the three, and the next group overwrites it.
                 if to &+ 4 <= out.count {
-                    UnsafeMutableRawBufferPointer(out).storeBytes(of: bits.littleEndian, toByteOffset: to, as: UInt32.self)
+                    UnsafeMutableRawBufferPointer(out).storeBytes(
+                        of: bits.littleEndian, toByteOffset: to, as: UInt32.self)
                 } else {
                     out[to] = UInt8(truncatingIfNeeded: bits)
                     out[to &+ 1] = UInt8(truncatingIfNeeded: bits >> 8)

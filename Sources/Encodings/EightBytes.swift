@@ -10,7 +10,8 @@ struct EightBytes {
     @inline(__always)
     init?(_ bytes: UnsafeBufferPointer<UInt8>, at offset: Int) {
         guard offset >= 0, offset <= bytes.count - 8 else { return nil }
-        word = UInt64(littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        word = UInt64(
+            littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
     /// The top bit of each byte that is not ASCII.
@@ -23,7 +24,8 @@ struct EightBytes {
     @inline(__always)
     var stringEnds: UInt64 {
         let controls = (word &- 0x20 &* Self.ones) & ~word
-        return (Self.zeros(word ^ UInt64(UInt8(ascii: "\"")) &* Self.ones)
+        return
+            (Self.zeros(word ^ UInt64(UInt8(ascii: "\"")) &* Self.ones)
             | Self.zeros(word ^ UInt64(UInt8(ascii: "\\")) &* Self.ones) | controls) & Self.highs
     }
 

@@ -149,7 +149,7 @@ struct JSONParser {
         }
         // More digits say nothing that a date, a size or a counter needs.
         guard offset - start <= 128 else { throw JSONError(.numberOutOfRange, at: start) }
-        let number = JSONNumber(checked: String(decoding: input[start..<offset], as: UTF8.self))
+        let number = JSONNumber(checked: String(knownASCII: UnsafeBufferPointer(rebasing: input[start..<offset])))
         if needsRangeCheck, number.double == nil { throw JSONError(.numberOutOfRange, at: start) }
         return number
     }
@@ -184,7 +184,7 @@ struct JSONParser {
         }
         let slice = UnsafeBufferPointer(rebasing: input[start..<(start + plain.count)])
         guard slice.count <= limits.maxStringBytes else { throw JSONError(.stringTooLong, at: start) }
-        if plain.isASCII { return String(decoding: slice, as: UTF8.self) }
+        if plain.isASCII { return String(knownASCII: slice) }
         guard let text = String(validating: slice, as: UTF8.self) else { throw JSONError(.invalidUTF8, at: start) }
         return text
     }

@@ -14,6 +14,19 @@ extension String {
     }
 }
 
+extension String {
+    /// A string of bytes that the caller has just looked at: all of them below 0x80.
+    @inline(__always)
+    init(knownASCII bytes: UnsafeBufferPointer<UInt8>) {
+        if #available(macOS 26, *) {
+            // Looking at them once more would take longer than copying them.
+            self.init(copying: UTF8Span(unchecked: bytes.span, isKnownASCII: true))
+        } else {
+            self.init(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
+
 extension UnsafeBufferPointer<UInt8> {
     /// Whether both are the same bytes; takes as long as they agree, so not for secrets.
     package func hasSameBytes(as other: Self) -> Bool {

@@ -85,6 +85,7 @@ private func assemble(
     api.countFailures = { [clock = gateway.clock] key, adding in
         try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
     }
+    api.leasesSettled = { await loopStates.settled() }
     let metrics = EdgeMetrics()
     let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
         gateway.audit(

@@ -31,7 +31,8 @@ import Testing
     @Test(
         "Any other spelling is refused",
         arguments: [
-            "Zg==", "Zg=", "=", "A", "AAAAA", "Zh", "AB", "AAB", "Zm9v+/", "++//", " Zg", "Zg ", "Z g", "Zg\n", "\r\nZg",
+            "Zg==", "Zg=", "=", "A", "AAAAA", "Zh", "AB", "AAB", "Zm9v+/", "++//", " Zg", "Zg ", "Z g", "Zg\n",
+            "\r\nZg",
             "Zm9\u{0}", "Zm?v", "Zm9vé", "Zm8.", "ＺＧ",
         ])
     func otherSpellings(text: String) {

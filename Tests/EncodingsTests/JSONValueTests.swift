@@ -14,7 +14,8 @@ import Testing
         #expect(try StrictJSON.parse(text).int64Value == value)
     }
 
-    @Test("Fractions are read", arguments: [("1.5", 1.5), ("1e2", 100), ("-0.25", -0.25), ("1700000000", 1_700_000_000)])
+    @Test(
+        "Fractions are read", arguments: [("1.5", 1.5), ("1e2", 100), ("-0.25", -0.25), ("1700000000", 1_700_000_000)])
     func fractions(text: String, value: Double) throws {
         #expect(try StrictJSON.parse(text).doubleValue == value)
     }
@@ -47,8 +48,10 @@ import Testing
 
     @Test(
         "Strings are the same only if their bytes are",
-        arguments: [("a", "a", true), ("é", "e\u{301}", false), ("\u{212B}", "A\u{30A}", false), ("K", "\u{212A}", false),
-            (String(repeating: "é", count: 40), String(repeating: "é", count: 40), true)])
+        arguments: [
+            ("a", "a", true), ("é", "e\u{301}", false), ("\u{212B}", "A\u{30A}", false), ("K", "\u{212A}", false),
+            (String(repeating: "é", count: 40), String(repeating: "é", count: 40), true),
+        ])
     func sameBytes(left: String, right: String, same: Bool) {
         #expect(left.hasSameBytes(as: right) == same)
         #expect((ByteName(left) == ByteName(right)) == same)

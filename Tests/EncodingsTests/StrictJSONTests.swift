@@ -41,12 +41,45 @@ import Testing
     @Test(
         "Bytes that are not UTF-8 are refused",
         arguments: [
-            [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0x80], [0xE2, 0x82], [0xF0, 0x82, 0x82, 0xAC],
+            [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0x80], [0xE2, 0x82],
+            [0xF0, 0x82, 0x82, 0xAC],
         ] as [[UInt8]])
     func invalidUTF8(bytes: [UInt8]) {
         #expect(fault([0x22] + bytes + [0x22]) == .invalidUTF8)
         #expect(fault([0x22, 0x5C, 0x6E] + bytes + [0x22]) == .invalidUTF8)
         #expect(fault(Array(#"{""#.utf8) + bytes + Array(#"":1}"#.utf8)) == .invalidUTF8)
+    }
+
+    @Test("Usual names, others like them and escaped ones keep their bytes and are told apart")
+    func usualNames() throws {
+        let names = [
+            "alg", "kid", "iss", "sub", "aud", "exp", "client_id", "tenant_id", "scope", "auth_time", "nonce",
+            "is", "isss", "iss ", "client_i", "client_ids", "client_ix", "Alg", "a", "", "x", "é", "fifteen_letters_",
+        ]
+        let text = "{" + names.map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+        #expect(try StrictJSON.object(text).names.map { Array($0.utf8) } == names.map { Array($0.utf8) })
+        for name in names where !name.isEmpty {
+            let escaped = name.utf16.map { "\\u" + String(UInt32($0) + 0x10000, radix: 16).dropFirst() }.joined()
+            #expect(try StrictJSON.object("{\"\(escaped)\":0}").names == [name])
+            for twice in ["{\"\(name)\":0,\"\(escaped)\":0}", "{\"\(escaped)\":0,\"x1\":2,\"\(name)\":0}"] {
+                #expect(fault(Array(twice.utf8)) == .duplicateName, "\(name)")
+            }
+        }
+    }
+
+    @Test("Strings of every length end where they end, whatever stands at their end", arguments: 0...40)
+    func stringEnds(count: Int) throws {
+        let plain = String(repeating: "p", count: count)
+        for tail in ["", "\\n", "é", "\u{1F600}", "\u{7F}"] {
+            let value = try StrictJSON.parse("[\"\(plain)\(tail)\",\"\(tail)\(plain)\"]")
+            let read = tail == "\\n" ? "\n" : tail
+            #expect(value == [.string(plain + read), .string(read + plain)])
+        }
+        for byte in [UInt8](0..<0x20) + [0x80, 0xFF] {
+            #expect(fault([0x22] + Array(plain.utf8) + [byte, 0x22]) != nil, "byte \(byte)")
+            #expect(fault([0x22] + Array(plain.utf8) + [byte] + Array("ppppppppp\"".utf8)) != nil, "byte \(byte)")
+        }
+        #expect(fault(Array("\"\(plain)".utf8)) == .malformed)
     }
 
     @Test("Names that differ only by normalisation are two names")
@@ -64,6 +97,8 @@ import Testing
         #expect(fault(Array("{\(names)}".utf8)) == nil)
         #expect(fault(Array("{\(names),\"n0\":1}".utf8)) == .duplicateName)
         #expect(fault(Array("{\(names),\"n899\":1}".utf8)) == .duplicateName)
+        #expect(fault(Array("[[{\(names)}]]".utf8)) == nil)
+        #expect(fault(Array("[[{\(names),\"n17\":1}]]".utf8)) == .duplicateName)
     }
 
     @Test("Depth 16 is read, depth 17 and any more are refused", arguments: [("[", "]"), ("{\"a\":", "}")])
@@ -85,8 +120,12 @@ import Testing
         let row = "[" + Array(repeating: "0", count: 900).joined(separator: ",") + "]"
         let rows = Array(("[" + Array(repeating: row, count: 12).joined(separator: ",") + "]").utf8)
         #expect(fault(rows) == .tooManyMembers)
-        #expect(fault(Array(("\"" + String(repeating: "a", count: 30) + "\"").utf8), JSONLimits(maxStringBytes: 29)) == .stringTooLong)
-        #expect(fault(Array(("\"\\n" + String(repeating: "a", count: 30) + "\"").utf8), JSONLimits(maxStringBytes: 29)) == .stringTooLong)
+        #expect(
+            fault(Array(("\"" + String(repeating: "a", count: 30) + "\"").utf8), JSONLimits(maxStringBytes: 29))
+                == .stringTooLong)
+        #expect(
+            fault(Array(("\"\\n" + String(repeating: "a", count: 30) + "\"").utf8), JSONLimits(maxStringBytes: 29))
+                == .stringTooLong)
         #expect(fault(Array(String(repeating: "1", count: 500).utf8)) == .numberOutOfRange)
     }
 

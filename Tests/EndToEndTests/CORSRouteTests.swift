@@ -14,7 +14,9 @@ import Testing
         """
     }
 
-    private static let preflight = [("Access-Control-Request-Method", "PUT"), ("Access-Control-Request-Headers", "x-custom, authorization")]
+    private static let preflight = [
+        ("Access-Control-Request-Method", "PUT"), ("Access-Control-Request-Headers", "x-custom, authorization"),
+    ]
 
     @Test("Preflights are answered here without credentials, also where a route lists its methods")
     func gatewayAnswers() async throws {
@@ -22,11 +24,13 @@ import Testing
         defer { upstream.stop() }
         let gateway = try await GatewayProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
-        let good = try gateway.request("OPTIONS", "/gate/x", headers: [("Origin", "https://app.example")] + Self.preflight)
+        let good = try gateway.request(
+            "OPTIONS", "/gate/x", headers: [("Origin", "https://app.example")] + Self.preflight)
         #expect(good.status == 204 && good["access-control-allow-origin"] == "https://app.example")
         #expect(good["access-control-allow-credentials"] == "true" && good["vary"] == "Origin")
         #expect(good["access-control-allow-headers"] == "x-custom, authorization")
-        let foreign = try gateway.request("OPTIONS", "/gate/x", headers: [("Origin", "https://evil.example")] + Self.preflight)
+        let foreign = try gateway.request(
+            "OPTIONS", "/gate/x", headers: [("Origin", "https://evil.example")] + Self.preflight)
         #expect(foreign.status == 204 && foreign["access-control-allow-origin"] == nil)
         #expect(upstream.requests.isEmpty)
         let refused = try gateway.request("GET", "/gate/x", headers: [("Origin", "https://app.example")])
@@ -39,13 +43,15 @@ import Testing
     @Test("With cors: upstream the upstream answers, preflights included, and learns of nobody by them")
     func upstreamAnswers() async throws {
         let upstream = try RecordingUpstream { _, stream in
-            try stream.send("HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: https://any.example\r\nContent-Length: 0\r\n\r\n")
+            try stream.send(
+                "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: https://any.example\r\nContent-Length: 0\r\n\r\n")
             return .keep
         }
         defer { upstream.stop() }
         let gateway = try await GatewayProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
-        let answer = try gateway.request("OPTIONS", "/theirs", headers: [("Origin", "https://any.example")] + Self.preflight)
+        let answer = try gateway.request(
+            "OPTIONS", "/theirs", headers: [("Origin", "https://any.example")] + Self.preflight)
         #expect(answer.status == 200 && answer["access-control-allow-origin"] == "https://any.example")
         #expect(upstream.requests.last?.names.contains("x-gatehouse-user") == false)
         #expect(try gateway.request("PUT", "/theirs", headers: [("Origin", "https://any.example")]).status == 401)
@@ -63,8 +69,10 @@ import Testing
             #expect(try gateway.request("POST", "/secret", headers: [cookie] + fields).code == "origin_refused")
         }
         #expect(upstream.requests.isEmpty)
-        #expect(try gateway.request("POST", "/secret", headers: [cookie, ("Origin", "https://app.example")]).status == 200)
-        #expect(try gateway.request("GET", "/secret", headers: [cookie, ("Sec-Fetch-Site", "cross-site")]).status == 200)
+        #expect(
+            try gateway.request("POST", "/secret", headers: [cookie, ("Origin", "https://app.example")]).status == 200)
+        #expect(
+            try gateway.request("GET", "/secret", headers: [cookie, ("Sec-Fetch-Site", "cross-site")]).status == 200)
     }
 
     @Test("A refused page view is sent to log in and back; nothing else is")
@@ -75,12 +83,16 @@ import Testing
         defer { gateway.stop() }
         let html = ("Accept", "text/html,*/*;q=0.8")
         let page = try gateway.request("GET", "/page/a?x=1", headers: [html])
-        #expect(page.status == 303 && page["location"] == "/sign-in?return_to=/page/a%3Fx%3D1" && page["cache-control"] == "no-store")
+        #expect(
+            page.status == 303 && page["location"] == "/sign-in?return_to=/page/a%3Fx%3D1"
+                && page["cache-control"] == "no-store")
         #expect(try gateway.request("GET", "/page/a", headers: [html, ("Sec-Fetch-Mode", "navigate")]).status == 303)
         let others: [(String, [(String, String)])] = [
             ("GET", [("Accept", "application/json")]), ("POST", [html]), ("GET", [html, ("Sec-Fetch-Mode", "cors")]),
             ("GET", [html, ("Connection", "Upgrade"), ("Upgrade", "websocket")]), ("GET", []),
         ]
-        for (method, fields) in others { #expect(try gateway.request(method, "/page/a", headers: fields).status == 401) }
+        for (method, fields) in others {
+            #expect(try gateway.request(method, "/page/a", headers: fields).status == 401)
+        }
     }
 }

@@ -47,7 +47,7 @@ import Testing
             let jobs = (0..<6).map { index -> @Sendable () throws -> Void in
                 { Self.work(running, index, done) }
             }
-            async let finished = together(jobs)
+            async let finished: [Void] = together(jobs)
             while done.withLock({ $0.count }) < 3 + round { try await Task.sleep(for: .milliseconds(5)) }
             running.kill()
             _ = try await finished

@@ -4,7 +4,9 @@ import Testing
 /// The public listener over TLS with HTTP/2, as curl speaks it. Needs curl and openssl, and is skipped without them.
 @Suite(.enabled(if: ProxyInFront.hasHTTP2Tools, "curl with HTTP/2 and openssl are needed"))
 struct HTTP2Tests {
-    private static func run(_ program: String, _ arguments: [String], input: Data? = nil) throws -> (status: Int32, output: String) {
+    private static func run(
+        _ program: String, _ arguments: [String], input: Data? = nil
+    ) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
@@ -31,11 +33,16 @@ struct HTTP2Tests {
         }
 
         /// Status and body, HTTP/2 only.
-        func curl(_ path: String, _ more: [String] = [], input: Data? = nil) throws -> (exit: Int32, status: String, body: String) {
+        func curl(
+            _ path: String, _ more: [String] = [], input: Data? = nil
+        ) throws -> (exit: Int32, status: String, body: String) {
             let url = "https://localhost:\(gateway.port)\(path)"
             let result = try HTTP2Tests.run(
                 ProxyInFront.find("curl") ?? "curl",
-                ["-sS", "--http2", "--path-as-is", "--max-time", "20", "--cacert", certificate, "-w", "\n%{http_code} %{http_version}"] + more
+                [
+                    "-sS", "--http2", "--path-as-is", "--max-time", "20", "--cacert", certificate, "-w",
+                    "\n%{http_code} %{http_version}",
+                ] + more
                     + [url], input: input)
             var lines = result.output.components(separatedBy: "\n")
             return (result.status, lines.removeLast(), lines.joined(separator: "\n"))
@@ -48,7 +55,8 @@ struct HTTP2Tests {
         _ = try Self.run(
             ProxyInFront.find("openssl") ?? "openssl",
             [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", certificate,
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
+                "-out", certificate,
                 "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
             ])
         let upstream = try script.map { try RecordingUpstream(script: $0) } ?? RecordingUpstream()
@@ -67,10 +75,13 @@ struct HTTP2Tests {
     func converted() async throws {
         let house = try await house()
         defer { house.stop() }
-        let answer = try house.curl("/x?y=1", ["-H", "X-Auth-User: evil", "-H", "Cookie: a=1; __Host-gatehouse=s", "-H", "TE: trailers"])
+        let answer = try house.curl(
+            "/x?y=1", ["-H", "X-Auth-User: evil", "-H", "Cookie: a=1; __Host-gatehouse=s", "-H", "TE: trailers"])
         #expect(answer.status == "200 2" && answer.body == "ok")
         let seen = try #require(house.upstream.requests.first)
-        #expect(seen.target == "/x?y=1" && seen["host"] == "localhost:\(house.gateway.port)" && seen["x-forwarded-proto"] == "https")
+        #expect(
+            seen.target == "/x?y=1" && seen["host"] == "localhost:\(house.gateway.port)"
+                && seen["x-forwarded-proto"] == "https")
         #expect(seen["cookie"] == "a=1" && !seen.text.contains("evil") && seen["te"] == nil)
         #expect(try house.curl("/admin").status == "401 2")
         for path in ["/x/%2e%2e/admin", "//admin", "/admin;x", "/x%00"] {

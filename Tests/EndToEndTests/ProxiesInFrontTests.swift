@@ -45,7 +45,9 @@ import Testing
         #expect(seen.all("x-gatehouse-user") == [ada.userID] && seen.target == "/orders/1?a=b")
         // What the client says of forwarding does not count.
         house.upstream.forget()
-        #expect(try proxy.request("GET", "/orders/1", headers: [("X-Forwarded-Uri", "/open"), ("X-Original-URI", "/open")]).status != 200)
+        #expect(
+            try proxy.request("GET", "/orders/1", headers: [("X-Forwarded-Uri", "/open"), ("X-Original-URI", "/open")])
+                .status != 200)
         #expect(house.upstream.requests.isEmpty)
         #expect(try proxy.request("GET", "/orders/1", headers: [ada.bearer]).status == 200)
     }
@@ -56,9 +58,12 @@ import Testing
         let house = try await house()
         defer { house.stop() }
         let place = house.gateway.directory
-        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(place.path)/\($0);" }
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+            "\($0)_temp_path \(place.path)/\($0);"
+        }
         let proxy = try await ProxyInFront(
-            program, arguments: { ["-c", $0, "-p", place.path, "-g", "daemon off; master_process off; error_log stderr;"] },
+            program,
+            arguments: { ["-c", $0, "-p", place.path, "-g", "daemon off; master_process off; error_log stderr;"] },
             configuration: """
                 pid \(place.path)/nginx.pid;
                 events {}

@@ -65,16 +65,20 @@ import Testing
         let stage = Stage()
         let upstream = try Self.staged(stage)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start("routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
+        let gateway = try await GatewayProcess.start(
+            "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         let broken: [(String, RecordingUpstream.After)] = [
-            ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .close), ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .reset),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .close),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .reset),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .close),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", .close),
         ]
         for (answer, after) in broken {
             stage.next(answer, after)
-            #expect(throws: RawSocket.Failure.self) { try gateway.raw("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }
+            // A reset may overtake what was sent before it: then there was no answer at all.
+            let seen = try? gateway.raw("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(seen == nil || (after == .reset && seen?.status == 502), "\(answer.debugDescription)")
             stage.clear()
             #expect(try gateway.raw("GET / HTTP/1.1\r\nHost: h\r\n\r\n").text == "ok")
         }
@@ -90,24 +94,31 @@ import Testing
         let stage = Stage()
         let upstream = try Self.staged(stage)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start("routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
+        let gateway = try await GatewayProcess.start(
+            "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         let interim = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 200)
         for answer in [
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "hello\r\n\r\n", "HTTP/2 200 OK\r\n\r\n", "",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "hello\r\n\r\n",
+            "HTTP/2 200 OK\r\n\r\n", "",
             "HTTP/1.1 200 OK\r\nConte", "HTTP/1.1 200 OK\r\nA: b\0c\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nA: b\rc\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
-            "HTTP/1.1 200 OK\r\nA: \(String(repeating: "b", count: 100_000))\r\n\r\n", "HTTP/1.1 999 X\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nA: \(String(repeating: "b", count: 100_000))\r\n\r\n",
+            "HTTP/1.1 999 X\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
             interim + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
         ] {
             stage.next(answer, .close)
             let seen = try gateway.raw("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na")
-            #expect(seen.status == 502 && seen.code == "upstream_unavailable", "\(answer.prefix(60).debugDescription): \(seen.status)")
+            #expect(
+                seen.status == 502 && seen.code == "upstream_unavailable",
+                "\(answer.prefix(60).debugDescription): \(seen.status)")
             stage.clear()
-            #expect(try gateway.raw("GET / HTTP/1.1\r\nHost: h\r\n\r\n").text == "ok", "after \(answer.prefix(60).debugDescription)")
+            #expect(
+                try gateway.raw("GET / HTTP/1.1\r\nHost: h\r\n\r\n").text == "ok",
+                "after \(answer.prefix(60).debugDescription)")
         }
         let stray = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
         for answer in [
@@ -135,7 +146,8 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start("server: {threads: 1}\nroutes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
+        let gateway = try await GatewayProcess.start(
+            "server: {threads: 1}\nroutes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         #expect(try gateway.request("GET", "/a").status == 200)
         #expect(try gateway.request("GET", "/again").status == 200)
@@ -152,7 +164,8 @@ import Testing
     func boundedRepeats() async throws {
         let upstream = try RecordingUpstream { _, _ in .close }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start("routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
+        let gateway = try await GatewayProcess.start(
+            "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         #expect(try gateway.request("GET", "/").status == 502 && upstream.requests.count <= 2)
     }
@@ -164,10 +177,12 @@ import Testing
             return .close
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start("routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
+        let gateway = try await GatewayProcess.start(
+            "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         let socket = try RawSocket(port: gateway.port)
-        try socket.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000000\r\n\r\n" + String(repeating: "a", count: 1000))
+        try socket.send(
+            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000000\r\n\r\n" + String(repeating: "a", count: 1000))
         let answer = try socket.response()
         #expect(answer.status == 413 && answer.text == "big")
     }
@@ -185,11 +200,13 @@ import Testing
             return .close
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start("routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
+        let gateway = try await GatewayProcess.start(
+            "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         do {
             let socket = try RawSocket(port: gateway.port)
-            try socket.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "a", count: 1000))
+            try socket.send(
+                "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "a", count: 1000))
             #expect(try await eventually(within: .seconds(2)) { !upstream.requests.isEmpty })
         }
         #expect(try await eventually(within: .seconds(3)) { received.withLock { $0 } == 1000 })

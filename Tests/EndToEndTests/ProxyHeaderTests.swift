@@ -7,7 +7,8 @@ import Testing
         "X-Gatehouse-User", "x-gatehouse-anything", "X-GATEHOUSE-ASSERTION", "X-Auth-User", "X-Auth-Request-Email",
         "X-User", "X-User-Id", "X-UserName", "X-Remote-User", "X-Remote-Groups", "X-WebAuth-User", "Remote-User",
         "Remote-Groups", "Forwarded", "X-Forwarded-For", "X-Forwarded-Prefix", "X-Forwarded-User", "X-Forwarded-Uri",
-        "X-Real-IP", "X-Original-URL", "X-Original-Method", "X-Rewrite-URL", "X_Auth_User", "X-Auth_User", "X.Auth.User",
+        "X-Real-IP", "X-Original-URL", "X-Original-Method", "X-Rewrite-URL", "X_Auth_User", "X-Auth_User",
+        "X.Auth.User",
         "x_gatehouse_user", "X!User", "Content_Length", "Transfer.Encoding", "DPoP", "X-HTTP-Method-Override", "TE",
         "Trailer", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "HTTP2-Settings",
     ]
@@ -34,7 +35,8 @@ import Testing
         let ada = try gateway.login(.ada)
         for name in Self.families {
             upstream.forget()
-            let answer = try gateway.request("GET", "/token/a", headers: [ada.bearer, (name, "evil"), ("X-Kept", "yes")])
+            let answer = try gateway.request(
+                "GET", "/token/a", headers: [ada.bearer, (name, "evil"), ("X-Kept", "yes")])
             let seen = try #require(upstream.requests.first, "\(name)")
             #expect(answer.status == 200 && !seen.text.contains("evil"), "\(name)")
             #expect(seen["x-kept"] == "yes" && seen["x-gatehouse-user"] == ada.userID, "\(name)")
@@ -48,7 +50,10 @@ import Testing
         let gateway = try await GatewayProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
-        for names in ["X-App", "keep-alive, x-app", "X-App, X-Forwarded-For, Authorization, Content-Length, Host, X-Gatehouse-User"] {
+        for names in [
+            "X-App", "keep-alive, x-app",
+            "X-App, X-Forwarded-For, Authorization, Content-Length, Host, X-Gatehouse-User",
+        ] {
             upstream.forget()
             let answer = try gateway.raw(
                 "POST /token/a HTTP/1.1\r\nHost: h\r\nConnection: \(names)\r\nX-App: v\r\nX-Kept: z\r\n"
@@ -70,18 +75,22 @@ import Testing
         let gateway = try await GatewayProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
-        let cookies = "a=1; gatehouse=x; b=2; __Host-gatehouse=y; gatehouse-refresh=z; __Host-gatehouse-refresh=q; gatehouse2=k"
+        let cookies =
+            "a=1; gatehouse=x; b=2; __Host-gatehouse=y; gatehouse-refresh=z; __Host-gatehouse-refresh=q; gatehouse2=k"
         let sent: [(String, String)] = [
             ada.bearer, ("Session-Id", ada.sessionID), ("Session-Secret", ada.sessionSecret), ("Cookie", cookies),
             ("Cookie", "gatehouse=only"), ("Cookie", "=gatehouse=nameless"),
         ]
-        #expect(try gateway.request("GET", "/open/a?x=1&access_token=t&ticket=tkt_a&session_id=s&y=2", headers: sent).status == 200)
+        #expect(
+            try gateway.request("GET", "/open/a?x=1&access_token=t&ticket=tkt_a&session_id=s&y=2", headers: sent).status
+                == 200)
         let open = try #require(upstream.requests.last)
         #expect(open.target == "/open/a?x=1&y=2")
         #expect(open.all("cookie") == ["a=1; b=2; gatehouse2=k"])
         #expect(open.names.isDisjoint(with: ["authorization", "session-id", "session-secret", "x-gatehouse-user"]))
 
-        #expect(try gateway.request("GET", "/both/a", headers: [ada.bearer, ("Session-Id", ada.sessionID)]).status == 200)
+        #expect(
+            try gateway.request("GET", "/both/a", headers: [ada.bearer, ("Session-Id", ada.sessionID)]).status == 200)
         let both = try #require(upstream.requests.last)
         #expect(!both.text.contains(ada.token) && !both.text.contains("ses_") && both["x-gatehouse-session"] == nil)
 
@@ -109,17 +118,21 @@ import Testing
             #expect(expires - issued <= 60 && expires > issued)
             let check = try GatewayProcess.run(
                 [
-                    "token", "verify", assertion, "--jwks", gateway.origin + "/.well-known/jwks.json", "--audience", audience,
+                    "token", "verify", assertion, "--jwks", gateway.origin + "/.well-known/jwks.json", "--audience",
+                    audience,
                     "--issuer", gateway.origin, "--type", "gatehouse-assertion+jwt",
                 ], in: gateway.directory, stateful: false)
             #expect(check.status == 0, "\(check.errors)\(check.output)")
             // It is no access token.
-            #expect(try gateway.request("GET", "/token/a", headers: [("Authorization", "Bearer \(assertion)")]).status == 401)
+            #expect(
+                try gateway.request("GET", "/token/a", headers: [("Authorization", "Bearer \(assertion)")]).status
+                    == 401)
         }
         #expect(upstream.requests.last?.all("x-api-key") == ["k1"])
         _ = try gateway.request("GET", "/secret/a", headers: [("Session-Secret", ada.sessionSecret)])
         #expect(upstream.requests.last?["x-gatehouse-user"] == ada.userID)
-        let anonymous = try gateway.request("POST", "/api/session/create-anonymous").json["session_secret"] as? String ?? ""
+        let anonymous =
+            try gateway.request("POST", "/api/session/create-anonymous").json["session_secret"] as? String ?? ""
         #expect(try gateway.request("GET", "/secret/a", headers: [("Session-Secret", anonymous)]).status == 200)
         #expect(upstream.requests.last?["x-gatehouse-user"] == nil)
     }
@@ -130,16 +143,22 @@ import Testing
         defer { upstream.stop() }
         let gateway = try await GatewayProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
-        let (zeros, letters, span) = (String(repeating: "0", count: 32), String(repeating: "a", count: 32), "b7ad6b7169203331")
+        let (zeros, letters, span) = (
+            String(repeating: "0", count: 32), String(repeating: "a", count: 32), "b7ad6b7169203331"
+        )
         let sound = "00-\(letters)-\(span)-01"
         _ = try gateway.request("GET", "/open", headers: [("traceparent", sound), ("tracestate", "v=1")])
         #expect(upstream.requests.last?.all("traceparent") == [sound] && upstream.requests.last?["tracestate"] == "v=1")
-        let unsound = ["junk", "00-\(zeros)-\(span)-01", "00-\(letters)-0000000000000000-01", "ff-\(letters)-\(span)-01"]
+        let unsound = [
+            "junk", "00-\(zeros)-\(span)-01", "00-\(letters)-0000000000000000-01", "ff-\(letters)-\(span)-01",
+        ]
         for value in unsound + ["\(sound)\r\ntraceparent: \(sound)"] {
             _ = try gateway.raw("GET /open HTTP/1.1\r\nHost: h\r\ntraceparent: \(value)\r\ntracestate: v=1\r\n\r\n")
             let seen = try #require(upstream.requests.last)
             let trace = seen.all("traceparent")
-            #expect(trace.count == 1 && trace.first?.hasPrefix("00-") == true && trace.first != value && trace.first != sound)
+            #expect(
+                trace.count == 1 && trace.first?.hasPrefix("00-") == true && trace.first != value
+                    && trace.first != sound)
             #expect(seen["tracestate"] == nil)
         }
     }
@@ -155,13 +174,20 @@ import Testing
             _ = try gateway.request("GET", "/open", headers: fields)
             return try #require(upstream.requests.last)
         }
-        let plain = try seen([("X-Forwarded-For", "203.0.113.7, 10.1.2.3"), ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "shop.example")])
+        let plain = try seen([
+            ("X-Forwarded-For", "203.0.113.7, 10.1.2.3"), ("X-Forwarded-Proto", "https"),
+            ("X-Forwarded-Host", "shop.example"),
+        ])
         #expect(plain["x-forwarded-for"] == "203.0.113.7, 10.1.2.3, 127.0.0.1")
         #expect(plain["x-forwarded-proto"] == "https" && plain["x-forwarded-host"] == "shop.example")
         // A client's own beginning of the chain, however long, does not push out what proxies wrote behind it.
         let long = (0..<60).map { "192.0.2.\($0)" }.joined(separator: ", ")
-        #expect(try seen([("X-Forwarded-For", long + ", 203.0.113.9")])["x-forwarded-for"]?.hasSuffix("203.0.113.9, 127.0.0.1") == true)
-        let doubled = try seen([("X-Forwarded-Proto", "https"), ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "a\"b")])
+        #expect(
+            try seen([("X-Forwarded-For", long + ", 203.0.113.9")])["x-forwarded-for"]?.hasSuffix(
+                "203.0.113.9, 127.0.0.1") == true)
+        let doubled = try seen([
+            ("X-Forwarded-Proto", "https"), ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "a\"b"),
+        ])
         #expect(doubled["x-forwarded-proto"] == "http" && doubled["x-forwarded-host"] == "127.0.0.1:\(gateway.port)")
     }
 

@@ -86,7 +86,8 @@ import Testing
                 try stream.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
             }
             try stream.send(
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n5;x=y\r\nhello\r\n0\r\nX-T: 1\r\n\r\n")
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n5;x=y\r\nhello\r\n0\r\nX-T: 1\r\n\r\n"
+            )
             return .keep
         }
         defer { upstream.stop() }
@@ -103,7 +104,8 @@ import Testing
         let bytes = String(decoding: try socket.readToEnd(), as: UTF8.self)
         #expect(bytes.hasPrefix("HTTP/1.1 103 ") && bytes.contains("\r\n\r\nHTTP/1.1 200 "))
         // A body that comes in chunks goes on in chunks, one with a length goes on with it.
-        _ = try gateway.raw("POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: CHUNKED\r\n\r\n3\r\nabc\r\n0\r\nX-T: 1\r\n\r\n")
+        _ = try gateway.raw(
+            "POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: CHUNKED\r\n\r\n3\r\nabc\r\n0\r\nX-T: 1\r\n\r\n")
         #expect(upstream.requests.last.map { String(decoding: $0.rawBody, as: UTF8.self) } == "3\r\nabc\r\n0\r\n\r\n")
         _ = try gateway.raw("POST /l HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
         #expect(upstream.requests.last?["content-length"] == "3" && upstream.requests.last?["transfer-encoding"] == nil)
@@ -165,7 +167,9 @@ import Testing
         defer { upstream.stop() }
         let gateway = try await GatewayProcess.start(route(upstream), users: [])
         defer { gateway.stop() }
-        func head(_ path: String) -> String { "POST \(path) HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n" }
+        func head(_ path: String) -> String {
+            "POST \(path) HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"
+        }
         let socket = try RawSocket(port: gateway.port)
         try socket.send(head("/yes"))
         #expect(String(decoding: try socket.read(25), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")

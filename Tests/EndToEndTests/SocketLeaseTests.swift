@@ -11,7 +11,7 @@ import Testing
 
     @Test("It closes when its token expires, and a refresh extends it without a byte on it")
     func expiry() async throws {
-        let gateway = try await GatewayProcess.start("tokens:\n  access_token_lifetime: 3s\n  clock_skew: 0s")
+        let gateway = try await GatewayProcess.start("tokens:\n  access_token_lifetime: 4s\n  clock_skew: 0s")
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
         let expiring = try sockets(gateway, bob)

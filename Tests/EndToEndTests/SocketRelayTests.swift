@@ -62,7 +62,7 @@ import Testing
             }
         case "long":
             try stream.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")
-            for _ in 0..<80 {
+            for _ in 0..<120 {
                 try stream.send("1\r\nx\r\n")
                 Thread.sleep(forTimeInterval: 0.05)
             }
@@ -234,7 +234,7 @@ import Testing
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
         let gateway = try await GatewayProcess.start(
-            Self.yaml(upstream, more: "tokens:\n  access_token_lifetime: 2s\n  clock_skew: 0s"))
+            Self.yaml(upstream, more: "tokens:\n  access_token_lifetime: 3s\n  clock_skew: 0s"))
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
         let jobs = [("/events/events", bob), ("/leased/long", bob), ("/events/long", bob), ("/events/events", ada)].map
@@ -250,7 +250,7 @@ import Testing
             }
         }
         async let running = together(jobs)
-        try await Task.sleep(for: .milliseconds(900))
+        try await Task.sleep(for: .milliseconds(1200))
         let refresh = try gateway.request("POST", "/api/auth/refresh", json: ["refresh_token": ada.refreshToken])
         let until = LoggedIn.expiry(of: refresh.json["access_token"] as? String ?? "")
         let ended = try await running

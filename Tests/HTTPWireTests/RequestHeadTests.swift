@@ -182,7 +182,7 @@ struct KnownFieldTests {
             ("DPoP", .dpop), ("Date", .date), ("Server", .server), ("Content-Type", .contentType), ("Accept", .accept),
             ("Sec-Fetch-Site", .secFetchSite), ("Sec-Fetch-Mode", .secFetchMode), ("X-Request-Id", .xRequestID),
             ("Traceparent", .traceparent), ("Accept-Encoding", .acceptEncoding), ("User-Agent", .userAgent),
-            ("Location", .location), ("Forwarded", .forwarded), ("Remote-User", .xIdentity), ("X-Real-IP", .xIdentity),
+            ("Location", .location), ("Forwarded", .forwarded), ("X-Real-IP", .xIdentity),
             ("X-HTTP-Method-Override", .methodOverride),
         ])
     func recognised(name: String, id: KnownField) throws {
@@ -201,6 +201,7 @@ struct KnownFieldTests {
             ("X-Gatehouse-User", .xGatehouse), ("X-Auth-Request-Email", .xIdentity), ("X-User", .xIdentity),
             ("X-UserId", .xIdentity), ("X-Remote-Groups", .xIdentity), ("X-WebAuth-User", .xIdentity),
             ("X-Original-URL", .xIdentity), ("X-Rewrite-URL", .xIdentity), ("X-Authentic", .other),
+            ("Remote-User", .xIdentity), ("remote-groups", .xIdentity), ("Remotely", .other),
             ("X-Custom", .other),
         ])
     func family(name: String, id: KnownField) throws {

@@ -4,10 +4,14 @@ import Testing
 @testable import JOSE
 
 @Suite struct ClaimsRulesTests {
-    private func judge(_ name: String, _ value: String?, _ rules: ClaimsRules = goodRules) throws -> TokenRefusal.Reason? {
+    private func judge(
+        _ name: String, _ value: String?, _ rules: ClaimsRules = goodRules
+    ) throws -> TokenRefusal.Reason? {
         let key = try Keys.key(.hs256)
         var claims = goodClaims
-        claims[name] = try value.map { try StrictJSON.parse($0, limits: JSONLimits(maxMembers: 20_000, maxValues: 20_000)) }
+        claims[name] = try value.map {
+            try StrictJSON.parse($0, limits: JSONLimits(maxMembers: 20_000, maxValues: 20_000))
+        }
         return refusal(try forge(key, payload: claims.serialized()), key.verificationKey, rules)
     }
 
@@ -15,7 +19,8 @@ import Testing
         "J21: exp is a finite number of seconds, and still to come",
         arguments: [
             (nil, .claimMissing), ("null", .claimInvalid), (#""9999999999""#, .claimInvalid), ("true", .claimInvalid),
-            ("[]", .claimInvalid), ("{}", .claimInvalid), ("-1", .claimInvalid), ("0", .claimInvalid), ("1799999969", .claimInvalid),
+            ("[]", .claimInvalid), ("{}", .claimInvalid), ("-1", .claimInvalid), ("0", .claimInvalid),
+            ("1799999969", .claimInvalid),
             ("1799999991", nil), ("9007199254740993", .claimInvalid), ("9223372036854775808", .claimInvalid),
             ("18446744073709551616", .claimInvalid), ("9000000000000000000", .claimInvalid), ("1e300", .claimInvalid),
             ("1800000000.5", nil), ("1.8000006E+9", nil),
@@ -24,7 +29,9 @@ import Testing
         #expect(try judge("exp", value) == reason)
     }
 
-    @Test("exp has passed exactly when now minus the leeway has reached it", arguments: [(29.0, false), (30, true), (31, true)])
+    @Test(
+        "exp has passed exactly when now minus the leeway has reached it",
+        arguments: [(29.0, false), (30, true), (31, true)])
     func expiryEdge(late: Double, refused: Bool) throws {
         let key = try Keys.key(.hs256)
         let token = try forge(key)
@@ -36,7 +43,8 @@ import Testing
         "J22: nbf and iat",
         arguments: [
             ("nbf", "1800000030", nil), ("nbf", "1800000031", .notYetValid), ("nbf", #""1""#, .claimInvalid),
-            ("nbf", "-1", .claimInvalid), ("nbf", "null", .claimInvalid), ("nbf", nil, nil), ("nbf", "1800000700", .notYetValid),
+            ("nbf", "-1", .claimInvalid), ("nbf", "null", .claimInvalid), ("nbf", nil, nil),
+            ("nbf", "1800000700", .notYetValid),
             ("iat", "1800000030", nil), ("iat", "1800000031", .issuedInFuture), ("iat", nil, .claimMissing),
             ("iat", "true", .claimInvalid), ("exp", "1799999980", .claimInvalid),
         ] as [(String, String?, TokenRefusal.Reason?)])
@@ -47,9 +55,11 @@ import Testing
     @Test(
         "J23: aud names us exactly",
         arguments: [
-            (nil, .claimMissing), (#""gatehouse""#, nil), (#"["gatehouse","other"]"#, nil), (#"["other","gatehouse"]"#, nil),
+            (nil, .claimMissing), (#""gatehouse""#, nil), (#"["gatehouse","other"]"#, nil),
+            (#"["other","gatehouse"]"#, nil),
             (#""""#, .audienceMismatch), ("[]", .audienceMismatch), (#"[["gatehouse"]]"#, .claimInvalid),
-            (#"{"gatehouse":1}"#, .claimInvalid), (#""gatehouse2""#, .audienceMismatch), (#""gate""#, .audienceMismatch),
+            (#"{"gatehouse":1}"#, .claimInvalid), (#""gatehouse2""#, .audienceMismatch),
+            (#""gate""#, .audienceMismatch),
             (#""Gatehouse""#, .audienceMismatch), (#""gatehouse/""#, .audienceMismatch), ("7", .claimInvalid),
             (#"["gatehouse",7]"#, .claimInvalid), ("null", .claimInvalid),
         ] as [(String?, TokenRefusal.Reason?)])
@@ -60,9 +70,11 @@ import Testing
     @Test(
         "J24: iss is the issuer, byte for byte",
         arguments: [
-            (nil, .claimMissing), (#""https://gate.example/""#, .issuerMismatch), (#""https://Gate.example""#, .issuerMismatch),
+            (nil, .claimMissing), (#""https://gate.example/""#, .issuerMismatch),
+            (#""https://Gate.example""#, .issuerMismatch),
             (#""https://gate.example:443""#, .issuerMismatch), (#""https://gate。example""#, .issuerMismatch),
-            (#"["https://gate.example"]"#, .claimInvalid), (#""gate.example""#, .issuerMismatch), (#""""#, .issuerMismatch),
+            (#"["https://gate.example"]"#, .claimInvalid), (#""gate.example""#, .issuerMismatch),
+            (#""""#, .issuerMismatch),
             (#""https:\/\/gate.example""#, nil), ("null", .claimInvalid),
         ] as [(String?, TokenRefusal.Reason?)])
     func issuer(value: String?, reason: TokenRefusal.Reason?) throws {
@@ -119,7 +131,9 @@ import Testing
         #expect(refusal(token, key.verificationKey, rules, now: late) == nil)
     }
 
-    @Test("The leeway is between 0 and 60 seconds, whatever is asked for", arguments: [(-5.0, 0.0), (61, 60), (.nan, 0), (30, 30)])
+    @Test(
+        "The leeway is between 0 and 60 seconds, whatever is asked for",
+        arguments: [(-5.0, 0.0), (61, 60), (.nan, 0), (30, 30)])
     func leeway(asked: Double, given: Double) {
         #expect(ClaimsRules(leeway: asked).leeway == given)
         var rules = ClaimsRules()

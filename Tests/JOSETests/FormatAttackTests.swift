@@ -25,7 +25,8 @@ import Testing
         let short = Base64URL.encode(#"{"alg":"ES256","typ":"at+jwt" }"#.utf8)
         #expect(short.utf8.count % 4 != 0)
         let twin = short.dropLast() + (short.hasSuffix("Q") ? "R" : "1")
-        #expect(refusal(try forge(key, headerSegment: String(twin), payloadSegment: payload), key.verificationKey) != nil)
+        #expect(
+            refusal(try forge(key, headerSegment: String(twin), payloadSegment: payload), key.verificationKey) != nil)
     }
 
     @Test(
@@ -71,7 +72,8 @@ import Testing
         "J15, J16, J17: payloads that are not one strict JSON object are refused",
         arguments: [
             "", "[]", #""x""#, "null", "1", "{", #"{"exp":1,"exp":9999999999}"#, #"{"exp":9999999999,"\u0065xp":1}"#,
-            #"{"sub":"a","sub":"b"}"#, #"{"x":NaN}"#, #"{"x":1e309}"#, #"{"x":.5}"#, #"{"a":1}{"b":2}"#, #"{"x":"\udc00"}"#,
+            #"{"sub":"a","sub":"b"}"#, #"{"x":NaN}"#, #"{"x":1e309}"#, #"{"x":.5}"#, #"{"a":1}{"b":2}"#,
+            #"{"x":"\udc00"}"#,
             "{\"x\":" + String(repeating: "[", count: 33) + String(repeating: "]", count: 33) + "}",
         ])
     func payloads(payload: String) throws {
@@ -107,9 +109,12 @@ import Testing
     @Test(
         "J19: only the wanted kind of token is accepted",
         arguments: [
-            ("at+jwt", true), ("AT+JWT", true), ("application/at+jwt", true), ("Application/AT+JWT", true), ("JWT", false),
-            ("id_token", false), ("logout+jwt", false), ("dpop+jwt", false), ("gatehouse-assertion+jwt", false), ("", false),
-            ("at+jwt ", false), ("at+jwt; x=y", false), ("application/application/at+jwt", false), ("text/at+jwt", false),
+            ("at+jwt", true), ("AT+JWT", true), ("application/at+jwt", true), ("Application/AT+JWT", true),
+            ("JWT", false),
+            ("id_token", false), ("logout+jwt", false), ("dpop+jwt", false), ("gatehouse-assertion+jwt", false),
+            ("", false),
+            ("at+jwt ", false), ("at+jwt; x=y", false), ("application/application/at+jwt", false),
+            ("text/at+jwt", false),
         ])
     func types(type: String, accepted: Bool) throws {
         let key = try Keys.key(.es256)
@@ -125,6 +130,7 @@ import Testing
             let header = #"{"alg":"ES256","typ":"at+jwt","cty":"\#(nested)"}"#
             #expect(refusal(try forge(key, header: header), key.verificationKey) == .typeMismatch)
         }
-        #expect(refusal(try forge(key, header: #"{"alg":"ES256","typ":"at+jwt","zip":"DEF"}"#), key.verificationKey) == nil)
+        #expect(
+            refusal(try forge(key, header: #"{"alg":"ES256","typ":"at+jwt","zip":"DEF"}"#), key.verificationKey) == nil)
     }
 }

@@ -17,7 +17,8 @@ import Testing
     @Test("Keys are found by kid, byte for byte (J07)")
     func lookup() throws {
         let keys = try JWKSet(
-            parsing: set([.object(try jwk(.es256, keyID: "caf\u{E9}")), .object(try jwk(.rs256, keyID: "b"))]), policy: .local)
+            parsing: set([.object(try jwk(.es256, keyID: "caf\u{E9}")), .object(try jwk(.rs256, keyID: "b"))]),
+            policy: .local)
         #expect(keys.keys.count == 2)
         #expect(keys[keyID: "caf\u{E9}"]?.algorithm == .es256)
         #expect(keys[keyID: "cafe\u{301}"] == nil)
@@ -25,7 +26,9 @@ import Testing
         for unknown in ["", "B", "../../dev/null", "' UNION SELECT 'x'--", "b\u{0}", "b\r\n"] {
             let key = try SigningKey(pem: try Keys.key(.es256).pkcs8PEM(), keyID: unknown)
             let token = try UnverifiedToken(try key.sign(claims: goodClaims, type: "at+jwt"))
-            #expect(throws: TokenRefusal(.keyUnknown, "")) { try token.verify(with: keys, rules: goodRules, now: now).get() }
+            #expect(throws: TokenRefusal(.keyUnknown, "")) {
+                try token.verify(with: keys, rules: goodRules, now: now).get()
+            }
         }
         let good = try SigningKey(pem: try Keys.key(.es256).pkcs8PEM(), keyID: "caf\u{E9}")
         let token = try UnverifiedToken(try good.sign(claims: goodClaims, type: "at+jwt"))
@@ -49,7 +52,8 @@ import Testing
         var encryption = try jwk(.rs256, keyID: "enc")
         encryption["use"] = "enc"
         let bytes = set([
-            ["kty": "XYZ", "kid": "x"], .object(encryption), ["kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"], "no key", 7,
+            ["kty": "XYZ", "kid": "x"], .object(encryption), ["kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"],
+            "no key", 7,
             .object(try jwk(.es256, keyID: "good")), ["kty": "OKP", "crv": "X25519", "x": "AA"],
         ])
         let keys = try JWKSet(parsing: bytes, policy: .remote)
@@ -58,12 +62,16 @@ import Testing
         #expect(throws: JOSEError.self) { try JWKSet(parsing: bytes, policy: .local) }
     }
 
-    @Test("Duplicate kids and mixtures of secrets and public keys are refused", arguments: [JWKSet.Policy.local, .remote])
+    @Test(
+        "Duplicate kids and mixtures of secrets and public keys are refused", arguments: [JWKSet.Policy.local, .remote])
     func refused(policy: JWKSet.Policy) throws {
-        let secret: JSONValue = ["kty": "oct", "kid": "s", "alg": "HS256", "k": .string(Base64URL.encode([UInt8](repeating: 1, count: 32)))]
+        let secret: JSONValue = [
+            "kty": "oct", "kid": "s", "alg": "HS256", "k": .string(Base64URL.encode([UInt8](repeating: 1, count: 32))),
+        ]
         #expect(throws: JOSEError(.duplicateKeyID, "")) {
             try JWKSet(
-                parsing: set([.object(try jwk(.es256, keyID: "a")), .object(try jwk(.rs256, keyID: "a"))]), policy: policy)
+                parsing: set([.object(try jwk(.es256, keyID: "a")), .object(try jwk(.rs256, keyID: "a"))]),
+                policy: policy)
         }
         #expect(throws: JOSEError(.mixedKeySet, "")) {
             try JWKSet(parsing: set([.object(try jwk(.es256)), secret]), policy: policy)
@@ -93,7 +101,8 @@ import Testing
     func file() throws {
         let key = try Keys.key(.es256)
         let forms: [[UInt8]] = [
-            Array(try key.verificationKey.pem().utf8), try key.verificationKey.der(), try #require(key.verificationKey.jwk).serializedBytes(),
+            Array(try key.verificationKey.pem().utf8), try key.verificationKey.der(),
+            try #require(key.verificationKey.jwk).serializedBytes(),
             Array(JWKSet.publicJSON(of: [key.verificationKey]).utf8), Array(("\n" + (try key.pkcs8PEM())).utf8),
         ]
         for bytes in forms { #expect(try JWKSet(file: bytes).keys.map(\.keyID) == [key.keyID]) }

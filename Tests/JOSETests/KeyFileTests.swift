@@ -52,11 +52,14 @@ import Testing
     @Test("A key that does not say gets the usual algorithm of its kind")
     func usual() throws {
         for (algorithm, usual) in [
-            (.rs512, .rs256), (.es256, .es256), (.es384, .es384), (.es512, .es512), (.eddsa, .ed25519), (.ed448, .ed448),
+            (.rs512, .rs256), (.es256, .es256), (.es384, .es384), (.es512, .es512), (.eddsa, .ed25519),
+            (.ed448, .ed448),
         ] as [(SignatureAlgorithm, SignatureAlgorithm)] {
             #expect(try VerificationKey(pem: try Keys.key(algorithm).verificationKey.pem()).algorithm == usual)
         }
-        #expect(try VerificationKey(jwk: ["kty": "oct", "k": .string(Base64URL.encode([UInt8](repeating: 1, count: 64)))]).algorithm == .hs256)
+        #expect(
+            try VerificationKey(jwk: ["kty": "oct", "k": .string(Base64URL.encode([UInt8](repeating: 1, count: 64)))])
+                .algorithm == .hs256)
         let pem = try Keys.key(.rs256).verificationKey.pem()
         #expect(try VerificationKey(parsing: pem.utf8, algorithms: [.es256, .ps384, .rs256]).algorithm == .ps384)
     }
@@ -84,9 +87,12 @@ import Testing
             (with("key_ops", []), .keyUse), (with("key_ops", ["verify", "verify"]), .keyUnreadable),
             (with("key_ops", "verify"), .keyUnreadable), (with("alg", "ES384"), .algorithmMismatch),
             (with("alg", "RS256"), .algorithmMismatch), (with("alg", "HS256"), .algorithmMismatch),
-            (with("alg", "none"), .algorithmMismatch), (with("alg", 1), .keyUnreadable), (with("kty", nil), .keyUnreadable),
-            (with("kty", "RSA"), .keyUnreadable), (with("kty", "ec"), .keyUnsupported), (with("kty", "XYZ"), .keyUnsupported),
-            (with("crv", "P-384"), .keyUnsound), (with("crv", "p-256"), .keyUnsupported), (with("kid", 1), .keyUnreadable),
+            (with("alg", "none"), .algorithmMismatch), (with("alg", 1), .keyUnreadable),
+            (with("kty", nil), .keyUnreadable),
+            (with("kty", "RSA"), .keyUnreadable), (with("kty", "ec"), .keyUnsupported),
+            (with("kty", "XYZ"), .keyUnsupported),
+            (with("crv", "P-384"), .keyUnsound), (with("crv", "p-256"), .keyUnsupported),
+            (with("kid", 1), .keyUnreadable),
             (with("x", "AA"), .keyUnsound), (with("x", "A=="), .keyUnreadable), (with("y", good["x"]), .keyUnsound),
             (with("d", "AA"), .keyUnsound),
         ]
@@ -129,7 +135,9 @@ import Testing
         #expect(throws: Never.self) { try VerificationKey(jwk: secret([UInt8](repeating: 1, count: 32), "HS256")) }
     }
 
-    @Test("What is no key is refused", arguments: ["", "{}", "[]", "{\"keys\":[]}", "hello", "0", "-----BEGIN PUBLIC KEY-----"])
+    @Test(
+        "What is no key is refused",
+        arguments: ["", "{}", "[]", "{\"keys\":[]}", "hello", "0", "-----BEGIN PUBLIC KEY-----"])
     func noKey(text: String) {
         #expect(throws: JOSEError.self) { try VerificationKey(parsing: text.utf8) }
         #expect(throws: JOSEError.self) { try SigningKey(parsing: text.utf8) }

@@ -18,7 +18,8 @@ import Testing
     @Test(
         "J01: alg none in every spelling is refused, signed or not",
         arguments: [
-            #""none""#, #""None""#, #""NONE""#, #""nOnE""#, #""none ""#, #""no\u006ee""#, #""""#, "null", "0", "[]", nil,
+            #""none""#, #""None""#, #""NONE""#, #""nOnE""#, #""none ""#, #""no\u006ee""#, #""""#, "null", "0", "[]",
+            nil,
         ])
     func none(value: String?) throws {
         let key = try Keys.key(.es256)
@@ -45,7 +46,9 @@ import Testing
         #expect(refusal(token, key.verificationKey) == nil)
     }
 
-    @Test("J03: a public key taken for a shared secret signs nothing", arguments: [.rs256, .es256, .ed25519] as [SignatureAlgorithm])
+    @Test(
+        "J03: a public key taken for a shared secret signs nothing",
+        arguments: [.rs256, .es256, .ed25519] as [SignatureAlgorithm])
     func confusion(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(algorithm)
         let pem = try key.verificationKey.pem()
@@ -54,7 +57,8 @@ import Testing
             Array(pem.utf8), Array(pem.utf8.dropLast()), Array((" " + pem).utf8), Array(("\n" + pem).utf8),
             Array(pem.split(separator: "\n").joined(separator: "\r\n").utf8), try key.verificationKey.der(),
             Array(jwk.serialized().utf8), Array(JWKSet.publicJSON(of: [key.verificationKey]).utf8),
-            Array(key.verificationKey.thumbprint.utf8), Base64URL.decode(jwk["x"]?.stringValue ?? jwk["n"]?.stringValue ?? "") ?? [],
+            Array(key.verificationKey.thumbprint.utf8),
+            Base64URL.decode(jwk["x"]?.stringValue ?? jwk["n"]?.stringValue ?? "") ?? [],
         ]
         for secret in secrets {
             let padded = secret + [UInt8](repeating: 0, count: max(0, 64 - secret.count))
@@ -128,7 +132,8 @@ import Testing
         let (r, s) = (Array(raw.prefix(half)), Array(raw.suffix(half)))
         let odd: [[UInt8]] = [
             zero + zero, zero + one, one + zero, r + zero, zero + s, ones + ones, r + ones, s + r,
-            [], [0], [0x30, 0], [0x30, 0x06, 2, 1, 0, 2, 1, 0], Array(raw.dropFirst()), Array(raw.dropLast()), raw + [0],
+            [], [0], [0x30, 0], [0x30, 0x06, 2, 1, 0, 2, 1, 0], Array(raw.dropFirst()), Array(raw.dropLast()),
+            raw + [0],
             [0] + raw, raw + raw, [UInt8](repeating: 0x41, count: raw.count), [0x30, 0x44, 2, 32] + raw,
             [UInt8](repeating: 7, count: 4000),
         ]
@@ -189,7 +194,9 @@ import Testing
         #expect(refusal(good, key.verificationKey) == nil)
     }
 
-    @Test("J12: RSA signatures of odd numbers and lengths are refused", arguments: [.rs256, .ps256] as [SignatureAlgorithm])
+    @Test(
+        "J12: RSA signatures of odd numbers and lengths are refused",
+        arguments: [.rs256, .ps256] as [SignatureAlgorithm])
     func rsa(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(algorithm)
         let good = try forge(key)
@@ -215,7 +222,9 @@ import Testing
             let token = try UnverifiedToken(try key.sign(payload: payload))
             #expect(try token.verifySignature(with: key.verificationKey).get().payload == payload)
             let detached = try UnverifiedToken(try key.sign(detachedPayload: payload))
-            #expect(try detached.verifySignature(with: key.verificationKey, detachedPayload: payload).get().payload == payload)
+            #expect(
+                try detached.verifySignature(with: key.verificationKey, detachedPayload: payload).get().payload
+                    == payload)
             let other = detached.verifySignature(with: key.verificationKey, detachedPayload: payload + [1])
             #expect(throws: TokenRefusal(.signatureInvalid, "")) { try other.get() }
         }

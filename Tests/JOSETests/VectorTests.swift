@@ -50,6 +50,48 @@ import Testing
         }
     }
 
+    /// RFC 7515 A.1-A.4, RFC 7520 4.1-4.5 and RFC 8037 A.4 are all the compact examples there are.
+    @Test("Every compact example of the RFCs is there, by id")
+    func complete() throws {
+        let cases = try #require(try vector("rfc/jws.json")["cases"]?.arrayValue)
+        let ids = Set(cases.compactMap { $0.objectValue?["id"]?.stringValue })
+        #expect(
+            ids == [
+                "RFC 7515 A.1", "RFC 7515 A.2", "RFC 7515 A.3", "RFC 7515 A.4", "RFC 7520 4.1", "RFC 7520 4.2",
+                "RFC 7520 4.3", "RFC 7520 4.4", "RFC 7520 4.5", "RFC 8037 A.4",
+            ])
+    }
+
+    @Test(
+        "The RFCs' examples that are no signed compact token are refused",
+        arguments: [
+            // RFC 7515 A.5: the unsecured JWS.
+            (
+                "RFC 7515 A.5",
+                "eyJhbGciOiJub25lIn0.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9"
+                    + "pc19yb290Ijp0cnVlfQ."
+            ),
+            // RFC 7515 A.6 and RFC 7520 4.8: the general JSON serialization, several signatures.
+            (
+                "RFC 7515 A.6",
+                #"{"payload":"eyJpc3MiOiJqb2UifQ","signatures":[{"protected":"eyJhbGciOiJSUzI1NiJ9","#
+                    + #""header":{"kid":"2010-12-29"},"signature":"AA"}]}"#
+            ),
+            // RFC 7515 A.7, RFC 7520 4.6 and 4.7: the flattened one, with members that nobody signed.
+            (
+                "RFC 7515 A.7",
+                #"{"payload":"eyJpc3MiOiJqb2UifQ","protected":"eyJhbGciOiJFUzI1NiJ9","#
+                    + #""header":{"kid":"e9bc097a-ce51-4036-9562-d2ade882db0d"},"signature":"AA"}"#
+            ),
+        ])
+    func noCompactToken(id: String, text: String) throws {
+        for algorithm in available {
+            let key = try Keys.key(algorithm).verificationKey
+            let reason = refusal(text, key, ClaimsRules(requiredClaims: []))
+            #expect(reason == .malformed || reason == .algorithmNotAllowed, "\(id)")
+        }
+    }
+
     private func accepted(_ result: Result<VerifiedPayload, TokenRefusal>) -> Bool {
         if case .success = result { true } else { false }
     }

@@ -71,7 +71,8 @@ import Testing
     @Test(
         "What is no key is refused",
         arguments: [
-            "", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----",
+            "", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+            "-----BEGIN PRIVATE KEY-----",
             "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
             "-----BEGIN DH PARAMETERS-----\nMIIB\n-----END DH PARAMETERS-----\n",
         ])
@@ -111,7 +112,7 @@ import Testing
         for exponent in [[1], [3], [1, 0, 0], [0x01, 0x00, 0x02], []] as [[UInt8]] {
             #expect(throws: LibcryptoError.self) { try PublicKey(rsaModulus: n, exponent: exponent) }
         }
-        #expect(throws: LibcryptoError.self) { try PublicKey(rsaModulus: Array(n.prefix(128)) , exponent: e) }
+        #expect(throws: LibcryptoError.self) { try PublicKey(rsaModulus: Array(n.prefix(128)), exponent: e) }
         var even = n
         even[255] &= 0xFE
         #expect(throws: LibcryptoError.self) { try PublicKey(rsaModulus: even, exponent: e) }

@@ -49,11 +49,15 @@ import Testing
                     password: Array("password".utf8), salt: Array("NaCl".utf8), n: 1024, r: 8, p: 16, length: 64))
                 == "fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162"
                 + "2eaf30d92e22a3886ff109279d9830dac727afb94a83ee6d8360cbdfa2cc0640")
-        #expect(throws: LibcryptoError.self) { try Scrypt.derive(password: [1], salt: [], n: 3, r: 1, p: 1, length: 64) }
+        #expect(throws: LibcryptoError.self) {
+            try Scrypt.derive(password: [1], salt: [], n: 3, r: 1, p: 1, length: 64)
+        }
         #expect(throws: LibcryptoError.self) {
             try Scrypt.derive(password: [1], salt: [], n: 1 << 40, r: 8, p: 1, length: 64)
         }
-        #expect(throws: LibcryptoError.self) { try Scrypt.derive(password: [1], salt: [], n: 16, r: 1, p: 1, length: 0) }
+        #expect(throws: LibcryptoError.self) {
+            try Scrypt.derive(password: [1], salt: [], n: 16, r: 1, p: 1, length: 0)
+        }
     }
 
     @Test("Random bytes are as many as asked for and not the same twice")

@@ -52,6 +52,28 @@ struct FamilyConformanceTests {
         }
     }
 
+    @Test("Other nodes hear how long a refreshed family's token lasts; it never shrinks", arguments: Backend.available)
+    func refreshed(_ backend: Backend) async throws {
+        try await backend.withPlace { place in
+            let here = try await place.open()
+            let ear = Ear(try await place.open())
+            let family = Sample.family()
+            try await here.insert(family: family)
+            var next = Sample.rotated(family, token: 101)
+            next.tokenExpiresAt = Sample.now + 500
+            #expect(try await here.rotate(family: next))
+            #expect(try await ear.hears { $0.contains(.familyRefreshed(id: "fam", tokenExpiresAt: Sample.now + 500)) })
+            try await here.extend(familyID: "fam", tokenExpiresAt: Sample.now + 400)
+            #expect(try await here.family(id: "fam")?.tokenExpiresAt == Sample.now + 500)
+            try await here.extend(familyID: "fam", tokenExpiresAt: Sample.now + 600)
+            #expect(try await ear.hears { $0.contains(.familyRefreshed(id: "fam", tokenExpiresAt: Sample.now + 600)) })
+            #expect(!ear.changes.contains(.familyRefreshed(id: "fam", tokenExpiresAt: Sample.now + 400)))
+            _ = try await here.endFamily(id: "fam", at: Sample.now, revokedUntil: Sample.now + 900)
+            try await here.extend(familyID: "fam", tokenExpiresAt: Sample.now + 700)
+            #expect(try await here.family(id: "fam")?.tokenExpiresAt == Sample.now + 600)
+        }
+    }
+
     @Test("The end of a family ends its home and guests and revokes its tokens, once", arguments: Backend.available)
     func end(_ backend: Backend) async throws {
         try await backend.withStore { store in

@@ -17,11 +17,14 @@ struct PostgresLinkTests {
         await #expect(throws: StateSurfaceError(.unavailable, "")) {
             try await store.insert(session: Sample.session("ses_b", secret: 2))
         }
+        // A link that was closed is noticed at once, long before it could be called silent.
+        #expect(try await eventually(within: .seconds(1)) { store.feedIsLost() })
         #expect(try await eventually(within: .seconds(4)) { store.sinceLastBeat() > .seconds(2) })
         #expect(ear.changes.isEmpty)
         try cluster.start()
         #expect(try await ear.hears(within: .seconds(10)) { $0.contains(.reset) })
         #expect(try await eventually(within: .seconds(2)) { store.sinceLastBeat() < .seconds(1) })
+        #expect(!store.feedIsLost())
         #expect(try await store.session(id: "ses_a") != nil)
         #expect(try await store.session(id: "ses_b") == nil)
         await store.close()

@@ -56,4 +56,36 @@ import Testing
         #expect(cop.admitLogin(address: "ab", account: "c").failure == nil)
         #expect(cop.admitLogin(address: "a", account: "bc").failure == nil)
     }
+
+    @Test("What other nodes counted counts here, and an attempt that is refused for it takes nothing")
+    func history() throws {
+        let cop = self.makeCop(2)
+        func judge(byAddress: Int64, byAccount: Int64) throws -> Denial? {
+            let attempt = try cop.admitLogin(address: "a", account: "x").get()
+            return cop.judge(attempt, failuresByAddress: byAddress, failuresByAccount: byAccount)
+        }
+        for _ in 0..<50 { #expect(try judge(byAddress: 0, byAccount: 2)?.code == .rateLimited) }
+        for _ in 0..<50 { #expect(try judge(byAddress: 20, byAccount: 0)?.code == .rateLimited) }
+        #expect(try judge(byAddress: 19, byAccount: 1) == nil)
+    }
+
+    @Test("Without limits nothing that was counted matters")
+    func unlimited() throws {
+        let cop = TrafficCop(limits: RateLimits(enabled: false), clock: { [clock] in clock.now })
+        let attempt = try cop.admitLogin(address: "a", account: "x").get()
+        #expect(!cop.limitsLogins && cop.judge(attempt, failuresByAddress: 999, failuresByAccount: 999) == nil)
+    }
+
+    @Test("Counters have names of their own that say nothing of whom they count")
+    func counters() throws {
+        let cop = self.makeCop()
+        let names = try [("a", "x"), ("a", "y"), ("b", "x")].map { address, account in
+            try cop.admitLogin(address: address, account: account).get().counters
+        }
+        #expect(Set(names.map(\.byAccount)).count == 3 && Set(names.map(\.byAddress)).count == 2)
+        #expect(Set(names.map(\.byAccount)).isDisjoint(with: names.map(\.byAddress)))
+        #expect(names.allSatisfy { $0.byAccount.utf8.count == 22 })
+        // The same at every node and after a restart.
+        #expect(try self.makeCop().admitLogin(address: "a", account: "x").get().counters == names[0])
+    }
 }

@@ -17,14 +17,17 @@ static char *contents(const char *path) {
 static jwt_alg_t algorithm;
 static char *private_key, *public_key, *token, *claims;
 
-// The whole judgement: signature, algorithm, issuer, audience, exp and nbf.
+// The whole judgement: signature and algorithm by the library, issuer, audience and dates by hand, because Debian's
+// version has no rules for them.
 static int verify(void) {
     jwt_t *jwt = NULL;
-    jwt_valid_t *rules = NULL;
     if (jwt_decode(&jwt, token, (unsigned char *)public_key, (int)strlen(public_key))) return 0;
-    int good = !jwt_valid_new(&rules, algorithm) && !jwt_valid_set_now(rules, 1800000000)
-        && !jwt_valid_add_grant(rules, "iss", "https://gate.example.com") && jwt_validate(jwt, rules) == 0;
-    jwt_valid_free(rules);
+    const char *issuer = jwt_get_grant(jwt, "iss");
+    char *audience = jwt_get_grants_json(jwt, "aud");
+    int good = jwt_get_alg(jwt) == algorithm && issuer && strcmp(issuer, "https://gate.example.com") == 0
+        && audience && strstr(audience, "\"gatehouse\"") && jwt_get_grant_int(jwt, "exp") > 1800000000
+        && jwt_get_grant_int(jwt, "nbf") <= 1800000000;
+    free(audience);
     jwt_free(jwt);
     return good;
 }
@@ -34,9 +37,10 @@ static int sign(void) {
     if (jwt_new(&jwt) || jwt_add_grants_json(jwt, claims)) return 0;
     if (jwt_set_alg(jwt, algorithm, (unsigned char *)private_key, (int)strlen(private_key))) return 0;
     char *text = jwt_encode_str(jwt);
-    jwt_free_str(text);
+    int good = text != NULL;
+    free(text);
     jwt_free(jwt);
-    return text != NULL;
+    return good;
 }
 
 static double seconds(void) {

@@ -39,7 +39,9 @@ package struct APIResponder: HTTPResponder {
             return refusalResponse(refusal, services, context.facts, cookies: [])
         }
         do {
-            return try await router.respond(to: request, context: context)
+            let response = try await router.respond(to: request, context: context)
+            if request.method != .get, request.method != .head { await services.leasesSettled() }
+            return response
         } catch {
             return refusalResponse(Problem.from(error), services, context.facts, cookies: [])
         }

@@ -19,6 +19,9 @@ package struct APIServices: Sendable {
     package var storeIsAlive: @Sendable () -> Bool = { true }
     /// Remembers failed logins; where nothing is given, nothing is remembered but in memory.
     package var countFailures: FailureCounter = { _, _ in 0 }
+    /// Returns when everything that a change made here has ended is closed: awaited before the answer leaves, so that
+    /// nothing from before a login outlives it.
+    package var leasesSettled: @Sendable () async -> Void = {}
     /// Writes a refusal, with its reason, to the audit log.
     package var refused: @Sendable (_ problem: Problem, _ requestID: String) -> Void = { _, _ in }
 

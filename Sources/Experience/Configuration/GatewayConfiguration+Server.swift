@@ -11,6 +11,10 @@ extension GatewayConfiguration {
         package var allowedOrigins: [String] = []
         /// `server.trusted_proxies`: addresses or CIDR blocks whose forwarded headers count.
         package var trustedProxies: [String] = []
+        /// `server.proxy_protocol`: whether every connection begins with a PROXY protocol header.
+        package var proxyProtocol = false
+        /// `server.max_connections`: connections open at a time; nil for as many as the system takes.
+        package var maxConnections: Int?
         /// `server.hosts`: names this gateway answers to; empty answers to any.
         package var hosts: [String] = []
         /// `server.tls`: nil serves plain HTTP.

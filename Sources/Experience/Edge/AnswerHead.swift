@@ -14,11 +14,19 @@ enum AnswerHead {
 
     /// One field. A value that could end the line is left out whole: it can only be a fault of our own.
     static func write(field name: String, _ value: String, to head: inout ByteBuffer) {
-        guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else { return }
+        guard isSafe(value) else { return }
         head.writeString(name)
         head.writeStaticString(": ")
         head.writeString(value)
         head.writeStaticString("\r\n")
+    }
+
+    private static func isSafe(_ value: String) -> Bool {
+        var value = value
+        return value.withUTF8 { bytes in
+            for byte in bytes where byte < 0x20 && byte != 0x09 || byte == 0x7f { return false }
+            return true
+        }
     }
 }
 

@@ -42,6 +42,11 @@ package enum IPAddress {
         return v6.starts(with: mapped) ? Array(v6.dropFirst(12)) : v6
     }
 
+    /// 4 or 16 bytes in the form that one address has here.
+    static func canonical(_ bytes: [UInt8]) -> [UInt8]? {
+        bytes.count == 4 ? bytes : Self.bytes(of: text(of: bytes))
+    }
+
     static func bytes(of address: SocketAddress) -> [UInt8]? {
         address.ipAddress.flatMap { text in bytes(of: String(text.prefix { $0 != "%" })) }
     }

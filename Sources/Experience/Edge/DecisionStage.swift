@@ -91,7 +91,8 @@ struct DecisionStage {
             return refuse(Problem(.notFound, status: 403, detail: "No route covers this path.", reason: "no_route"))
         case .methodNotAllowed:
             return refuse(
-                Problem(.methodNotAllowed, status: 403, detail: "The route does not take this method.", reason: "method"))
+                Problem(
+                    .methodNotAllowed, status: 403, detail: "The route does not take this method.", reason: "method"))
         case .route(let route):
             if original.path.containsEncodedSlash, !route.configuration.encodedSlash {
                 return refuse(Problem(.badMessage, reason: "encoded_slash"))
@@ -106,12 +107,14 @@ struct DecisionStage {
         do {
             let query = original.query.map { RequestQuery(ByteBuffer(bytes: $0)) }
             let offers = try Subprotocols.read(head)
-            let asksForSocket = head.present.contains(.secWebSocketKey) || !offers.tokens.isEmpty || !offers.sessions.isEmpty
+            let asksForSocket =
+                head.present.contains(.secWebSocketKey) || !offers.tokens.isEmpty || !offers.sessions.isEmpty
             if terms.webSocket, try asksForSocket || query?.contains(anyOf: UpgradeGate.credentialNames) == true {
                 return try judgeSocket(query, offers, route)
             }
             if try query?.contains(anyOf: ["access_token"]) == true {
-                throw Problem(.invalidRequest, detail: "Send the access token in Authorization.", reason: "token_in_query")
+                throw Problem(
+                    .invalidRequest, detail: "Send the access token in Authorization.", reason: "token_in_query")
             }
         } catch let problem as Problem {
             return refuse(problem)

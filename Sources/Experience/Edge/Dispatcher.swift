@@ -154,7 +154,6 @@ struct Dispatcher {
         return RouteStage(dispatcher: self, request: request, route: RuntimeTarget.route, runtimePool: pool).start()
     }
 
-
     /// The page and its files.
     private func asset(_ request: EdgeRequest) -> (any Exchange)?? {
         guard let asset = services.assets[request.path] else { return nil }

@@ -300,7 +300,8 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
             return false
         }
         phase = .head
-        scanner = HeadScanner(limits: services.wireLimits)
+        // What is read next goes into a buffer of its own: this one's storage belongs to the request that is over.
+        if inbound.readableBytes == 0 { inbound = ByteBuffer() }
         deadline.arm(after: inbound.readableBytes > 0 ? services.headerTimeout : services.idleTimeout)
         return true
     }
@@ -508,9 +509,11 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Respo
 
     private func closeOutput() {
         guard phase == .lingering, let context else { return }
-        if isInputClosed || origin.isStream { return closeNow() }
+        if isInputClosed || (origin.isStream && decoder.isComplete) { return closeNow() }
         isOutputClosed = true
         deadline.arm(after: .milliseconds(500))
+        // A stream has ended with its answer; a client that still sends is given the moment to see that.
+        if origin.isStream { return }
         context.close(mode: .output, promise: nil)
     }
 

@@ -16,29 +16,47 @@ struct EdgePipeline: Sendable {
         guard let state = loops[ObjectIdentifier(channel.eventLoop)] else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
-        services.metrics.connections.add(1, ordering: .relaxed)
+        let metrics = services.metrics
+        metrics.connections.add(1, ordering: .relaxed)
+        let open = metrics.openConnections.add(1, ordering: .relaxed).newValue
+        channel.closeFuture.whenComplete { _ in metrics.openConnections.subtract(1, ordering: .relaxed) }
+        if let most = services.configuration.server.maxConnections, open > most {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
         return channel.eventLoop.makeCompletedFuture {
             let peer = channel.remoteAddress.flatMap(IPAddress.bytes(of:))
-            guard let tls else {
-                let origin = ConnectionOrigin(peer: peer, isTLS: false, isStream: false)
-                try add(to: channel, state.value, origin)
-                return
+            guard services.configuration.server.proxyProtocol else { return try serve(channel, peer, state) }
+            // Only a balancer that is trusted may say whom a connection comes from; nobody else speaks this here.
+            guard ForwardedFacts.isTrusted(peer, services) else {
+                services.warnOfForwarding()
+                throw ChannelError.operationUnsupported
             }
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
-            // Whoever opens a connection and says nothing is not waited for.
-            let handshake = channel.eventLoop.scheduleTask(in: services.headerTimeout) { channel.close(promise: nil) }
-            let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
-                handshake.cancel()
-                return channel.eventLoop.makeCompletedFuture {
-                    guard case .negotiated("h2") = result else {
-                        let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)
-                        return try add(to: channel, state.value, origin)
-                    }
-                    try serveStreams(of: channel, peer, state)
-                }
+            let reader = ProxyProtocolHandler(channel: channel, timeout: services.headerTimeout) { source in
+                try serve(channel, source ?? peer, state)
             }
-            try channel.pipeline.syncOperations.addHandler(negotiation)
+            try channel.pipeline.syncOperations.addHandler(reader)
         }
+    }
+
+    private func serve(_ channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
+        guard let tls else {
+            let origin = ConnectionOrigin(peer: peer, isTLS: false, isStream: false)
+            return try add(to: channel, state.value, origin)
+        }
+        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
+        // Whoever opens a connection and says nothing is not waited for.
+        let handshake = channel.eventLoop.scheduleTask(in: services.headerTimeout) { channel.close(promise: nil) }
+        let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
+            handshake.cancel()
+            return channel.eventLoop.makeCompletedFuture {
+                guard case .negotiated("h2") = result else {
+                    let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)
+                    return try add(to: channel, state.value, origin)
+                }
+                try serveStreams(of: channel, peer, state)
+            }
+        }
+        try channel.pipeline.syncOperations.addHandler(negotiation)
     }
 
     /// HTTP/2: every stream is a connection of its own, and a connection without any is not kept for long.

@@ -26,7 +26,8 @@ final class Listener: Sendable {
     ///
     /// - Parameter connect: makes the pipeline of a new connection; called on the connection's loop.
     static func bind(
-        _ wanted: ListenAddress, loops: [any EventLoop], connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+        _ wanted: ListenAddress, loops: [any EventLoop],
+        connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) async throws -> Listener {
         // Kernels spread connections over sockets that share a port; whoever else has the port must be told first.
         try await probe(wanted, on: loops)
@@ -83,7 +84,8 @@ final class Listener: Sendable {
             .childChannelInitializer(connect)
         if shares {
             bootstrap = bootstrap.serverChannelOption(
-                ChannelOptions.Types.SocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_REUSEPORT)), value: 1)
+                ChannelOptions.Types.SocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_REUSEPORT)),
+                value: 1)
         }
         return bootstrap
     }
@@ -123,7 +125,9 @@ final class ServerTLS: Sendable {
 
     private static func context(_ files: GatewayConfiguration.TLS) throws -> NIOSSLContext {
         do {
-            let chain = try NIOSSLCertificate.fromPEMFile(files.certificate).map { NIOSSLCertificateSource.certificate($0) }
+            let chain = try NIOSSLCertificate.fromPEMFile(files.certificate).map {
+                NIOSSLCertificateSource.certificate($0)
+            }
             let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain, privateKey: .privateKey(key))
@@ -132,7 +136,9 @@ final class ServerTLS: Sendable {
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw ListenError(
-                description: "server.tls: certificate \(files.certificate) and key \(files.key) can't be used (\(error)): give a PEM chain and its PEM key")
+                description:
+                    "server.tls: certificate \(files.certificate) and key \(files.key) can't be used (\(error)): give a PEM chain and its PEM key"
+            )
         }
     }
 

@@ -13,6 +13,11 @@ final class LoopStates: Sendable {
         Dictionary(all.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// Returns when every loop has done what it had been given before.
+    func settled() async {
+        for bound in all { try? await bound.eventLoop.submit {}.get() }
+    }
+
     /// Runs on every loop; does not wait.
     func onEach(_ body: @escaping @Sendable (LoopState) -> Void) {
         for bound in all { bound.eventLoop.execute { body(bound.value) } }

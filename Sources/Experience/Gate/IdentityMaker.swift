@@ -15,7 +15,7 @@ struct IdentityMaker {
         if isRuntime { identity.session = admitted.permit?.sessionID }
         guard identity.user != nil else { return identity }
         let key = AssertionCache.Key(
-            subject: admitted.principal?.tokenID ?? admitted.permit?.sessionID ?? "",
+            tenant: identity.tenant, user: identity.user, client: admitted.principal?.clientID, scope: identity.scope,
             session: identity.session, route: route.index)
         let now = loop.now()
         if let kept = loop.assertions.assertion(for: key, now: now) {
@@ -33,11 +33,14 @@ struct IdentityMaker {
 
 /// Assertions that were signed a moment ago, of one event loop.
 ///
-/// An assertion is good for a minute and says nothing of the single request, so a caller's next requests to the same
-/// route carry the same one for half of that time.
+/// An assertion is good for a minute and says nothing of the single request or token, so a caller's next requests to the
+/// same route carry the same one for half of that time.
 final class AssertionCache {
     struct Key: Hashable {
-        var subject: String
+        var tenant: String?
+        var user: String?
+        var client: String?
+        var scope: String?
         var session: String?
         var route: Int
     }

@@ -91,9 +91,10 @@ final class UpstreamPool {
                 }
             }
         let opened: EventLoopFuture<any Channel>
-        switch target.address {
-        case .host(let host, let port): opened = bootstrap.connect(host: host, port: port)
-        case .unixSocket(let path): opened = bootstrap.connect(unixDomainSocketPath: path)
+        switch (target.socketAddress, target.address) {
+        case (let address?, _): opened = bootstrap.connect(to: address)
+        case (nil, .host(let host, let port)): opened = bootstrap.connect(host: host, port: port)
+        case (nil, .unixSocket(let path)): opened = bootstrap.connect(unixDomainSocketPath: path)
         }
         let connected = opened.flatMapThrowing { channel in
             try channel.pipeline.syncOperations.handler(type: UpstreamConnection.self)

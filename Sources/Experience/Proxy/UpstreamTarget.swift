@@ -9,6 +9,8 @@ struct UpstreamTarget: Sendable, Hashable {
 
     let address: Address
     let isTLS: Bool
+    /// The address, where it needs no resolver.
+    let socketAddress: SocketAddress?
     /// What goes before every forwarded path, without a trailing slash.
     let basePath: [UInt8]
 
@@ -18,6 +20,7 @@ struct UpstreamTarget: Sendable, Hashable {
             let path = String(url.dropFirst("unix:".count))
             guard path.hasPrefix("/") else { return nil }
             address = .unixSocket(path)
+            socketAddress = try? SocketAddress(unixDomainSocketPath: path)
             isTLS = false
             basePath = []
             return
@@ -32,6 +35,7 @@ struct UpstreamTarget: Sendable, Hashable {
         guard let host, !host.isEmpty, !authority.contains("@") else { return nil }
         guard let port = port.isEmpty ? (isTLS ? 443 : 80) : UInt16(port).map(Int.init), port > 0 else { return nil }
         self.address = .host(host, port: port)
+        self.socketAddress = try? SocketAddress(ipAddress: host, port: port)
         self.isTLS = isTLS
         self.basePath = path
     }

@@ -38,6 +38,8 @@ final class LeaseWatch: Sendable {
         switch change {
         case .session(let id, let state, let epoch):
             if state.isLive {
+                // Nobody can hold anything of an epoch before the first: new sessions wake no loop.
+                guard epoch > 0 else { return }
                 loops.onEach { $0.leases.sessionMoved(id, to: epoch) }
             } else {
                 loops.onEach { $0.leases.sessionEnded(id) }

@@ -67,8 +67,10 @@ public enum TokenLint {
                 : finding("alg", "3.1", .fail, "alg is not an algorithm that is known here")
         }
         if algorithm.isSymmetric {
-            return finding("alg", "3.5", .warn, "alg is symmetric: whoever can verify can also sign, and a weak "
-                + "secret can be guessed from one token")
+            return finding(
+                "alg", "3.5", .warn,
+                "alg is symmetric: whoever can verify can also sign, and a weak "
+                    + "secret can be guessed from one token")
         }
         if algorithm == .eddsa {
             return finding("alg", "3.1", .warn, "EdDSA names several algorithms (RFC 9864): say Ed25519")
@@ -91,10 +93,12 @@ public enum TokenLint {
         guard let keyID = header.keyID else {
             return finding("kid", "3.10", .warn, "no kid: only a verifier with exactly one key can verify it")
         }
-        let isPlain = !keyID.isEmpty && keyID.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                || "-_.:=+/@".utf8.contains(byte)
-        }
+        let isPlain =
+            !keyID.isEmpty
+            && keyID.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || "-_.:=+/@".utf8.contains(byte)
+            }
         let climbs = keyID.contains("..") || keyID.hasPrefix("/")
         return isPlain && !climbs
             ? finding("kid", "3.10", .ok, "kid is a plain name")

@@ -68,9 +68,10 @@ enum JWK {
         let n = try members.number(JWKName.modulus)
         let e = try members.number(JWKName.exponent)
         guard members.has(JWKName.privateNumber) else {
-            return .public(try JOSEError.mapping { () throws(LibcryptoError) in
-                try PublicKey(rsaModulus: n, exponent: e)
-            })
+            return .public(
+                try JOSEError.mapping { () throws(LibcryptoError) in
+                    try PublicKey(rsaModulus: n, exponent: e)
+                })
         }
         guard !members.has(JWKName.otherPrimes) else {
             throw JOSEError(.keyUnsupported, "an RSA key of more than two primes")
@@ -90,14 +91,16 @@ enum JWK {
         let x = try members.bytes(JWKName.x)
         let y = try members.bytes(JWKName.y)
         guard members.has(JWKName.privateNumber) else {
-            return .public(try JOSEError.mapping { () throws(LibcryptoError) in
-                try PublicKey(curve: curve, x: x, y: y)
-            })
+            return .public(
+                try JOSEError.mapping { () throws(LibcryptoError) in
+                    try PublicKey(curve: curve, x: x, y: y)
+                })
         }
         let d = try members.bytes(JWKName.privateNumber)
-        return .private(try JOSEError.mapping { () throws(LibcryptoError) in
-            try PrivateKey(curve: curve, d: d, x: x, y: y)
-        })
+        return .private(
+            try JOSEError.mapping { () throws(LibcryptoError) in
+                try PrivateKey(curve: curve, d: d, x: x, y: y)
+            })
     }
 
     private static func octetKeyPair(_ members: JWKMembers) throws(JOSEError) -> KeyMaterial.Content {
@@ -141,7 +144,8 @@ enum JWK {
         let secret = try members.bytes(JWKName.secret)
         // The classic confusion: a public key, which everybody knows, taken for a shared secret.
         let boundary = Array("-----BEGIN ".utf8)
-        let looksLikePEM = secret.count >= boundary.count
+        let looksLikePEM =
+            secret.count >= boundary.count
             && (0...(secret.count - boundary.count)).contains { secret[$0...].starts(with: boundary) }
         guard !looksLikePEM else { throw JOSEError(.keyUnsound, "a secret that is a PEM text") }
         return secret

@@ -79,9 +79,24 @@ public struct Claims: Sendable {
     /// Whether `aud` is there.
     var hasAudience: Bool { places.audience >= 0 }
 
-    /// Whether `aud` is a list of nobody.
-    var hasNoAudience: Bool {
-        if case .array(let values) = value(places.audience) { values.isEmpty } else { false }
+    /// Whether a claim is there, and whether it says anything.
+    enum Presence { case there, missing, empty }
+
+    /// The presence of `iss`, `sub`, `jti` or `aud`, without taking a copy.
+    func presence(of name: ShortName) -> Presence {
+        let place =
+            switch name {
+            case .issuer: places.issuer
+            case .subject: places.subject
+            case .tokenID: places.tokenID
+            default: places.audience
+            }
+        guard place >= 0 else { return .missing }
+        return switch members.members[place].value {
+        case .string(let text): text.isEmpty && name != .audience ? .empty : .there
+        case .array(let values): values.isEmpty ? .empty : .there
+        default: .there
+        }
     }
 
     /// Whether `aud` names exactly this audience.

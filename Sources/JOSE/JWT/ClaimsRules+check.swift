@@ -59,15 +59,10 @@ extension ClaimsRules {
         return nil
     }
 
-    private enum Presence { case there, missing, empty }
-
-    private func presence(of claim: RequiredClaim, _ claims: Claims) -> Presence {
+    private func presence(of claim: RequiredClaim, _ claims: Claims) -> Claims.Presence {
         // The registered claims were found and typed when the claims were read.
         switch claim.short {
-        case .issuer: Self.presence(claims.issuer)
-        case .subject: Self.presence(claims.subject)
-        case .tokenID: Self.presence(claims.tokenID)
-        case .audience: !claims.hasAudience ? .missing : claims.hasNoAudience ? .empty : .there
+        case .issuer?, .subject?, .tokenID?, .audience?: claim.short.map(claims.presence(of:)) ?? .missing
         case .expiresAt: claims.expiresAt == nil ? .missing : .there
         case .notBefore: claims.notBefore == nil ? .missing : .there
         case .issuedAt: claims.issuedAt == nil ? .missing : .there
@@ -80,10 +75,6 @@ extension ClaimsRules {
             default: .there
             }
         }
-    }
-
-    private static func presence(_ text: String?) -> Presence {
-        text.map { $0.isEmpty ? .empty : .there } ?? .missing
     }
 
     /// Everything about dates that waiting or refreshing does not mend.

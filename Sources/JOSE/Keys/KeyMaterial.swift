@@ -23,13 +23,15 @@ struct KeyMaterial: Sendable {
             }
             self = try JWK.material(of: object, for: operation)
         case .der:
-            self.init(try JOSEError.mapping { () throws(LibcryptoError) in
-                try KeyDecoder.decode(der: bytes, passphrase: passphrase)
-            })
+            self.init(
+                try JOSEError.mapping { () throws(LibcryptoError) in
+                    try KeyDecoder.decode(der: bytes, passphrase: passphrase)
+                })
         case .pem:
-            self.init(try JOSEError.mapping { () throws(LibcryptoError) in
-                try KeyDecoder.decode(pem: bytes, passphrase: passphrase)
-            })
+            self.init(
+                try JOSEError.mapping { () throws(LibcryptoError) in
+                    try KeyDecoder.decode(pem: bytes, passphrase: passphrase)
+                })
         case .unknown(let why):
             throw JOSEError(.keyUnreadable, why)
         }

@@ -47,7 +47,7 @@ package enum KeyDecoder {
         guard DERLength.isOneSequence(der) else { throw LibcryptoError(.unreadableKey, "not one DER structure") }
         do throws(LibcryptoError) {
             return .public(try PublicKey(checking: try key(der, .der, isPrivate: false, nil)))
-        } catch where error.code != .unreadableKey {
+        } catch  where error.code != .unreadableKey {
             throw error
         } catch {}
         return .private(try privateKey(der, .der, passphrase, isEncrypted: DERLength.looksEncrypted(der)))

@@ -10,6 +10,9 @@ struct TokenVerifyCommand: AsyncParsableCommand {
             Exits 0 when it is verified, 1 when it is refused (with the reason), 2 for wrong usage or a key that can't \
             be used. The key's format (PEM, DER, JWK, JWKS) is found by looking at it. Nothing is fetched unless \
             --jwks names a URL.
+
+            With --lines standard input holds one token a line, and each gets one line of answer, in order: \
+            'verified' or 'refused REASON'. One refusal is enough for exit 1.
             """)
 
     @OptionGroup var input: TokenInput
@@ -28,10 +31,15 @@ struct TokenVerifyCommand: AsyncParsableCommand {
     var type: String?
     @Flag(help: "The signature alone: the payload may be anything, also empty.")
     var signatureOnly = false
-    @Flag(help: "Answer as one JSON object.")
+    @Flag(help: "Judge every line of standard input, and answer a line for each.")
+    var lines = false
+    @Flag(help: "Answer as one JSON object, with --lines one for each line.")
     var json = false
 
     func validate() throws {
+        if lines, input.token != nil {
+            throw ValidationError("--lines reads tokens from standard input: leave the argument out")
+        }
         guard (key == nil) != (jwks == nil) else {
             throw ValidationError("name one key to verify with: --key FILE or --jwks FILE|URL")
         }
@@ -42,9 +50,10 @@ struct TokenVerifyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let keys = try await keys()
+        let judgement = TokenJudgement(
+            keys: keys, issuer: issuer, audience: audience, type: type, signatureOnly: signatureOnly)
+        guard !lines else { return try judgeLines(judgement) }
         do {
-            let judgement = TokenJudgement(
-                keys: keys, issuer: issuer, audience: audience, type: type, signatureOnly: signatureOnly)
             report(try judgement.verify(try input.parse(), now: Double(SystemClock.milliseconds()) / 1_000))
         } catch let refusal as TokenRefusal {
             report(refusal)
@@ -60,6 +69,13 @@ struct TokenVerifyCommand: AsyncParsableCommand {
         }
         if let key { return try TokenKeys(keyFile: key, algorithms: algorithms) }
         return try await TokenKeys(keySet: jwks ?? "", algorithms: algorithms)
+    }
+
+    // MARK: Lines
+
+    private func judgeLines(_ judgement: TokenJudgement) throws {
+        let lines = TokenLines(judgement: judgement, now: Double(SystemClock.milliseconds()) / 1_000, json: json)
+        guard try lines.judgeInput() else { throw ExitCode(CommandFailure.Status.failed.rawValue) }
     }
 
     // MARK: Answers

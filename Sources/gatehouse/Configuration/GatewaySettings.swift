@@ -31,6 +31,9 @@ enum GatewaySettings {
         .maybe("server.threads", \.configuration.server.threads, .integer(1...1_024), missing: "cores"),
         .list("server.allowed_origins", \.configuration.server.allowedOrigins, .origin),
         .list("server.trusted_proxies", \.configuration.server.trustedProxies, .addressBlock),
+        .one("server.proxy_protocol", \.configuration.server.proxyProtocol, .flag),
+        .maybe(
+            "server.max_connections", \.configuration.server.maxConnections, .integer(1...10_000_000), missing: "none"),
         .list("server.hosts", \.configuration.server.hosts, .hostName),
         .maybe("server.tls.certificate", \.certificate, .text("the path of a PEM file"), missing: "off"),
         .maybe("server.tls.key", \.certificateKey, .text("the path of a PEM file"), missing: "off"),

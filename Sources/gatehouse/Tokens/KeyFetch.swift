@@ -20,7 +20,8 @@ enum KeyFetch {
             try? await client.shutdown()
             if let failure = error as? CommandFailure { throw failure }
             throw CommandFailure(
-                "\(URLText.redacted(url)): can't be fetched: \(cause(of: error)): is the address right?", status: .misused)
+                "\(URLText.redacted(url)): can't be fetched: \(cause(of: error)): is the address right?",
+                status: .misused)
         }
     }
 

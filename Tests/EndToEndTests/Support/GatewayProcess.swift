@@ -68,6 +68,7 @@ final class GatewayProcess: Sendable {
         process.executableURL = binary
         process.arguments = arguments + (stateful ? stateArguments(place) : [])
         process.currentDirectoryURL = place
+        process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GATEHOUSE_") }
         let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
         process.standardInput = stdin
         process.standardOutput = stdout

@@ -26,7 +26,9 @@ final class ProxyInFront: Sendable {
     }()
 
     /// Writes its configuration, starts it and waits until it accepts connections.
-    init(_ program: String, arguments: (String) -> [String], configuration: String, port: Int, in place: URL) async throws {
+    init(
+        _ program: String, arguments: (String) -> [String], configuration: String, port: Int, in place: URL
+    ) async throws {
         let file = place.appendingPathComponent("proxy.conf")
         try configuration.write(to: file, atomically: true, encoding: .utf8)
         process = Process()
@@ -34,7 +36,9 @@ final class ProxyInFront: Sendable {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments(file.path)
         process.currentDirectoryURL = place
-        process.environment = ["HOME": place.path, "XDG_DATA_HOME": place.path, "XDG_CONFIG_HOME": place.path, "PATH": "/usr/bin:/bin"]
+        process.environment = [
+            "HOME": place.path, "XDG_DATA_HOME": place.path, "XDG_CONFIG_HOME": place.path, "PATH": "/usr/bin:/bin",
+        ]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -124,7 +124,7 @@ extension LoggedIn {
     static func expiry(of token: String) -> Double {
         let parts = token.split(separator: ".")
         guard parts.count == 3 else { return 0 }
-        var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
+        var text = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
         while text.utf8.count % 4 != 0 { text += "=" }
         let claims = Data(base64Encoded: text).flatMap { try? JSONSerialization.jsonObject(with: $0) }
         return (claims as? [String: Any])?["exp"] as? Double ?? 0

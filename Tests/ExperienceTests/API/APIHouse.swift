@@ -25,7 +25,7 @@ final class APIHouse: Sendable {
 
     /// - Parameter wrap: puts something between the store and everybody else.
     init(
-        wrap: (any StateSurface) -> any StateSurface = { $0 }, adjust: (inout GatewayConfiguration) -> Void = { _ in }
+        adjust: (inout GatewayConfiguration) -> Void = { _ in }, wrap: (any StateSurface) -> any StateSurface = { $0 }
     ) async throws {
         var configuration = GatewayConfiguration()
         configuration.limits.loginPerMinute = 100

@@ -1,6 +1,7 @@
 import Encodings
 import Foundation
 import Runtime
+import SecurityGuard
 import StateSurface
 import Testing
 

@@ -13,8 +13,10 @@ import Testing
 
     @Test("Each thing is read from any of its names, and two of one are a fault")
     func names() throws {
-        let traefik = try read("X-Forwarded-Uri: /a?b", "X-Forwarded-Method: PUT", "X-Forwarded-Host: h", "X-Forwarded-For: 1.2.3.4")
-        #expect(traefik.uri == Array("/a?b".utf8) && traefik.method == Array("PUT".utf8) && traefik.host == Array("h".utf8))
+        let traefik = try read(
+            "X-Forwarded-Uri: /a?b", "X-Forwarded-Method: PUT", "X-Forwarded-Host: h", "X-Forwarded-For: 1.2.3.4")
+        #expect(
+            traefik.uri == Array("/a?b".utf8) && traefik.method == Array("PUT".utf8) && traefik.host == Array("h".utf8))
         #expect(traefik.isForwarded && !traefik.isDoubled)
         #expect(try read("X-Original-URI: /a").uri == Array("/a".utf8))
         #expect(try read("X-Original-URI: /a", "X-Forwarded-Uri: /a").isDoubled)
@@ -26,7 +28,8 @@ import Testing
     @Test(
         "A forwarded target is a path or an http URI",
         arguments: [
-            ("/a?b=c", "/a", "b=c", nil), ("/a", "/a", nil, nil), ("/a?", "/a", "", nil), ("https://h:1/a?b", "/a", "b", "h:1"), ("http://h", "", nil, "h"),
+            ("/a?b=c", "/a", "b=c", nil), ("/a", "/a", nil, nil), ("/a?", "/a", "", nil),
+            ("https://h:1/a?b", "/a", "b", "h:1"), ("http://h", "", nil, "h"),
         ] as [(String, String, String?, String?)])
     func targets(uri: String, path: String, query: String?, host: String?) throws {
         let target = try #require(ForwardedURI(Array(uri.utf8)))
@@ -35,6 +38,8 @@ import Testing
         #expect(target.host.map { String(decoding: $0, as: UTF8.self) } == host)
     }
 
-    @Test("Everything else is refused", arguments: ["", "a", "*", "/a#b", "/a b", "/\u{e9}", "http://", "http:///a", "http://u@h/a", "ftp://h/a"])
+    @Test(
+        "Everything else is refused",
+        arguments: ["", "a", "*", "/a#b", "/a b", "/\u{e9}", "http://", "http:///a", "http://u@h/a", "ftp://h/a"])
     func malformed(uri: String) { #expect(ForwardedURI(Array(uri.utf8)) == nil) }
 }

@@ -25,14 +25,19 @@ import Testing
 
     @Test(
         "The longest prefix wins and ends at a segment",
-        arguments: [("/", 0), ("/x", 0), ("/orders", 1), ("/orders/", 1), ("/orders2", 0), ("/orders/new", 2), ("/orders/newer", 1), ("/h/x", 3)])
+        arguments: [
+            ("/", 0), ("/x", 0), ("/orders", 1), ("/orders/", 1), ("/orders2", 0), ("/orders/new", 2),
+            ("/orders/newer", 1), ("/h/x", 3),
+        ])
     func prefixes(path: String, index: Int) { #expect(Self.index(path) == index) }
 
     @Test("Among equals the route that names the host wins; methods choose among the rest")
     func hostsAndMethods() {
         #expect(Self.index("/h", host: "shop.example") == 4 && Self.index("/h", host: "other") == 3)
         #expect(Self.index("/get", method: "HEAD") == 5 && Self.index("/get", method: "PUT") == 6)
-        guard case .methodNotAllowed(let allowed) = Self.table.match(path: Array("/get".utf8), host: [], method: Array("POST".utf8))
+        guard
+            case .methodNotAllowed(let allowed) = Self.table.match(
+                path: Array("/get".utf8), host: [], method: Array("POST".utf8))
         else {
             Issue.record("a method that nobody takes was routed")
             return
@@ -45,7 +50,9 @@ import Testing
         func match(_ text: String) throws -> Int? {
             var buffer = ByteBuffer(string: text + "\r\n\r\n")
             guard case .head(let head) = RequestHead.parse(&buffer) else { return nil }
-            guard case .route(let route) = Self.table.match(path: Array("/get".utf8), host: "h", head: head) else { return nil }
+            guard case .route(let route) = Self.table.match(path: Array("/get".utf8), host: "h", head: head) else {
+                return nil
+            }
             return route.index
         }
         let start = "OPTIONS /get HTTP/1.1\r\nHost: h"
@@ -57,11 +64,15 @@ import Testing
     @Test(
         "Path parameters that hide another route or an own path are ambiguous",
         arguments: [
-            ("/x;a=b", false), ("/orders/1;v=2", false), ("/orders;x", true), ("/orders;x/new", true), ("/orders%3Bx", true),
-            ("/;x/orders", true), ("/x/;a", false), ("/api/auth;x/me", true), ("/api;/session/current", true), ("/x/y;", false),
+            ("/x;a=b", false), ("/orders/1;v=2", false), ("/orders;x", true), ("/orders;x/new", true),
+            ("/orders%3Bx", true),
+            ("/;x/orders", true), ("/x/;a", false), ("/api/auth;x/me", true), ("/api;/session/current", true),
+            ("/x/y;", false),
         ])
     func parameters(path: String, isAmbiguous: Bool) {
-        let found = PathParameters.areAmbiguous(in: Array(path.utf8)) { Self.table.match(path: $0, host: [], method: Array("GET".utf8)) }
+        let found = PathParameters.areAmbiguous(in: Array(path.utf8)) {
+            Self.table.match(path: $0, host: [], method: Array("GET".utf8))
+        }
         #expect(found == isAmbiguous)
     }
 
@@ -77,6 +88,9 @@ import Testing
 
     @Test(
         "A host is compared without its port and final dot",
-        arguments: [("h:80", "h"), ("h.", "h"), ("h.:443", "h"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), (".", "."), ("", "")])
+        arguments: [
+            ("h:80", "h"), ("h.", "h"), ("h.:443", "h"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), (".", "."),
+            ("", ""),
+        ])
     func hosts(host: String, name: String) { #expect(Dispatcher.withoutPort(Array(host.utf8)) == Array(name.utf8)) }
 }

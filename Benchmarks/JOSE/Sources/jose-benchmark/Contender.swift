@@ -9,7 +9,10 @@ struct Contender {
     let run: (_ count: Int) async throws -> Bool
 
     static func all(_ subject: Subject, signing: Bool) async throws -> [Contender] {
-        [try bare(subject, signing: signing), jose(subject, signing: signing), try await jwtKit(subject, signing: signing)]
+        [
+            try bare(subject, signing: signing), jose(subject, signing: signing),
+            try await jwtKit(subject, signing: signing),
+        ]
     }
 
     /// libcrypto alone, over what the token signs.

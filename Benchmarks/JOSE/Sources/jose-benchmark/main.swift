@@ -45,7 +45,8 @@ func printRefusals() async throws {
         var foreign = good
         foreign[good.count - 1] = UInt8(ascii: "=")
         let tokens: [(String, [UInt8])] = [
-            ("bad-signature", flipped), ("two-segments", Array(good[..<subject.inputCount])), ("foreign-letter", foreign),
+            ("bad-signature", flipped), ("two-segments", Array(good[..<subject.inputCount])),
+            ("foreign-letter", foreign),
             ("four-segments", good + Array(".AA".utf8)), ("too-large", [UInt8](repeating: 0x41, count: 8193)),
             ("header-no-json", Base64URL.encodeBytes(Array(#"{"alg":"ES256","typ":"at+jwt",}"#.utf8)) + rest),
             ("header-twice-alg", Base64URL.encodeBytes(Array(#"{"alg":"ES256","alg":"none"}"#.utf8)) + rest),
@@ -103,7 +104,9 @@ func writeFiles(_ directory: String) throws {
         let name = "\(directory)/\(algorithm.rawValue)"
         try Data(subject.pem.utf8).write(to: URL(fileURLWithPath: name + ".private.pem"))
         try Data(try subject.key.verificationKey.pem().utf8).write(to: URL(fileURLWithPath: name + ".public.pem"))
-        try Data(subject.token).write(to: URL(fileURLWithPath: name + ".token"))
+        // libjwt reads no other typ.
+        let token = try subject.key.sign(claims: Subject.claims, type: "JWT")
+        try Data(token.utf8).write(to: URL(fileURLWithPath: name + ".token"))
     }
     try Data(Subject.claims.serializedBytes()).write(to: URL(fileURLWithPath: "\(directory)/claims.json"))
 }

@@ -1,0 +1,1 @@
+../../Tests/JOSETests/FuzzProperties.swift

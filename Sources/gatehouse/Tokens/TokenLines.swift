@@ -1,0 +1,71 @@
+import Encodings
+import Glibc
+import JOSE
+
+/// Judges a file of tokens, one a line: for test vectors and for comparing verifiers.
+struct TokenLines {
+    let judgement: TokenJudgement
+    /// Seconds since 1970.
+    let now: Double
+    let json: Bool
+
+    /// The answers are written in pieces of about this size.
+    private static let pieceBytes = 65_536
+
+    /// Answers each line of standard input, in order; whether all of them were verified.
+    func judgeInput() throws(CommandFailure) -> Bool {
+        var isAllGood = true
+        var answers = ""
+        // Of a line, no more is kept than tells that it is too large.
+        var line: [UInt8] = []
+        var hasLine = false
+        func finishLine() {
+            let (answer, isGood) = answer(to: line)
+            answers += answer + "\n"
+            isAllGood = isAllGood && isGood
+            line.removeAll(keepingCapacity: true)
+            hasLine = false
+        }
+        while let bytes = try Self.piece() {
+            for byte in bytes {
+                if byte == 0x0A {
+                    finishLine()
+                } else {
+                    hasLine = true
+                    if line.count <= TokenInput.limit { line.append(byte) }
+                }
+            }
+            if answers.utf8.count >= Self.pieceBytes {
+                Terminal.write(answers, to: STDOUT_FILENO)
+                answers = ""
+            }
+        }
+        if hasLine { finishLine() }
+        Terminal.write(answers, to: STDOUT_FILENO)
+        return isAllGood
+    }
+
+    /// The answer to one token, and whether it was verified.
+    func answer(to line: [UInt8]) -> (text: String, isVerified: Bool) {
+        do throws(TokenRefusal) {
+            let limits = TokenLimits(maxBytes: TokenInput.limit, json: JSONLimits(maxBytes: TokenInput.limit))
+            let verified = try judgement.verify(try UnverifiedToken(line, limits: limits), now: now)
+            let answer: JSONObject = ["verified": true, "kid": .string(verified.keyID)]
+            return (json ? TerminalJSON.text(.object(answer)) : "verified", true)
+        } catch {
+            let answer: JSONObject = ["verified": false, "reason": .string(error.reason.rawValue)]
+            return (json ? TerminalJSON.text(.object(answer)) : "refused \(error.reason.rawValue)", false)
+        }
+    }
+
+    /// The next bytes of standard input; nil at its end.
+    private static func piece() throws(CommandFailure) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: pieceBytes)
+        while true {
+            let count = read(STDIN_FILENO, &bytes, bytes.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw CommandFailure("standard input: \(FileBytes.reason(errno))") }
+            return count == 0 ? nil : Array(bytes.prefix(count))
+        }
+    }
+}

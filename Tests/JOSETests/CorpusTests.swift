@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+/// Replays `Tests/Corpus`: seeds of the fuzzer, and every input that ever broke something.
+@Suite struct CorpusTests {
+    private static func files(_ parser: FuzzProperties) throws -> [(name: String, bytes: [UInt8])] {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Corpus").appendingPathComponent(parser.rawValue)
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
+            (name, Array(try Data(contentsOf: folder.appendingPathComponent(name))))
+        }
+    }
+
+    @Test("Every input of the corpus keeps what holds for all inputs", arguments: FuzzProperties.allCases)
+    func replay(parser: FuzzProperties) throws {
+        let files = try Self.files(parser)
+        #expect(files.count >= 5)
+        for (name, bytes) in files { #expect(parser.violation(bytes) == nil, "\(parser.rawValue)/\(name)") }
+    }
+
+    @Test("Mutations of the corpus break nothing either", arguments: FuzzProperties.allCases)
+    func mutations(parser: FuzzProperties) throws {
+        let files = try Self.files(parser)
+        var generator = SplitMix(state: 8725)
+        for round in 0..<2_000 {
+            let name = files[round % files.count].name
+            var bytes = files[round % files.count].bytes
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                Self.mutate(&bytes, files.map(\.bytes), &generator)
+            }
+            #expect(parser.violation(bytes) == nil, "\(parser.rawValue)/\(name), round \(round)")
+        }
+    }
+
+    private static func mutate(_ bytes: inout [UInt8], _ others: [[UInt8]], _ generator: inout SplitMix) {
+        let place = Int.random(in: 0...bytes.count, using: &generator)
+        switch Int.random(in: 0..<6, using: &generator) {
+        case 0: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: place)
+        case 1 where place < bytes.count: bytes.remove(at: place)
+        case 2 where place < bytes.count: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 3: bytes.insert(contentsOf: bytes.prefix(place).suffix(16), at: place)
+        case 4: bytes = Array(bytes.prefix(place)) + (others.randomElement(using: &generator) ?? []).suffix(40)
+        default: bytes.insert(Array("\"\\{}[],:.=-_ \n0".utf8).randomElement(using: &generator) ?? 0, at: place)
+        }
+    }
+}
+
+/// The same numbers in each run, so that a failure can be repeated.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
