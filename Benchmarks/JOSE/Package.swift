@@ -18,7 +18,9 @@ let package = Package(
                 .product(name: "JOSE", package: "gatehouse"),
                 .product(name: "JWTKit", package: "jwt-kit"),
             ],
-            swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility")],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+            ],
             // valgrind cannot load what gold makes of JWTKit.
             linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
     ]

@@ -31,7 +31,10 @@ import Testing
         _ = try command(["users", "disable", TestUser.bob.email])
         let disabled = try seconds { try sockets[1].untilClosed() }
         #expect(disabled.1 == .close(4403, "session_ended") && disabled.0 < 1)
-        #expect(try gateway.request("GET", "/api/auth/me", headers: [users[1].bearer]).status == 401)
+        #expect(
+            try await eventually(within: .seconds(1)) {
+                try gateway.request("GET", "/api/auth/me", headers: [users[1].bearer]).status == 401
+            })
         let refresh = ["refresh_token": users[1].refreshToken]
         #expect(try gateway.request("POST", "/api/auth/refresh", json: refresh).code == "invalid_grant")
 

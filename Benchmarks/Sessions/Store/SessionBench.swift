@@ -61,7 +61,8 @@ enum SessionBench {
                         let now = clock()
                         try await store.insert(
                             session: SessionRecord(
-                                id: id(Int.random(in: .min ... .max)), state: .anonymous, createdAt: now, lastSeenAt: now,
+                                id: id(Int.random(in: .min ... .max)), state: .anonymous, createdAt: now,
+                                lastSeenAt: now,
                                 idleTimeout: 1_800_000, absoluteExpiresAt: now + 86_400_000,
                                 secretHash: SessionSecret().hash))
                         count += 1
@@ -76,7 +77,9 @@ enum SessionBench {
 
     /// Ids that can be made again from their number.
     private static func id(_ number: Int) -> String {
-        let bytes = (0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 * 8 % 64)) ^ UInt8($0 &* 37) }
+        let bytes = (0..<16).map {
+            UInt8(truncatingIfNeeded: number >> ($0 * 8 % 64)) ^ UInt8(truncatingIfNeeded: $0 &* 37)
+        }
         return "ses_" + base64URL(bytes)
     }
 

@@ -62,7 +62,8 @@ struct EdgePipeline: Sendable {
     /// HTTP/2: every stream is a connection of its own, and a connection without any is not kept for long.
     private func serveStreams(of channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
         let watch = NIOLoopBound(
-            StreamWatch(channel: channel, idleTimeout: services.idleTimeout), eventLoop: channel.eventLoop)
+            StreamWatch(channel: channel, loop: state.value, idleTimeout: services.idleTimeout),
+            eventLoop: channel.eventLoop)
         try HTTP2Adapter.configure(channel, maxHeader: services.wireLimits.maxHead) { stream in
             let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
             return stream.eventLoop.makeCompletedFuture {
@@ -77,31 +78,4 @@ struct EdgePipeline: Sendable {
         let connection = EdgeConnection(services: services, loop: state, channel: channel, origin: origin)
         try channel.pipeline.syncOperations.addHandler(connection)
     }
-}
-
-/// Closes an HTTP/2 connection that has carried no stream for a while.
-private final class StreamWatch: DeadlineHolder {
-    private let channel: any Channel
-    private let idleTimeout: TimeAmount
-    private let deadline: ConnectionDeadline
-    private var open = 0
-
-    init(channel: any Channel, idleTimeout: TimeAmount) {
-        self.channel = channel
-        self.idleTimeout = idleTimeout
-        self.deadline = ConnectionDeadline(loop: channel.eventLoop)
-        deadline.arm(after: idleTimeout, for: self)
-        channel.closeFuture.assumeIsolated().whenComplete { _ in self.deadline.cancel() }
-    }
-
-    func opened(_ stream: any Channel) {
-        open += 1
-        deadline.rest()
-        stream.closeFuture.assumeIsolated().whenComplete { _ in
-            self.open -= 1
-            if self.open == 0, self.channel.isActive { self.deadline.arm(after: self.idleTimeout, for: self) }
-        }
-    }
-
-    func deadlinePassed() { channel.close(promise: nil) }
 }

@@ -13,6 +13,8 @@ final class LoopState {
     let now: @Sendable () -> Int64
     let assertions = AssertionCache()
     var connections: [ObjectIdentifier: EdgeConnection] = [:]
+    /// HTTP/2 connections; their streams are among `connections`.
+    var streamParents: [ObjectIdentifier: StreamWatch] = [:]
     /// As of the last tick.
     var storeHealth = StoreHealth.current
 

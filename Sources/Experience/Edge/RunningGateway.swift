@@ -120,6 +120,7 @@ final class RunningGateway: Sendable {
         let limit = services.configuration.server.drain
         loops.onEach { loop in
             // Goodbyes are spread over the first half of the time, so that not everybody comes back at once.
+            for parent in loop.streamParents.values { parent.drain() }
             let connections = Array(loop.connections.values)
             let step = Double(limit) / 2 / Double(max(1, connections.count))
             for (index, connection) in connections.enumerated() {

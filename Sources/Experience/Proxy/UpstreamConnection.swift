@@ -28,6 +28,8 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
     private(set) var isOpen = true
     /// Whether it ended by a fault, a reset for example, and not by the upstream's orderly close.
     private(set) var isBroken = false
+    /// Since when nobody has used it.
+    var idleSince = NIODeadline.now()
     /// How many exchanges it has served before the current one.
     private(set) var served = 0
 

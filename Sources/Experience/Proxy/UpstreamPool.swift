@@ -20,6 +20,8 @@ final class UpstreamPool {
     private var members: [Member]
     private var turn = 0
     private static let maxIdlePerTarget = 256
+    /// Unused for longer, a connection is closed when the next one comes back: fewer are found closed by the upstream.
+    private static let maxIdleTime = TimeAmount.seconds(60)
 
     init(loop: any EventLoop, targets: [UpstreamTarget], tls: NIOSSLContext?, connectTimeout: TimeAmount) {
         self.loop = loop
@@ -114,7 +116,14 @@ final class UpstreamPool {
         guard connection.isUsable, members[connection.member].idle.count < Self.maxIdlePerTarget else {
             return connection.close()
         }
+        connection.idleSince = .now()
         members[connection.member].idle.append(connection)
+        if let oldest = members[connection.member].idle.first,
+            oldest.idleSince + Self.maxIdleTime < connection.idleSince
+        {
+            members[connection.member].idle.removeFirst()
+            oldest.close()
+        }
     }
 
     /// Not to be used again.

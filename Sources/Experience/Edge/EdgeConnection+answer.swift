@@ -1,0 +1,142 @@
+import HTTPWire
+import NIOCore
+
+/// The answering side of a connection.
+extension EdgeConnection: ResponseWriter {
+    func pauseBody() { isBodyPaused = true }
+
+    func resumeBody() {
+        guard isBodyPaused else { return }
+        isBodyPaused = false
+        process()
+        resumeReading()
+    }
+
+    /// The upstream or the API wants the body: tell a client that waits for leave to send it.
+    func sendContinue() {
+        guard isAwaitingContinue, !isAnswerStarted, let context else { return }
+        isAwaitingContinue = false
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
+    }
+
+    func sendInterim(_ head: ByteBuffer, isContinue: Bool) {
+        guard !isVersion10, !isAnswerStarted, let context else { return }
+        // Any other interim answer leaves the client waiting for leave to send its body.
+        if isContinue { isAwaitingContinue = false }
+        context.writeAndFlush(wrapOutboundOut(head), promise: nil)
+    }
+
+    func startResponse(_ head: ByteBuffer, framing: ResponseFraming) {
+        guard let context, !isAnswerStarted, phase != .closed else { return }
+        isAnswerStarted = true
+        self.framing = framing
+        var out = head
+        if isDraining || (isAwaitingContinue && phase == .body) { keepsAlive = false }
+        switch framing {
+        case .none: break
+        case .length(let count): out.writeString("Content-Length: \(count)\r\n")
+        case .stream:
+            if isVersion10 { keepsAlive = false } else { out.writeStaticString("Transfer-Encoding: chunked\r\n") }
+        }
+        if var fields = answerFields { out.writeBuffer(&fields) }
+        if !keepsAlive {
+            out.writeStaticString("Connection: close\r\n")
+        } else if isVersion10 {
+            out.writeStaticString("Connection: keep-alive\r\n")
+        }
+        out.writeStaticString("\r\n")
+        context.write(wrapOutboundOut(out), promise: nil)
+    }
+
+    func sendBody(_ bytes: ByteBuffer) {
+        guard let context, isAnswerStarted, !isAnswerDone, !isHeadRequest, bytes.readableBytes > 0 else { return }
+        deadline.arm(after: services.idleTimeout)
+        switch framing {
+        case .none: return
+        case .length: context.write(wrapOutboundOut(bytes), promise: nil)
+        case .stream:
+            if isVersion10 {
+                context.write(wrapOutboundOut(bytes), promise: nil)
+                return
+            }
+            var size = ByteBuffer()
+            size.writeString(String(bytes.readableBytes, radix: 16) + "\r\n")
+            context.write(wrapOutboundOut(size), promise: nil)
+            context.write(wrapOutboundOut(bytes), promise: nil)
+            context.write(wrapOutboundOut(Self.lineEnd), promise: nil)
+        }
+    }
+
+    func flushResponse() { context?.flush() }
+
+    func finishResponse() {
+        guard let context, isAnswerStarted, !isAnswerDone else { return }
+        isAnswerDone = true
+        exchange = nil
+        if framing == .stream, !isVersion10, !isHeadRequest {
+            context.write(wrapOutboundOut(Self.lastChunk), promise: nil)
+        }
+        context.flush()
+        isBodyPaused = false
+        if !keepsAlive, phase == .answering || phase == .body {
+            closeGracefully()
+        } else {
+            process()
+        }
+    }
+
+    func abortResponse() {
+        guard phase != .closed else { return }
+        exchange = nil
+        closeNow()
+    }
+
+    func respond(_ problem: Problem) {
+        guard phase != .closed, phase != .tunnel else { return }
+        if isAnswerStarted { return abortResponse() }
+        services.observe(problem, requestID: requestID)
+        let body = problem.body(requestID: requestID, explain: services.explainsErrors)
+        respond(status: problem.status, fields: problem.answerHeaders(), body: body)
+    }
+
+    /// A whole answer of the gateway's own.
+    func respond(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
+        guard !isAnswerStarted else { return }
+        var head = AnswerHead.begin(status: status, date: loop.date())
+        for field in fields { AnswerHead.write(field: field.name, field.value, to: &head) }
+        AnswerHead.write(field: "X-Request-Id", requestID, to: &head)
+        let hasBody = status != 204 && status != 304 && status >= 200
+        startResponse(head, framing: hasBody ? .length(Int64(body.count)) : .none)
+        if hasBody { sendBody(ByteBuffer(bytes: body)) }
+        finishResponse()
+    }
+
+    /// From here on the connection is closed after the current answer.
+    func closeAfterAnswer() { keepsAlive = false }
+
+    func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel) {
+        guard let context, phase != .closed, !isAnswerStarted else { return tunnel.clientGone() }
+        isAnswerStarted = true
+        exchange = nil
+        phase = .tunnel
+        self.tunnel = tunnel
+        deadline.cancel()
+        context.writeAndFlush(wrapOutboundOut(head), promise: nil)
+        tunnel.opened(on: channel)
+        if inbound.readableBytes > 0 {
+            let early = inbound
+            inbound = ByteBuffer()
+            tunnel.received(early)
+            tunnel.receivedAll()
+        }
+        if isInputClosed {
+            closeNow()
+        } else if isDraining {
+            tunnel.drain()
+        }
+        resumeReading()
+    }
+
+    private static let lineEnd = ByteBuffer(string: "\r\n")
+    private static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
+}

@@ -1,0 +1,45 @@
+import NIOCore
+
+/// Closes an HTTP/2 connection that has carried no stream for a while, or that has none left when the gateway stops.
+final class StreamWatch: DeadlineHolder {
+    private let channel: any Channel
+    private let idleTimeout: TimeAmount
+    private let deadline: ConnectionDeadline
+    private var open = 0
+    private var isDraining = false
+
+    init(channel: any Channel, loop: LoopState, idleTimeout: TimeAmount) {
+        self.channel = channel
+        self.idleTimeout = idleTimeout
+        self.deadline = ConnectionDeadline(loop: channel.eventLoop)
+        loop.streamParents[ObjectIdentifier(self)] = self
+        deadline.arm(after: idleTimeout, for: self)
+        channel.closeFuture.assumeIsolated().whenComplete { _ in
+            loop.streamParents[ObjectIdentifier(self)] = nil
+            self.deadline.cancel()
+        }
+    }
+
+    func opened(_ stream: any Channel) {
+        open += 1
+        deadline.rest()
+        stream.closeFuture.assumeIsolated().whenComplete { _ in
+            self.open -= 1
+            self.rest()
+        }
+    }
+
+    /// No stream is worth waiting for any more but those that are open.
+    func drain() {
+        isDraining = true
+        rest()
+    }
+
+    func deadlinePassed() { channel.close(promise: nil) }
+
+    private func rest() {
+        guard open == 0, channel.isActive else { return }
+        // The last answers may still be on their way out.
+        deadline.arm(after: isDraining ? .milliseconds(100) : idleTimeout, for: self)
+    }
+}
