@@ -81,7 +81,8 @@ let package = Package(
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "Encodings", "Experience", "HostileTokens", "Runtime", "SecurityGuard", "TrafficCop", "StateSurface", "JOSE",
+                "Encodings", "Experience", "HostileTokens", "Runtime", "SecurityGuard", "TrafficCop", "StateSurface",
+                "JOSE",
                 "Libcrypto",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -131,7 +132,9 @@ let package = Package(
         .testTarget(name: "EndToEndTests", dependencies: ["gatehouse"], exclude: ["Scripts"]),
         .testTarget(
             name: "ConfigurationTests",
-            dependencies: ["gatehouse", "Encodings", "Experience", "JOSE", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "gatehouse", "Encodings", "Experience", "JOSE", .product(name: "Logging", package: "swift-log"),
+            ]),
     ]
 )
 

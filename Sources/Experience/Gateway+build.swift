@@ -107,9 +107,11 @@ private func assemble(
         configuration: configuration, securityGuard: guardParts.guard, runtime: runtime,
         responder: makeAPIResponder(api),
         origins: OriginPolicy(
-            configured: configuration.server.allowedOrigins, issuer: issuer, loopbackPort: isLoopback ? address.port : nil),
+            configured: configuration.server.allowedOrigins, issuer: issuer,
+            loopbackPort: isLoopback ? address.port : nil),
         metrics: metrics, logger: gateway.logger, clock: gateway.clock, refused: refused)
-    let upstreamTLS = try configuration.needsUpstreamTLS ? NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+    let upstreamTLS =
+        try configuration.needsUpstreamTLS ? NIOSSLContext(configuration: .makeClientConfiguration()) : nil
     for loop in loops {
         try await loop.submit {
             let pools = try configuration.makePools(loop: loop, tls: upstreamTLS)
@@ -130,7 +132,8 @@ private func assemble(
     watch.start()
     let running = RunningGateway(
         origin: origin, group: group, listener: listener, loops: loopStates, services: services, runtime: runtime,
-        securityGuard: guardParts.guard, watch: watch, state: state, http: guardParts.http, tls: tls, logger: gateway.logger)
+        securityGuard: guardParts.guard, watch: watch, state: state, http: guardParts.http, tls: tls,
+        logger: gateway.logger)
     try await running.openAdmin()
     listener.open()
     return running
@@ -181,7 +184,6 @@ private func fetchKeySet(_ url: String, _ http: HTTPClient) async throws -> [UIn
     }
     return Array(try await response.body.collect(upTo: 256 * 1024).readableBytesView)
 }
-
 
 extension SessionAudit {
     /// The event as the audit log writes it: enough of the id to find the session again, not the whole of it.

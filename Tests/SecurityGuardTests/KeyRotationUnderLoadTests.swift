@@ -14,6 +14,16 @@ struct KeyRotationUnderLoadTests {
         var acceptedBad: [String] = []
     }
 
+    /// What the callers and the test tell each other.
+    private final class Shared: Sendable {
+        let tally = Mutex(Tally())
+        let isOver = Atomic(false)
+        let retired = Atomic(false)
+        let acceptedLate = Atomic(0)
+        let refusedEarly = Atomic(0)
+        let refused = Atomic(0)
+    }
+
     @Test("Rotations refuse no good token and let no bad one pass, whatever is being issued and judged meanwhile")
     func rotations() async throws {
         let fixture = try await Fixture()
@@ -21,26 +31,25 @@ struct KeyRotationUnderLoadTests {
         let stranger = try SigningKey.generate(.es256, keyID: guardian.keyRing.signingKey.keyID)
         let claims = try UnverifiedToken(try await fixture.login().accessToken).unverifiedClaims().members
         let forged = try stranger.sign(claims: claims, type: "at+jwt")
-        let tally = Mutex(Tally())
-        let isOver = Atomic(false)
+        let shared = Shared()
         var signers: Set<String> = [guardian.keyRing.signingKey.keyID]
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
                     var held: [String] = []
-                    while !isOver.load(ordering: .relaxed) {
+                    while !shared.isOver.load(ordering: .relaxed) {
                         // A new token from whatever key signs now, and those of the keys before it.
                         held.append(try Self.token(guardian.keyRing.signingKey, claims, fixture.clock.value))
                         for token in held.suffix(4) {
                             if case .failure(let fault) = guardian.judge(token: token.utf8) {
-                                tally.withLock { $0.refusedGood.append(fault.reason) }
+                                shared.tally.withLock { $0.refusedGood.append(fault.reason) }
                             }
                         }
                         if case .success = guardian.judge(token: forged.utf8) {
-                            tally.withLock { $0.acceptedBad.append("forged") }
+                            shared.tally.withLock { $0.acceptedBad.append("forged") }
                         }
-                        tally.withLock { $0.judged += 1 }
+                        shared.tally.withLock { $0.judged += 1 }
                         await Task.yield()
                     }
                 }
@@ -48,17 +57,17 @@ struct KeyRotationUnderLoadTests {
             for _ in 0..<6 {
                 _ = try guardian.keyDirectory.rotate()
                 try await guardian.reload()
-                try await waitForCallers(tally)
+                try await waitForCallers(shared)
                 fixture.clock.advance(KeySchedule.lead)
                 try await guardian.reload()
                 signers.insert(guardian.keyRing.signingKey.keyID)
-                try await waitForCallers(tally)
+                try await waitForCallers(shared)
             }
-            isOver.store(true, ordering: .relaxed)
+            shared.isOver.store(true, ordering: .relaxed)
             try await group.waitForAll()
         }
 
-        let seen = tally.withLock { $0 }
+        let seen = shared.tally.withLock { $0 }
         #expect(seen.refusedGood.isEmpty, "\(Set(seen.refusedGood))")
         #expect(seen.acceptedBad.isEmpty)
         #expect(signers.count == 7)
@@ -71,22 +80,19 @@ struct KeyRotationUnderLoadTests {
         let old = guardian.keyRing.signingKey
         let claims = try UnverifiedToken(try await fixture.login().accessToken).unverifiedClaims().members
         let token = try Self.token(old, claims, fixture.clock.value)
-        let retired = Atomic(false)
-        let acceptedLate = Atomic(0)
-        let refusedEarly = Atomic(0)
-        let refused = Atomic(0)
+        let shared = Shared()
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
-                    while refused.load(ordering: .acquiring) < 20 {
-                        let isRetired = retired.load(ordering: .acquiring)
+                    while shared.refused.load(ordering: .acquiring) < 20 {
+                        let isRetired = shared.retired.load(ordering: .acquiring)
                         let isKnown = guardian.keyRing.key(id: old.keyID) != nil
                         switch guardian.judge(token: token.utf8) {
-                        case .success where isRetired: acceptedLate.add(1, ordering: .relaxed)
+                        case .success where isRetired: shared.acceptedLate.add(1, ordering: .relaxed)
                         case .failure where isKnown && guardian.keyRing.key(id: old.keyID) != nil:
-                            refusedEarly.add(1, ordering: .relaxed)
-                        case .failure: refused.add(1, ordering: .acquiringAndReleasing)
+                            shared.refusedEarly.add(1, ordering: .relaxed)
+                        case .failure: shared.refused.add(1, ordering: .acquiringAndReleasing)
                         case .success: break
                         }
                         await Task.yield()
@@ -95,19 +101,19 @@ struct KeyRotationUnderLoadTests {
             }
             _ = try guardian.keyDirectory.retire(keyID: old.keyID)
             try await guardian.reload()
-            retired.store(true, ordering: .releasing)
+            shared.retired.store(true, ordering: .releasing)
             try await group.waitForAll()
         }
 
-        #expect(acceptedLate.load(ordering: .relaxed) == 0)
-        #expect(refusedEarly.load(ordering: .relaxed) == 0)
+        #expect(shared.acceptedLate.load(ordering: .relaxed) == 0)
+        #expect(shared.refusedEarly.load(ordering: .relaxed) == 0)
         let fresh = try Self.token(guardian.keyRing.signingKey, claims, fixture.clock.value)
         #expect(throws: Never.self) { try fixture.judge(fresh).get() }
     }
 
-    private func waitForCallers(_ tally: borrowing Mutex<Tally>) async throws {
-        let start = tally.withLock { $0.judged }
-        while tally.withLock({ $0.judged }) < start + 10 { await Task.yield() }
+    private func waitForCallers(_ shared: Shared) async throws {
+        let start = shared.tally.withLock { $0.judged }
+        while shared.tally.withLock({ $0.judged }) < start + 10 { await Task.yield() }
     }
 
     private static func token(_ key: SigningKey, _ claims: JSONObject, _ now: Int64) throws -> String {

@@ -90,8 +90,10 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     /// faults behind one code can be told apart.
     var detail: String {
         switch self {
-        case .credentialsMissing: "Send an access token as 'Authorization: Bearer', or the credential this endpoint takes."
-        case .credentialsSwapped: "Access tokens, session ids, session secrets, refresh tokens and tickets are never interchangeable."
+        case .credentialsMissing:
+            "Send an access token as 'Authorization: Bearer', or the credential this endpoint takes."
+        case .credentialsSwapped:
+            "Access tokens, session ids, session secrets, refresh tokens and tickets are never interchangeable."
         case .sessionTokenUnsupported: "Send access_token and session_id; they are two different things."
         case .invalidToken: "Obtain a new access token and try again."
         case .tokenExpired: "Refresh the access token and try again."

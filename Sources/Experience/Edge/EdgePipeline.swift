@@ -72,6 +72,7 @@ struct EdgePipeline: Sendable {
                 try add(to: stream, state.value, origin)
             }
         }
+        try channel.pipeline.syncOperations.addHandler(BrokenConnectionHandler())
     }
 
     private func add(to channel: any Channel, _ state: LoopState, _ origin: ConnectionOrigin) throws {

@@ -25,6 +25,12 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
     func handlerRemoved(context: ChannelHandlerContext) { deadline.cancel() }
     func deadlinePassed() { channel.close(promise: nil) }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // Nothing more will come, and nobody has been named yet.
+        if !isDone, (event as? ChannelEvent) == .inputClosed { context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         if isDone { return context.fireChannelRead(data) }

@@ -60,7 +60,8 @@ final class RunningGateway: Sendable {
             tasks.addTask { await runtime.run() }
             tasks.addTask {
                 await securityGuard.run { error in
-                    logger.warning("the key directory can't be used; the keys stay as they are", metadata: ["error": "\(error)"])
+                    logger.warning(
+                        "the key directory can't be used; the keys stay as they are", metadata: ["error": "\(error)"])
                 }
             }
             tasks.addTask { await self.reloadOnHangup() }

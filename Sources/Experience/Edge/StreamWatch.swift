@@ -1,4 +1,5 @@
 import NIOCore
+import NIOHTTP2
 
 /// Closes an HTTP/2 connection that has carried no stream for a while, or that has none left when the gateway stops.
 final class StreamWatch: DeadlineHolder {
@@ -41,5 +42,17 @@ final class StreamWatch: DeadlineHolder {
         guard open == 0, channel.isActive else { return }
         // The last answers may still be on their way out.
         deadline.arm(after: isDraining ? .milliseconds(100) : idleTimeout, for: self)
+    }
+}
+
+/// Closes an HTTP/2 connection whose peer broke the protocol; the goodbye has been written by then.
+///
+/// Left open, it would be answered one goodbye for every further frame. Faults of one stream end that stream alone.
+final class BrokenConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error is NIOHTTP2Errors.StreamError { return }
+        context.close(promise: nil)
     }
 }

@@ -42,7 +42,8 @@ package struct OriginPolicy: Sendable {
     func refusal(of origin: [UInt8]) -> Problem {
         let shown = Self.printable(origin)
         return Problem(
-            .originRefused, detail: "Origin '\(shown)' is not allowed. Add it to server.allowed_origins if it should be.")
+            .originRefused,
+            detail: "Origin '\(shown)' is not allowed. Add it to server.allowed_origins if it should be.")
     }
 
     /// The serialised origin of a URL: scheme, host, and the port where it isn't the scheme's own.

@@ -4,7 +4,7 @@ import StateSurface
 /// Carries out what ``SessionLifecycle`` decides: load, decide, replace by version; on a conflict once more.
 struct SessionKeeper: Sendable {
     /// How often a write may lose its race before the caller is told so.
-    static let attempts = 16
+    static let attempts = 64
 
     let store: any StateSurface
     let lifecycle: SessionLifecycle

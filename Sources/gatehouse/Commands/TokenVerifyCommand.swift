@@ -51,7 +51,8 @@ struct TokenVerifyCommand: AsyncParsableCommand {
     func run() async throws {
         let keys = try await keys()
         let judgement = TokenJudgement(
-            keys: keys, issuer: issuer, audience: audience, type: type, signatureOnly: signatureOnly)
+            keys: keys.named, olderName: keys.older, issuer: issuer, audience: audience, type: type,
+            signatureOnly: signatureOnly)
         guard !lines else { return try judgeLines(judgement) }
         do {
             report(try judgement.verify(try input.parse(), now: Double(SystemClock.milliseconds()) / 1_000))
@@ -61,14 +62,17 @@ struct TokenVerifyCommand: AsyncParsableCommand {
         }
     }
 
-    private func keys() async throws -> TokenKeys {
+    private func keys() async throws -> (named: TokenKeys, older: TokenKeys?) {
         var algorithms: [SignatureAlgorithm] = []
         for name in algorithm {
             let known = try AlgorithmNames.verifying.checked(name, as: "--algorithm")
             if let algorithm = SignatureAlgorithm(name: known) { algorithms.append(algorithm) }
         }
-        if let key { return try TokenKeys(keyFile: key, algorithms: algorithms) }
-        return try await TokenKeys(keySet: jwks ?? "", algorithms: algorithms)
+        guard let key else { return (try await TokenKeys(keySet: jwks ?? "", algorithms: algorithms), nil) }
+        let named = try TokenKeys(keyFile: key, algorithms: algorithms)
+        // An Ed25519 key that says nothing of its algorithm is good for both names of it (RFC 8037, RFC 9864).
+        let older = algorithms.isEmpty ? try? TokenKeys(keyFile: key, algorithms: [.eddsa]) : nil
+        return (named, older)
     }
 
     // MARK: Lines

@@ -13,6 +13,9 @@ struct TokenJudgement {
     }
 
     let keys: TokenKeys
+    /// The same keys under `EdDSA`, the older name of Ed25519's algorithm, for a token that goes by it. nil when the
+    /// keys are of another kind, or when the algorithm was said.
+    var olderName: TokenKeys?
     var issuer: String?
     var audience: String?
     var type: String?
@@ -36,7 +39,8 @@ struct TokenJudgement {
     }
 
     private func key(for header: ProtectedHeader) throws(TokenRefusal) -> VerificationKey {
-        switch keys {
+        let isOlderName = header.algorithm.utf8.elementsEqual(SignatureAlgorithm.eddsa.rawValue.utf8)
+        switch isOlderName ? olderName ?? keys : keys {
         case .one(let key): key
         case .set(let set): try set.key(for: header).get()
         }

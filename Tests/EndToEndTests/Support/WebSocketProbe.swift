@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A WebSocket whose every bit a test writes and reads itself.
 final class WebSocketProbe {
@@ -157,5 +158,26 @@ extension GatewayProcess {
         if let origin { headers.append(("Origin", origin)) }
         let answer = try request("POST", "/api/session/\(user.sessionID)/ticket", headers: headers)
         return answer.json["ticket"] as? String ?? ""
+    }
+}
+
+/// A blocking job on a thread of its own, whose outcome is waited for later: nothing here depends on how busy the
+/// test runner's own threads are.
+final class Running<Value: Sendable>: Sendable {
+    private let outcome = Mutex<Result<Value, any Error>?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ job: @escaping @Sendable () throws -> Value) {
+        Thread.detachNewThread { [self] in
+            let result = Result { try job() }
+            outcome.withLock { $0 = result }
+            done.signal()
+        }
+    }
+
+    /// Waits for it; to be asked once.
+    func value() throws -> Value? {
+        done.wait()
+        return try outcome.withLock { $0 }?.get()
     }
 }
