@@ -20,8 +20,6 @@ let package = Package(
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
-            ],
-            // valgrind cannot load what gold makes of JWTKit.
-            linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
+            ]),
     ]
 )

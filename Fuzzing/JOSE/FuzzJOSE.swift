@@ -5,8 +5,8 @@ import Foundation
 
 private let parser = ProcessInfo.processInfo.environment["FUZZ_PARSER"].flatMap(FuzzProperties.init(rawValue:)) ?? .jws
 
-typealias FuzzTarget = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+public typealias FuzzTarget = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+public typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
 @_silgen_name("LLVMFuzzerRunDriver")
 func runDriver(

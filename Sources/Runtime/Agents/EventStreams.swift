@@ -161,6 +161,12 @@ final class EventStreams: Sendable {
             // Read once: a socket that starts right now, further back, is for the next round.
             let delivered = listener.delivered
             guard delivered >= position, delivered < lastSeq else { continue }
+            if let next = events.first(where: { $0.seq > delivered }), next.seq != delivered + 1 {
+                // So slow that what it has yet to see is no longer kept: `ready` tells it so when it comes back.
+                listener.emit(.close(code: 1013, reason: "overloaded"))
+                self.remove(listener)
+                continue
+            }
             for event in events where event.seq > delivered {
                 // Not skipped but left for later: what follows must not overtake it.
                 guard listener.hasRoom else { break }

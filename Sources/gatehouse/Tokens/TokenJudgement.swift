@@ -41,8 +41,8 @@ struct TokenJudgement {
     private func key(for header: ProtectedHeader) throws(TokenRefusal) -> VerificationKey {
         let isOlderName = header.algorithm.utf8.elementsEqual(SignatureAlgorithm.eddsa.rawValue.utf8)
         switch isOlderName ? olderName ?? keys : keys {
-        case .one(let key): key
-        case .set(let set): try set.key(for: header).get()
+        case .one(let key): return key
+        case .set(let set): return try set.key(for: header).get()
         }
     }
 
