@@ -42,11 +42,11 @@ struct ValueFormatTests {
     private static let endpoints: [(String, String?)] = [
         ("http://127.0.0.1:9000", "http://127.0.0.1:9000"), ("http://a:9000/", "http://a:9000"),
         ("https://[::1]:1", "https://[::1]:1"), ("unix:/run/x.sock", "unix:/run/x.sock"), ("ftp://a", nil),
-        ("http://a/path", nil), ("http://u:p@a", nil), ("http://a?b", nil), ("a:9000", nil), ("unix:x", nil),
+        ("http://a/path", "http://a/path"), ("http://u:p@a", nil), ("http://a?b", nil), ("a:9000", nil), ("unix:x", nil),
         ("http://a:99999", nil),
     ]
 
-    @Test("An upstream is a scheme, a host and a port", arguments: endpoints)
+    @Test("An upstream is a scheme, a host, a port and perhaps a path", arguments: endpoints)
     func readsEndpoints(text: String, endpoint: String?) {
         #expect(ValueFormat.endpoint(schemes: ["http", "https"]).read(text) == endpoint)
     }

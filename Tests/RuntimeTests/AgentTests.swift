@@ -246,7 +246,10 @@ import Testing
         #expect(await slow.wait(for: 4).count == 4)
         connection.written(events: 2)
         #expect(await slow.wait(for: 6).count == 6)
-        for _ in 0..<15 { connection.written(events: 1) }
+        for count in 7...21 {
+            connection.written(events: 1)
+            #expect(await slow.wait(for: count).count == count)
+        }
         let all = await slow.wait(for: 21)
         #expect(all.count == 21)
         #expect(all.dropFirst() == ArraySlice(quick.received.all.dropFirst()))

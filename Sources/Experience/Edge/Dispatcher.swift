@@ -31,7 +31,10 @@ struct Dispatcher {
         if let asset = asset(request) { return asset }
         switch services.routes.match(path: request.path, host: request.host, head: head) {
         case .route(let route):
-            guard route.takesMethod(of: head) else { return refuse(methodNotAllowed(Self.usualMethods)) }
+            guard route.takesMethod(of: head) else {
+                connection.closeAfterAnswer()
+                return refuse(methodNotAllowed(Self.usualMethods))
+            }
             return RouteStage(dispatcher: self, request: request, route: route).start()
         case .methodNotAllowed(let methods): return refuse(methodNotAllowed(methods), to: head)
         case .none: return refuse(Problem(.notFound), to: head)

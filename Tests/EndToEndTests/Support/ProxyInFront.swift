@@ -55,8 +55,9 @@ final class ProxyInFront: Sendable {
         return try socket.response(toHead: method == "HEAD")
     }
 
+    /// At once and without asking: a program that was started from here may have SIGTERM blocked.
     func stop() {
-        if process.isRunning { process.terminate() }
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }
 }
