@@ -42,7 +42,8 @@ struct ValueFormatTests {
     private static let endpoints: [(String, String?)] = [
         ("http://127.0.0.1:9000", "http://127.0.0.1:9000"), ("http://a:9000/", "http://a:9000"),
         ("https://[::1]:1", "https://[::1]:1"), ("unix:/run/x.sock", "unix:/run/x.sock"), ("ftp://a", nil),
-        ("http://a/path", "http://a/path"), ("http://u:p@a", nil), ("http://a?b", nil), ("a:9000", nil), ("unix:x", nil),
+        ("http://a/path", "http://a/path"),
+        ("http://u:p@a", nil), ("http://a?b", nil), ("a:9000", nil), ("unix:x", nil),
         ("http://a:99999", nil),
     ]
 

@@ -138,7 +138,7 @@ private struct APIWorld {
         if upgrades.count > 1 { faults.append("two logins upgraded one session") }
         // An account that is changed from two sides at once asks the slower one to try again.
         for outcome in outcomes where outcome.status >= 500 && !(outcome.act == .password && outcome.status == 503) {
-            faults..append("\(outcome.act): \(outcome.status)")
+            faults.append("\(outcome.act): \(outcome.status)")
         }
 
         // The first secret is good for nothing once the session has an owner.
