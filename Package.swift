@@ -158,7 +158,8 @@ if fuzzing {
         .executableTarget(
             name: "FuzzJOSE", dependencies: ["JOSE", "Encodings"], path: "Fuzzing/JOSE",
             swiftSettings: instrumented + [.unsafeFlags(["-parse-as-library"])],
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]))
+            // gold gives up on what the sanitizer adds.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]))
 }
 
 for target in package.targets where target.type != .system {

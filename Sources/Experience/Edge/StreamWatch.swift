@@ -45,14 +45,18 @@ final class StreamWatch: DeadlineHolder {
     }
 }
 
-/// Closes an HTTP/2 connection whose peer broke the protocol; the goodbye has been written by then.
+/// Closes an HTTP/2 connection whose peer goes on breaking the protocol.
 ///
-/// Left open, it would be answered one goodbye for every further frame. Faults of one stream end that stream alone.
+/// After a fault of the connection the peer has been told goodbye, and is told again for every further frame that it
+/// sends. Faults of single streams are reported in the same way, so it is their number that decides.
 final class BrokenConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
+    private static let maxFaults = 100
+    private var faults = 0
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if error is NIOHTTP2Errors.StreamError { return }
-        context.close(promise: nil)
+        faults += 1
+        if faults > Self.maxFaults { context.close(promise: nil) }
     }
 }
