@@ -147,7 +147,8 @@ def main():
             rows = []
             for algorithm in ALGORITHMS:
                 for operation in FLOORS:
-                    row = [instructions(lambda n: [binary, "count", who, algorithm, operation, n], 40, 120)
+                    row = [instructions(lambda n: [binary, "count", who, algorithm, operation, n,
+                                                   directory / f"{algorithm}.private.pem"], 40, 120)
                            for who in ("bare", "JOSE", "JWTKit")]
                     if ("libjwt", algorithm, operation) in rates:
                         row.append(instructions(

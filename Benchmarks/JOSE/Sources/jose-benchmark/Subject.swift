@@ -20,9 +20,9 @@ struct Subject {
     /// The length of what is signed.
     let inputCount: Int
 
-    init(_ algorithm: SignatureAlgorithm, claims: JSONObject = claims) throws {
-        key = try SigningKey.generate(algorithm)
-        pem = try key.pkcs8PEM()
+    init(_ algorithm: SignatureAlgorithm, claims: JSONObject = claims, pem: String? = nil) throws {
+        key = try pem.map { try SigningKey(pem: $0, algorithm: algorithm) } ?? SigningKey.generate(algorithm)
+        self.pem = try key.pkcs8PEM()
         token = Array(try key.sign(claims: claims, type: "at+jwt").utf8)
         inputCount = token.lastIndex(of: UInt8(ascii: ".")) ?? 0
     }

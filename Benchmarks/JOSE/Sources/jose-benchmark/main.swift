@@ -5,7 +5,7 @@ import Primitive
 // jose-benchmark rates                          rates of everyone in this process, as lines of words
 // jose-benchmark refusals                       how long it takes to refuse
 // jose-benchmark allocations                    how many allocations a verification takes; wants the counter preloaded
-// jose-benchmark count WHO ALG OPERATION COUNT  does it so often, for callgrind
+// jose-benchmark count WHO ALG OPERATION COUNT PEM  does it so often, for callgrind
 // jose-benchmark files DIRECTORY                keys and tokens for the others
 
 let arguments = CommandLine.arguments.dropFirst()
@@ -14,7 +14,7 @@ switch arguments.first {
 case "rates": try await printRates()
 case "refusals": try await printRefusals()
 case "allocations": try printAllocations()
-case "count" where arguments.count == 5: try await repeatOperation(Array(arguments.dropFirst()))
+case "count" where arguments.count == 6: try await repeatOperation(Array(arguments.dropFirst()))
 case "files" where arguments.count == 2: try writeFiles(arguments[2])
 default:
     FileHandle.standardError.write(Data("see main.swift\n".utf8))
@@ -85,9 +85,10 @@ func printAllocations() throws {
 
 func repeatOperation(_ words: [String]) async throws {
     guard let algorithm = SignatureAlgorithm(rawValue: words[1]), let count = Int(words[3]) else {
-        throw BenchmarkError("WHO ALG OPERATION COUNT")
+        throw BenchmarkError("WHO ALG OPERATION COUNT PEM")
     }
-    let subject = try Subject(algorithm)
+    // A key from a file: making one takes another number of instructions each time.
+    let subject = try Subject(algorithm, pem: String(contentsOfFile: words[4], encoding: .utf8))
     let signing = words[2] == "sign"
     let contender =
         switch words[0] {
