@@ -63,7 +63,7 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
     }
 
     /// How libcrypto makes the signature; nil for the HMAC algorithms.
-    var scheme: SignatureScheme? {
+    package var scheme: SignatureScheme? {
         switch self {
         case .rs256: .rsaPKCS1(.sha256)
         case .rs384: .rsaPKCS1(.sha384)

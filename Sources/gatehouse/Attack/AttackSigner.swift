@@ -23,7 +23,7 @@ enum AttackSigner {
             return TestIssuer(
                 algorithm: published?.algorithm ?? key.algorithm, keyID: published?.keyID ?? key.keyID
             ) { input, algorithm in
-                guard let scheme = scheme(of: algorithm) else {
+                guard let scheme = algorithm.scheme else {
                     throw JOSEError(.algorithmMismatch, "a private key is not for the HMAC algorithms")
                 }
                 return try SignatureSigner(privateKey, scheme).sign(input)
@@ -32,23 +32,6 @@ enum AttackSigner {
             throw CommandFailure("\(path): \(error.message): name a key that can sign", status: .misused)
         } catch let error as LibcryptoError {
             throw CommandFailure("\(path): \(error): name a key that can sign", status: .misused)
-        }
-    }
-
-    private static func scheme(of algorithm: SignatureAlgorithm) -> SignatureScheme? {
-        switch algorithm {
-        case .rs256: .rsaPKCS1(.sha256)
-        case .rs384: .rsaPKCS1(.sha384)
-        case .rs512: .rsaPKCS1(.sha512)
-        case .ps256: .rsaPSS(.sha256)
-        case .ps384: .rsaPSS(.sha384)
-        case .ps512: .rsaPSS(.sha512)
-        case .es256: .ecdsa(.p256, .sha256)
-        case .es384: .ecdsa(.p384, .sha384)
-        case .es512: .ecdsa(.p521, .sha512)
-        case .es256k: .ecdsa(.secp256k1, .sha256)
-        case .ed25519, .eddsa, .ed448, .mldsa44, .mldsa65, .mldsa87: .pure
-        case .hs256, .hs384, .hs512: nil
         }
     }
 }
