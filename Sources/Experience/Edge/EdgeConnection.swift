@@ -55,7 +55,11 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
     var framing = ResponseFraming.none
     /// CORS fields of the current answer, as they are written.
     var answerFields: ByteBuffer?
-    var requestID = ""
+    var requestID: RequestID
+    /// The head of an answer that has not been written yet: a small body goes out in the same piece.
+    var pendingHead: ByteBuffer?
+    /// As the last event told; asking the channel costs more.
+    private var isWritable = true
     var isDraining = false
 
     init(services: EdgeServices, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
@@ -64,12 +68,14 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.channel = channel
         self.origin = origin
         self.scanner = HeadScanner(limits: services.wireLimits)
+        self.requestID = loop.nextRequestID()
         self.deadline = ConnectionDeadline(loop: channel.eventLoop)
         self.exchangeDeadline = ConnectionDeadline(loop: channel.eventLoop)
     }
 
     var eventLoop: any EventLoop { channel.eventLoop }
-    var isClientWritable: Bool { channel.isWritable }
+    /// A stream's window is opened and closed without an event for each.
+    var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
 
     // MARK: Channel events
 
@@ -118,7 +124,8 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
+        isWritable = context.channel.isWritable
+        if isWritable {
             if let tunnel { tunnel.clientBecameWritable() } else { exchange?.clientBecameWritable() }
         }
         context.fireChannelWritabilityChanged()

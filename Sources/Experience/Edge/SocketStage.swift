@@ -114,17 +114,14 @@ struct SocketStage {
                 return refuse(Problem(.rateLimited, detail: "Too many sockets are open.", reason: "socket_cap"))
             }
         }
-        var options = ForwardedHead.Options()
-        options.forwardsAuthorization = route.configuration.forwardAuthorization
-        options.headers = route.configuration.headers
-        options.basePath = pool.first?.basePath ?? []
         guard
             let identity = try? IdentityMaker(loop: loop, services: services).identity(
-                of: admitted, route: route, isRuntime: isRuntime)
+                of: admitted, route: route, isRuntime: isRuntime, now: request.receivedAt)
         else { return refuse(Problem(.overloaded, reason: "assertion_failed")) }
         let forwarded = ForwardedHead(
             request: request, path: isRuntime ? request.path[...] : route.upstreamPath(of: request.path),
-            query: RequestForm.queryWithoutCredentials(request), identity: identity, options: options)
+            query: RequestForm.queryWithoutCredentials(request), identity: identity,
+            options: ForwardedHead.Options(route, pool: pool))
         let exchange = RelayExchange(
             writer: connection, pool: pool, leases: loop.leases, request: head,
             terms: RelayExchange.Terms(

@@ -29,6 +29,8 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     private var pingTask: RepeatedTask?
     private var isDecoding = false
     private var hasEnded = false
+    /// A Close has been sent; what follows from that has not been done.
+    private var isUnsettled = false
     /// Since when the client has been at a message that is not whole yet.
     private var unfinishedSince: NIODeadline?
     /// Bytes written while the client did not read; more than the bound ends the socket.
@@ -93,7 +95,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         end()
     }
 
-    func drain() { leaseEnded(.draining) }
+    func drain() { close(code: LeaseEnd.draining.closeCode, reason: LeaseEnd.draining.reason) }
 
     /// The application can take messages again.
     func resume() {
@@ -183,16 +185,27 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     // MARK: Closing
 
     func leaseEnded(_ end: LeaseEnd) {
-        close(code: end.closeCode, reason: end.reason)
+        sendClose(code: end.closeCode, reason: end.reason)
     }
 
     /// Sends a Close; nothing of the session is sent after it. The client has a moment to answer.
     func close(code: UInt16, reason: String) {
+        sendClose(code: code, reason: reason)
+        settle()
+    }
+
+    private func sendClose(code: UInt16, reason: String) {
         guard state == .open else { return }
         state = .closing
+        isUnsettled = true
         var frame = ByteBuffer()
         FrameEncoder.close(code: code, reason: reason, to: &frame)
         channel?.writeAndFlush(frame, promise: nil)
+    }
+
+    func settle() {
+        guard isUnsettled else { return }
+        isUnsettled = false
         end()
         awaitClose()
     }

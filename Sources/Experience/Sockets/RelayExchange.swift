@@ -124,7 +124,8 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
         }
         out.writeStaticString("\r\n")
         let relay = SocketRelay(
-            upstream: upstream, place: terms.place, leases: leases, terms: terms.lease, early: inbound)
+            writer: writer, upstream: upstream, place: terms.place, leases: leases, terms: terms.lease,
+            early: inbound)
         self.upstream = nil
         finish(closing: false)
         upstream.lend(to: relay)
