@@ -47,8 +47,9 @@ package enum IPAddress {
 
     static func bytes(of address: SocketAddress) -> [UInt8]? {
         switch address {
-        case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
-        case .v6(let address): return withUnsafeBytes(of: address.address.sin6_addr) { unmapped(Array($0)) }
+        // Where the kernel's structures have it: behind family and port, and in IPv6 behind the flow label as well.
+        case .v4(let address): return withUnsafeBytes(of: address.address) { Array($0[4..<8]) }
+        case .v6(let address): return withUnsafeBytes(of: address.address) { unmapped(Array($0[8..<24])) }
         default: return nil
         }
     }
