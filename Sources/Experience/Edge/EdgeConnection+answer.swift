@@ -146,7 +146,7 @@ extension EdgeConnection: ResponseWriter {
         exchange = nil
         phase = .tunnel
         self.tunnel = tunnel
-        deadline.cancel()
+        deadline.rest()
         context.writeAndFlush(wrapOutboundOut(head), promise: nil)
         tunnel.opened(on: channel)
         if inbound.readableBytes > 0 {

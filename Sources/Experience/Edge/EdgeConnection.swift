@@ -69,11 +69,12 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.origin = origin
         self.scanner = HeadScanner(limits: services.wireLimits)
         self.requestID = loop.nextRequestID()
-        self.deadline = ConnectionDeadline(loop: channel.eventLoop)
-        self.exchangeDeadline = ConnectionDeadline(loop: channel.eventLoop)
+        self.deadline = ConnectionDeadline(loop.deadlines)
+        self.exchangeDeadline = ConnectionDeadline(loop.deadlines)
     }
 
     var eventLoop: any EventLoop { channel.eventLoop }
+    var deadlines: DeadlineWheel { loop.deadlines }
     /// A stream's window is opened and closed without an event for each.
     var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
 
@@ -87,8 +88,8 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         loop.connections[ObjectIdentifier(self)] = nil
-        deadline.cancel()
-        exchangeDeadline.cancel()
+        deadline.rest()
+        exchangeDeadline.rest()
         self.context = nil
     }
 
@@ -203,7 +204,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
         }
         switch scanner.feed(&inbound) {
         case .needMoreData:
-            deadline.arm(after: services.headerTimeout, onlyIfLater: false)
+            deadline.armIfEarlier(after: services.headerTimeout)
             if isInputClosed { closeNow() }
             return false
         case .failed(let error):

@@ -36,6 +36,8 @@ protocol ResponseWriter: AnyObject {
     var eventLoop: any EventLoop { get }
     /// For the time limits of whoever answers; rests between two requests.
     var exchangeDeadline: ConnectionDeadline { get }
+    /// The time limits of the loop.
+    var deadlines: DeadlineWheel { get }
     /// Whether the client's channel takes more bytes now.
     var isClientWritable: Bool { get }
     /// Writes `head`: status line and fields, each ended by CRLF, without framing fields, `Connection` and the empty line,

@@ -11,6 +11,7 @@ final class LoopState {
     let leases: LeaseTable
     let upstreams: UpstreamPools
     let now: @Sendable () -> Int64
+    let deadlines = DeadlineWheel()
     let assertions = AssertionCache()
     let identities = IdentityCache()
     var connections: [ObjectIdentifier: EdgeConnection] = [:]

@@ -83,7 +83,7 @@ struct SocketStage {
         services.observe(problem, requestID: request.id)
         var answer = handshakeAnswer(accept: accept(key), ownProtocol: ownProtocol)
         FrameEncoder.close(code: UInt16(4000 + problem.status), reason: problem.code.rawValue, to: &answer)
-        connection.switchProtocols(answer, to: RefusedTunnel())
+        connection.switchProtocols(answer, to: RefusedTunnel(deadlines: loop.deadlines))
         return nil
     }
 
@@ -95,7 +95,7 @@ struct SocketStage {
         }
         let settings = services.configuration.webSocket
         let socket = EmbeddedSocket(
-            application: application, place: place, leases: loop.leases, terms: terms,
+            application: application, place: place, leases: loop.leases, terms: terms, deadlines: loop.deadlines,
             maxMessage: settings.maxMessage, pingInterval: .milliseconds(settings.ping))
         services.metrics.upgrades.add(1, ordering: .relaxed)
         let own = upgrade.protocols.contains(Subprotocols.own) ? Subprotocols.own : nil
@@ -188,7 +188,11 @@ enum RuntimeTarget {
 
 /// What a socket is after a refusal by close frame: nothing comes in or out until the client has gone.
 final class RefusedTunnel: Tunnel {
-    func opened(on channel: any Channel) { SocketEnding.close(channel) }
+    private let deadlines: DeadlineWheel
+
+    init(deadlines: DeadlineWheel) { self.deadlines = deadlines }
+
+    func opened(on channel: any Channel) { SocketEnding.close(channel, on: deadlines) }
     func received(_ bytes: ByteBuffer) {}
     func receivedAll() {}
     func clientBecameWritable() {}

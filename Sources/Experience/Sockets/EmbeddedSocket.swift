@@ -13,7 +13,7 @@ protocol SocketApplication: AnyObject {
 }
 
 /// A WebSocket that ends here (RFC 6455): frames in, messages out to a ``SocketApplication``, under a lease.
-final class EmbeddedSocket: Tunnel, LeaseHolder {
+final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     private enum State { case open, closing, closed }
 
     private let application: any SocketApplication
@@ -26,7 +26,8 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     private var state = State.open
     private var leaseID: LeaseTable.ID?
     private var unansweredPings = 0
-    private var pingTask: RepeatedTask?
+    private let deadlines: DeadlineWheel
+    private let nextPing: ConnectionDeadline
     private var isDecoding = false
     private var hasEnded = false
     /// A Close has been sent; what follows from that has not been done.
@@ -39,12 +40,14 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     private static let messageTime = TimeAmount.seconds(60)
 
     init(
-        application: any SocketApplication, place: SocketPlace, leases: LeaseTable, terms: LeaseTerms, maxMessage: Int,
-        pingInterval: TimeAmount
+        application: any SocketApplication, place: SocketPlace, leases: LeaseTable, terms: LeaseTerms,
+        deadlines: DeadlineWheel, maxMessage: Int, pingInterval: TimeAmount
     ) {
         self.application = application
         self.place = place
         self.leases = leases
+        self.deadlines = deadlines
+        self.nextPing = ConnectionDeadline(deadlines)
         self.pingInterval = pingInterval
         self.decoder = FrameDecoder(maxMessage: maxMessage)
         self.leaseID = leases.insert(terms, holder: self)
@@ -58,10 +61,12 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         self.channel = channel
         application.opened(self)
         guard state == .open, pingInterval > .nanoseconds(0) else { return }
-        let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-        pingTask = channel.eventLoop.scheduleRepeatedTask(initialDelay: pingInterval, delay: pingInterval) { _ in
-            bound.value.ping()
-        }
+        nextPing.arm(after: pingInterval, for: self)
+    }
+
+    func deadlinePassed() {
+        ping()
+        if state == .open { nextPing.arm(after: pingInterval) }
     }
 
     var wantsBytes: Bool { state != .open || takesMessages }
@@ -237,7 +242,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         channel?.write(frame, promise: nil)
         end()
         if let channel {
-            SocketEnding.close(channel)
+            SocketEnding.close(channel, on: deadlines)
             channel.read()
         }
     }
@@ -245,7 +250,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     /// The connection is closed once the client has answered our Close, or a second is over.
     private func awaitClose() {
         guard let channel else { return }
-        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+        ConnectionDeadline.close(channel, after: .seconds(1), on: deadlines)
         let rest = inbound
         inbound = ByteBuffer()
         lookForClose(rest)
@@ -261,7 +266,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
             case .needMoreData: return
             case .close, .violation:
                 state = .closed
-                if let channel { SocketEnding.close(channel) }
+                if let channel { SocketEnding.close(channel, on: deadlines) }
                 return
             }
         }
@@ -276,8 +281,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     private func end() {
         guard !hasEnded else { return }
         hasEnded = true
-        pingTask?.cancel()
-        pingTask = nil
+        nextPing.rest()
         if let leaseID { leases.remove(leaseID) }
         leaseID = nil
         place.leave()

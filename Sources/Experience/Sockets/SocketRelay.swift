@@ -62,7 +62,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         guard !isOver else { return }
         over()
         let upstream = self.upstream
-        SocketEnding.close(upstream.channel)
+        SocketEnding.close(upstream.channel, on: writer.deadlines)
         upstream.channel.closeFuture.assumeIsolated().whenComplete { _ in upstream.release(clean: false) }
     }
 
@@ -91,7 +91,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         guard !isOver else { return }
         over()
         upstream.release(clean: false)
-        if let client { SocketEnding.close(client, within: .seconds(5)) }
+        if let client { SocketEnding.close(client, within: .seconds(5), on: writer.deadlines) }
     }
 
     private func hold(_ bytes: ByteBuffer) {
@@ -145,7 +145,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         guard isUnsettled, let client else { return }
         isUnsettled = false
         upstream.release(clean: false)
-        SocketEnding.close(client)
+        SocketEnding.close(client, on: writer.deadlines)
         client.read()
     }
 
