@@ -53,17 +53,7 @@ import Testing
     /// A relay puts no frame of its own into the stream, so the kernel has to ask.
     @Test("Both connections of a relayed socket are probed by TCP within half a minute, a plain one is not")
     func keepAlive() async throws {
-        let upstream = try RecordingUpstream { request, stream in
-            guard request["upgrade"] != nil else {
-                try stream.send(RecordingUpstream.plainAnswer)
-                return .keep
-            }
-            try stream.send(
-                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                    + "Sec-WebSocket-Accept: \(WebSocketProbe.accept)\r\n\r\n")
-            _ = try stream.drain()
-            return .close
-        }
+        let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
         defer { upstream.stop() }
         let gateway = try await GatewayProcess.start(
             "routes:\n  - {path: /ws, upstream: '\(upstream.url)', require: token+session, websocket: true}")
