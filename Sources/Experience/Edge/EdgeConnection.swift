@@ -70,6 +70,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     var eventLoop: any EventLoop { channel.eventLoop }
     var isClientWritable: Bool { channel.isWritable }
+    var opensTunnelOnSuccess: Bool { origin.isStream }
 
     // MARK: Channel events
 
