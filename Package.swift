@@ -97,6 +97,7 @@ let package = Package(
             ]),
 
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
+        .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto"]),
@@ -112,7 +113,7 @@ let package = Package(
             exclude: ["Corpus"]),
         .testTarget(
             name: "StateSurfaceTests",
-            dependencies: ["StateSurface", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: ["StateSurface", "PostgresForTests", .product(name: "GRDB", package: "GRDB.swift")]),
         .testTarget(
             name: "SecurityGuardTests",
             dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),
@@ -130,7 +131,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse"], exclude: ["Scripts"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse", "PostgresForTests"], exclude: ["Scripts"]),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [

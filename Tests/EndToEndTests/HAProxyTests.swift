@@ -1,4 +1,5 @@
 import Foundation
+import PostgresForTests
 import Testing
 
 /// The worked example of docs/several-nodes.md, run as it stands.

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresForTests
 import Testing
 
 /// PostgreSQL goes away and comes back: nothing is let in that should not be, and nothing is lost.
