@@ -104,7 +104,12 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     private func refuseTunnel(_ context: ChannelHandlerContext) {
         isTunnel = false
         answerEmpty(context, status: "501")
-        context.writeAndFlush(wrapOutboundOut(.rstStream(.noError)), promise: nil)
+        // Whoever is writing the answer learns that its client has gone, but not from within that write.
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.execute {
+            let (adapter, context) = bound.value
+            context.writeAndFlush(adapter.wrapOutboundOut(.rstStream(.noError)), promise: nil)
+        }
     }
 
     private func answerEmpty(_ context: ChannelHandlerContext, status: String) {
