@@ -77,6 +77,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
     var deadlines: DeadlineWheel { loop.deadlines }
     /// A stream's window is opened and closed without an event for each.
     var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
+    var opensTunnelOnSuccess: Bool { origin.isStream }
 
     // MARK: Channel events
 

@@ -40,6 +40,8 @@ protocol ResponseWriter: AnyObject {
     var deadlines: DeadlineWheel { get }
     /// Whether the client's channel takes more bytes now.
     var isClientWritable: Bool { get }
+    /// Whether any 2xx would tell a client that its upgrade was taken: so it is over HTTP/2 (RFC 8441 section 5).
+    var opensTunnelOnSuccess: Bool { get }
     /// Writes `head`: status line and fields, each ended by CRLF, without framing fields, `Connection` and the empty line,
     /// which the connection adds.
     func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming)

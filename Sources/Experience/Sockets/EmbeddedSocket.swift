@@ -127,12 +127,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     /// Takes the next event out of what has arrived; false when more must arrive first.
     private func takeEvent() -> Bool {
         let event = decoder.next(&inbound)
-        if event == .needMoreData {
-            let isInside = decoder.isInsideMessage || inbound.readableBytes > 0
-            unfinishedSince = isInside ? unfinishedSince ?? .now() : nil
-            return false
-        }
-        unfinishedSince = nil
+        note(event)
         switch event {
         case .needMoreData: return false
         case .text(let text): application.received(text: text)
@@ -144,6 +139,19 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         }
         return true
     }
+
+    /// Keeps the time of the message at hand. A ping or pong between two fragments does not make it any more whole.
+    private func note(_ event: FrameEvent) {
+        switch event {
+        case .needMoreData:
+            let isInside = decoder.isInsideMessage || inbound.readableBytes > 0
+            unfinishedSince = isInside ? unfinishedSince ?? now : nil
+        case .ping, .pong: if !decoder.isInsideMessage { unfinishedSince = nil }
+        case .text, .binary, .close, .violation: unfinishedSince = nil
+        }
+    }
+
+    private var now: NIODeadline { channel?.eventLoop.now ?? .now() }
 
     // MARK: Sending
 
@@ -179,7 +187,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     private func ping() {
         guard state == .open else { return }
         guard unansweredPings < 2 else { return abandon() }
-        if let unfinishedSince, NIODeadline.now() - unfinishedSince > Self.messageTime {
+        if let unfinishedSince, now - unfinishedSince > Self.messageTime {
             return close(code: 1008, reason: "message_too_slow")
         }
         unansweredPings += 1
@@ -287,26 +295,4 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         place.leave()
         application.closed()
     }
-}
-
-/// A place taken in the census, given back once.
-final class SocketPlace {
-    private var census: SocketCensus?
-    private let session: String?
-    private let user: String?
-
-    /// nil when a cap is reached.
-    init?(census: SocketCensus, session: String?, user: String?) {
-        guard census.enter(session: session, user: user) else { return nil }
-        self.census = census
-        self.session = session
-        self.user = user
-    }
-
-    func leave() {
-        census?.leave(session: session, user: user)
-        census = nil
-    }
-
-    deinit { census?.leave(session: session, user: user) }
 }
