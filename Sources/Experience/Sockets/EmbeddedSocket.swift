@@ -32,8 +32,8 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     private var hasEnded = false
     /// A Close has been sent; what follows from that has not been done.
     private var isUnsettled = false
-    /// Since when the client has been at a message that is not whole yet.
-    private var unfinishedSince: NIODeadline?
+    /// Runs while the client is at a message that is not whole yet.
+    private var messageTimer: MessageTimer?
     /// Bytes written while the client did not read; more than the bound ends the socket.
     private var backlog = 0
     private static let maxBacklog = 1024 * 1024
@@ -145,13 +145,26 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         switch event {
         case .needMoreData:
             let isInside = decoder.isInsideMessage || inbound.readableBytes > 0
-            unfinishedSince = isInside ? unfinishedSince ?? now : nil
-        case .ping, .pong: if !decoder.isInsideMessage { unfinishedSince = nil }
-        case .text, .binary, .close, .violation: unfinishedSince = nil
+            if isInside { startMessageTimer() } else { stopMessageTimer() }
+        case .ping, .pong: if !decoder.isInsideMessage { stopMessageTimer() }
+        case .text, .binary, .close, .violation: stopMessageTimer()
         }
     }
 
-    private var now: NIODeadline { channel?.eventLoop.now ?? .now() }
+    private func startMessageTimer() {
+        guard messageTimer == nil else { return }
+        messageTimer = MessageTimer(socket: self, deadlines: deadlines, limit: Self.messageTime)
+    }
+
+    private func stopMessageTimer() {
+        messageTimer?.stop()
+        messageTimer = nil
+    }
+
+    fileprivate func messageTookTooLong() {
+        messageTimer = nil
+        close(code: 1008, reason: "message_too_slow")
+    }
 
     // MARK: Sending
 
@@ -187,9 +200,6 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     private func ping() {
         guard state == .open else { return }
         guard unansweredPings < 2 else { return abandon() }
-        if let unfinishedSince, now - unfinishedSince > Self.messageTime {
-            return close(code: 1008, reason: "message_too_slow")
-        }
         unansweredPings += 1
         write(.ping, ByteBuffer())
         channel?.flush()
@@ -290,9 +300,25 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         guard !hasEnded else { return }
         hasEnded = true
         nextPing.rest()
+        stopMessageTimer()
         if let leaseID { leases.remove(leaseID) }
         leaseID = nil
         place.leave()
         application.closed()
     }
+}
+
+/// Ends a socket whose client has been at one message for too long.
+private final class MessageTimer: DeadlineHolder {
+    private let socket: EmbeddedSocket
+    private let deadline: ConnectionDeadline
+
+    init(socket: EmbeddedSocket, deadlines: DeadlineWheel, limit: TimeAmount) {
+        self.socket = socket
+        self.deadline = ConnectionDeadline(deadlines)
+        deadline.arm(after: limit, for: self)
+    }
+
+    func stop() { deadline.rest() }
+    func deadlinePassed() { socket.messageTookTooLong() }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Experience
 
-/// How long a client may be at one message, with the clock of an event loop that only moves when it is told to.
+/// How long a client may be at one message, with a clock that only moves when it is told to.
 @Suite struct MessageTimeTests {
     private final class Application: SocketApplication {
         private(set) var texts: [String] = []
@@ -17,7 +17,9 @@ import Testing
     }
 
     /// A client of a socket that pings every ten seconds.
-    private struct Client {
+    private final class Client {
+        private let deadlines = DeadlineWheel(now: .uptimeNanoseconds(0))
+        private var now = NIODeadline.uptimeNanoseconds(0)
         let channel = EmbeddedChannel()
         let application = Application()
         let socket: EmbeddedSocket
@@ -27,7 +29,7 @@ import Testing
                 SocketPlace(census: SocketCensus(perSession: 1, perUser: 1), session: "s", user: "u"))
             socket = EmbeddedSocket(
                 application: application, place: place, leases: LeaseTable(now: 0), terms: LeaseTerms(),
-                maxMessage: 1024, pingInterval: .seconds(10))
+                deadlines: deadlines, maxMessage: 1024, pingInterval: .seconds(10))
             socket.opened(on: channel)
         }
 
@@ -42,7 +44,10 @@ import Testing
         }
 
         func pong() { send(0x8A) }
-        func wait(_ seconds: Int64) { channel.embeddedEventLoop.advanceTime(by: .seconds(seconds)) }
+        func wait(_ seconds: Int64) {
+            now = now + .seconds(seconds)
+            deadlines.turn(now: now)
+        }
 
         /// Code and reason of the Close among what the gateway has sent since it was last asked; nil when there is none.
         func closing() throws -> String? {
