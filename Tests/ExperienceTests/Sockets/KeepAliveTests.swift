@@ -27,7 +27,7 @@ import Testing
         let address = try #require(listener.localAddress)
         let plain = try await ClientBootstrap(group: group).connect(to: address).get()
         let armed = try await ClientBootstrap(group: group).connect(to: address).get()
-        KeepAlive.arm(armed)
+        try await armed.eventLoop.submit { KeepAlive.arm(armed) }.get()
         #expect(try await Self.options(of: armed) == Self.wanted.map(\.value))
         #expect(try await Self.options(of: plain) != Self.wanted.map(\.value))
         for channel in [armed, plain, listener] { try await channel.close().get() }
@@ -40,7 +40,7 @@ import Testing
         let group = MultiThreadedEventLoopGroup.singleton
         let listener = try await ServerBootstrap(group: group).bind(unixDomainSocketPath: path).get()
         let client = try await ClientBootstrap(group: group).connect(unixDomainSocketPath: path).get()
-        KeepAlive.arm(client)
+        try await client.eventLoop.submit { KeepAlive.arm(client) }.get()
         #expect(client.isActive)
         for channel in [client, listener] { try await channel.close().get() }
     }
