@@ -2,9 +2,15 @@
 ///
 /// Nearly every name has one lease, and that takes no room of its own.
 struct LeaseIndex {
+    /// A class, so that a set of thousands is changed where it is and never copied.
+    private final class Many {
+        var ids: Set<LeaseTable.ID>
+        init(_ ids: Set<LeaseTable.ID>) { self.ids = ids }
+    }
+
     private enum Members {
         case one(LeaseTable.ID)
-        case many(Set<LeaseTable.ID>)
+        case many(Many)
     }
 
     private var members: [String: Members] = [:]
@@ -15,33 +21,27 @@ struct LeaseIndex {
         switch members[key] {
         case nil: []
         case .one(let id): [id]
-        case .many(let ids): Array(ids)
+        case .many(let many): Array(many.ids)
         }
     }
 
     mutating func insert(_ id: LeaseTable.ID, under key: String?) {
         guard let key else { return }
-        // Taken out while it grows, so that the set is not copied.
-        switch members.updateValue(.one(id), forKey: key) {
-        case nil: break
-        case .one(let other): members[key] = .many([other, id])
-        case .many(var ids):
-            ids.insert(id)
-            members[key] = .many(ids)
+        switch members[key] {
+        case nil: members[key] = .one(id)
+        case .one(let other): members[key] = .many(Many([other, id]))
+        case .many(let many): many.ids.insert(id)
         }
     }
 
     mutating func remove(_ id: LeaseTable.ID, under key: String?) {
-        guard let key, let old = members[key] else { return }
-        switch old {
+        guard let key else { return }
+        switch members[key] {
+        case nil: break
         case .one(let only): if only == id { members[key] = nil }
-        case .many: removeFromSet(id, key)
+        case .many(let many):
+            many.ids.remove(id)
+            if many.ids.isEmpty { members[key] = nil }
         }
-    }
-
-    private mutating func removeFromSet(_ id: LeaseTable.ID, _ key: String) {
-        guard case .many(var ids)? = members.updateValue(.one(id), forKey: key) else { return }
-        ids.remove(id)
-        members[key] = ids.isEmpty ? nil : .many(ids)
     }
 }
