@@ -40,15 +40,15 @@ private func assemble(
 
     // 1. Listeners. The pipeline of a connection exists only when everything behind it does.
     let pipeline = PipelineBox()
-    let listener = try await Listener.bind(configuration.server.listen, loops: loops) { channel in
+    let server = configuration.server
+    let listener = try await Listener.bind(server.listen, socketMode: server.socketMode, on: group) { channel in
         guard let ready = pipeline.value else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
         return ready.connect(channel)
     }
     let scheme = tls == nil ? "http" : "https"
-    let origin = "\(scheme)://\(listener.address)"
-    let issuer = configuration.tokens.issuer ?? origin
+    let issuer = configuration.tokens.issuer ?? "\(scheme)://\(listener.address.authority)"
 
     // 2. Who calls.
     let guardParts = try await makeSecurityGuard(gateway, issuer: issuer)
@@ -130,8 +130,9 @@ private func assemble(
 
     // 6. The feed ends leases; then the door opens.
     watch.start()
+    let place = listener.address.path == nil ? "\(scheme)://\(listener.address)" : "\(listener.address)"
     let running = RunningGateway(
-        origin: origin, group: group, listener: listener, loops: loopStates, services: services, runtime: runtime,
+        place: place, group: group, listener: listener, loops: loopStates, services: services, runtime: runtime,
         securityGuard: guardParts.guard, watch: watch, state: state, http: guardParts.http, tls: tls,
         logger: gateway.logger)
     try await running.openAdmin()

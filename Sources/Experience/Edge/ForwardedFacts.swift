@@ -16,7 +16,8 @@ struct ForwardedFacts {
     static func read(_ head: RequestHead, origin: ConnectionOrigin, services: EdgeServices) -> ForwardedFacts {
         let peerText = origin.peerText
         var facts = ForwardedFacts(
-            clientAddress: peerText, isLoopback: origin.isLoopback, isSecure: origin.isTLS, forwardedFor: peerText)
+            clientAddress: peerText, isLoopback: origin.isLoopback, isSecure: origin.isTLS,
+            forwardedFor: chain([], behind: origin))
         guard head.present.contains(.xForwarded) || head.present.contains(.forwarded) else {
             return facts
         }
@@ -24,8 +25,15 @@ struct ForwardedFacts {
             services.warnOfForwarding()
             return facts
         }
-        facts.readFields(head, services: services)
+        facts.readFields(head, origin: origin, services: services)
         return facts
+    }
+
+    /// The chain as upstreams are told it, the peer last. A peer on a Unix socket has no address to add; where nobody has
+    /// one, the word of RFC 7239 says so, which no upstream takes for an address.
+    private static func chain(_ addresses: [String], behind origin: ConnectionOrigin) -> String {
+        let all = origin.peer == nil ? addresses : addresses + [origin.peerText]
+        return all.isEmpty ? "unknown" : all.joined(separator: ", ")
     }
 
     /// A Unix socket's peer is trusted when the list says so with `unix`; addresses by block.
@@ -34,7 +42,7 @@ struct ForwardedFacts {
         return services.trustedProxies.contains { $0.contains(peer) }
     }
 
-    private mutating func readFields(_ head: RequestHead, services: EdgeServices) {
+    private mutating func readFields(_ head: RequestHead, origin: ConnectionOrigin, services: EdgeServices) {
         var chain: [String] = []
         var proto: String?
         var hosts: [String] = []
@@ -59,8 +67,7 @@ struct ForwardedFacts {
             isLoopback = IPAddress.isLoopback(bytes)
             if !services.trustedProxies.contains(where: { $0.contains(bytes) }) { break }
         }
-        let valid = chain.filter { IPAddress.bytes(of: $0) != nil }
-        forwardedFor = (valid + [forwardedFor]).joined(separator: ", ")
+        forwardedFor = Self.chain(chain.filter { IPAddress.bytes(of: $0) != nil }, behind: origin)
     }
 
     private static let maxChain = 32
