@@ -110,8 +110,7 @@ private func assemble(
             configured: configuration.server.allowedOrigins, issuer: issuer,
             loopbackPort: isLoopback ? address.port : nil),
         metrics: metrics, logger: gateway.logger, clock: gateway.clock, refused: refused)
-    let upstreamTLS =
-        try configuration.needsUpstreamTLS ? NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+    let upstreamTLS = try UpstreamTrust.contexts(for: configuration.routes)
     for loop in loops {
         try await loop.submit {
             let pools = try configuration.makePools(loop: loop, tls: upstreamTLS)
@@ -218,19 +217,16 @@ extension AuditEvent {
 }
 
 extension GatewayConfiguration {
-    fileprivate var needsUpstreamTLS: Bool {
-        routes.contains { $0.upstreams.contains { $0.lowercased().hasPrefix("https://") } }
-            || runtime.url?.lowercased().hasPrefix("https://") == true
-    }
-
-    fileprivate func makePools(loop: any EventLoop, tls: NIOSSLContext?) throws -> UpstreamPools {
-        let pools = try routes.map { route in
+    /// - Parameter tls: for each route its own, where it has upstreams that speak it.
+    fileprivate func makePools(loop: any EventLoop, tls: [NIOSSLContext?]) throws -> UpstreamPools {
+        let pools = try zip(routes, tls).map { route, tls in
             UpstreamPool(
-                loop: loop, targets: try route.upstreams.map(Self.target), tls: tls,
+                loop: loop, targets: try route.upstreams.map(Self.target), tls: tls, serverName: route.upstreamTLS.name,
                 connectTimeout: .milliseconds(min(5_000, route.timeout)))
         }
+        // `runtime.url` takes plain connections alone.
         let runtimePool = try runtime.url.map { url in
-            UpstreamPool(loop: loop, targets: [try Self.target(url)], tls: tls, connectTimeout: .seconds(5))
+            UpstreamPool(loop: loop, targets: [try Self.target(url)], tls: nil, connectTimeout: .seconds(5))
         }
         return UpstreamPools(pools: pools, runtime: runtimePool)
     }

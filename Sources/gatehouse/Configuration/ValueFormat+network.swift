@@ -58,6 +58,13 @@ extension ValueFormat where Value == String {
             }, write: { $0 })
     }
 
+    /// A name that a certificate may be for: no address.
+    static var serverName: Self {
+        Self(
+            expects: "a host name such as orders.internal",
+            read: { NetworkText.isHostName($0) && !NetworkText.isIPv4($0) ? $0.lowercased() : nil }, write: { $0 })
+    }
+
     /// `sqlite:PATH` or `postgres://…`.
     static var stateURL: Self {
         Self(
