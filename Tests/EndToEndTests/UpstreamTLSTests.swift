@@ -30,20 +30,12 @@ struct UpstreamTLSTests {
     /// The upstream, which lives as long as this value.
     private final class Upstream {
         let port: Int
-        private let process = Process()
+        private let process: Process
 
         init(_ arguments: [String]) throws {
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["python3", Program.script("tls_upstream.py")] + arguments
-            let output = Pipe()
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            var line = Data()
-            while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0a {
-                line.append(byte)
-            }
-            port = Int(String(decoding: line, as: UTF8.self)) ?? 0
+            let started = try Program.start("python3", [Program.script("tls_upstream.py")] + arguments)
+            process = started.process
+            port = Int(try Program.line(started.output)) ?? 0
         }
 
         deinit {

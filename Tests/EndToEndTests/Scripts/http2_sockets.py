@@ -5,103 +5,20 @@ Usage: http2_sockets.py PORT TOKEN SESSION [STREAM_PATH]. Prints one JSON object
 
 import json
 import os
-import socket
-import ssl
 import struct
 import sys
 
-import h2.config
-import h2.connection
 import h2.events
-import h2.settings
+
+sys.dont_write_bytecode = True
+from http2_client import Connection
 
 PORT, TOKEN, SESSION = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-
-
-class Connection:
-    def __init__(self):
-        context = ssl.create_default_context()
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-        context.set_alpn_protocols(["h2"])
-        raw = socket.create_connection(("127.0.0.1", PORT), 10)
-        self.socket = context.wrap_socket(raw, server_hostname="localhost")
-        assert self.socket.selected_alpn_protocol() == "h2"
-        config = h2.config.H2Configuration(
-            client_side=True, validate_outbound_headers=False, normalize_outbound_headers=False)
-        self.h2 = h2.connection.H2Connection(config=config)
-        self.h2.initiate_connection()
-        self.flush()
-        self.events = {}
-        self.offers_connect = False
-        while not self.offers_connect:
-            self.pump()
-
-    def flush(self):
-        self.socket.sendall(self.h2.data_to_send())
-
-    def pump(self):
-        data = self.socket.recv(65536)
-        if not data:
-            raise EOFError
-        for event in self.h2.receive_data(data):
-            if isinstance(event, h2.events.RemoteSettingsChanged):
-                setting = event.changed_settings.get(h2.settings.SettingCodes.ENABLE_CONNECT_PROTOCOL)
-                self.offers_connect = self.offers_connect or (setting is not None and setting.new_value == 1)
-            if isinstance(event, h2.events.DataReceived):
-                self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
-            stream = getattr(event, "stream_id", None)
-            if stream:
-                self.events.setdefault(stream, []).append(event)
-        self.flush()
-
-    def request(self, fields, ends=False):
-        stream = self.h2.get_next_available_stream_id()
-        self.h2.send_headers(stream, fields, end_stream=ends)
-        self.flush()
-        return stream
-
-    def next(self, stream, kinds):
-        while True:
-            queue = self.events.setdefault(stream, [])
-            while queue:
-                event = queue.pop(0)
-                if isinstance(event, kinds):
-                    return event
-            self.pump()
-
-    def status(self, stream):
-        event = self.next(stream, (h2.events.ResponseReceived, h2.events.StreamReset))
-        if isinstance(event, h2.events.StreamReset):
-            return 0, {}
-        headers = dict(event.headers)
-        headers = {k.decode() if isinstance(k, bytes) else k: v.decode() if isinstance(v, bytes) else v
-                   for k, v in headers.items()}
-        return int(headers[":status"]), headers
-
-    def send(self, stream, data, ends=False):
-        self.h2.send_data(stream, data, end_stream=ends)
-        self.flush()
-
-    def body(self, stream):
-        """Everything until the stream ends, and how it ended."""
-        data = b""
-        while True:
-            event = self.next(stream, (h2.events.DataReceived, h2.events.StreamEnded, h2.events.StreamReset))
-            if isinstance(event, h2.events.DataReceived):
-                data += event.data
-            else:
-                return data, "end" if isinstance(event, h2.events.StreamEnded) else "reset %d" % event.error_code
 
 
 def connect(path, *extra):
     return [(":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "https"), (":path", path),
             (":authority", "localhost:%d" % PORT), ("sec-websocket-version", "13")] + list(extra)
-
-
-def get(method, path, *extra):
-    return [(":method", method), (":scheme", "https"), (":path", path),
-            (":authority", "localhost:%d" % PORT)] + list(extra)
 
 
 def frame(payload, opcode=1):
@@ -150,7 +67,7 @@ def refusals(connection, found):
         "version": [f for f in connect("/api/runtime/agent?" + query) if f[0] != "sec-websocket-version"]
         + [("sec-websocket-version", "8")],
         "other_protocol": [(n, "webtransport" if n == ":protocol" else v) for n, v in connect("/api/runtime/agent")],
-        "plain_get": get("GET", "/api/runtime/agent"),
+        "plain_get": connection.get("GET", "/api/runtime/agent"),
         "connection_field": connect("/api/runtime/agent?" + query, ("connection", "upgrade")),
     }
     for name, fields in cases.items():
@@ -180,7 +97,7 @@ def echo(connection, found):
 
 def main():
     found = {}
-    connection = Connection()
+    connection = Connection(PORT)
     refusals(connection, found)
     echo(connection, found)
 
@@ -202,11 +119,11 @@ def main():
     bearer = ("authorization", "Bearer " + TOKEN)
     events = None
     if len(sys.argv) > 4:
-        events = connection.request(get("GET", sys.argv[4], bearer), ends=True)
+        events = connection.request(connection.get("GET", sys.argv[4], bearer), ends=True)
         found["stream_status"] = connection.status(events)[0]
         connection.next(events, h2.events.DataReceived)
 
-    logout = connection.request(get("POST", "/api/auth/logout", bearer, ("content-length", "0")), ends=True)
+    logout = connection.request(connection.get("POST", "/api/auth/logout", bearer, ("content-length", "0")), ends=True)
     found["logout"] = connection.status(logout)[0]
     found["agent_close"] = agent.close()
     if events:
