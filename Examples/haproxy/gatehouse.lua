@@ -1,5 +1,5 @@
--- Asks Gatehouse about each request before HAProxy passes it on. Needs HAProxy 2.6 or later with Lua, as Debian builds it,
--- and nothing else.
+-- Asks Gatehouse about each request before HAProxy passes it on. Needs HAProxy 2.6 or later with Lua, as Debian builds
+-- it, and nothing else.
 --
 --   setenv GATEHOUSE_URL http://127.0.0.1:8080/api/auth/verify
 --   lua-load /etc/haproxy/gatehouse.lua
@@ -9,8 +9,8 @@
 
 local url = os.getenv("GATEHOUSE_URL") or "http://127.0.0.1:8080/api/auth/verify"
 
--- What the question is asked with. Everything else the client sent stays here: its forwarded fields above all, by which it
--- would choose the question.
+-- What the question is asked with. Everything else the client sent stays here: its forwarded fields above all, by which
+-- it would choose the question.
 local carried = {
     "authorization", "cookie", "session-id", "session-secret", "origin", "sec-fetch-site",
     "sec-websocket-key", "sec-websocket-protocol", "sec-websocket-version",
