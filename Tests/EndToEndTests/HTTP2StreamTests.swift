@@ -3,23 +3,17 @@ import Testing
 
 /// What becomes of single HTTP/2 streams, as Python's `h2` sees them: what one client sends on one of them is no harm to
 /// the others.
-@Suite(.enabled(if: Program.speaksHTTP2, "needs python3 with h2, and openssl"))
+@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"))
 struct HTTP2StreamTests {
     private static func gateway(_ upstream: RecordingUpstream) async throws -> GatewayProcess {
         let place = try GatewayProcess.makeDirectory()
-        let made = try Program.run(
-            "openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                "-keyout", "\(place.path)/key.pem", "-out", "\(place.path)/certificate.pem", "-subj", "/CN=localhost",
-            ])
-        #expect(made.status == 0)
+        let tls = try HTTP2Script.tls(in: place)
         return try await GatewayProcess.start(
             """
-            server: {header_timeout: 30s, tls: {certificate: certificate.pem, key: key.pem}}
+            \(tls)
             tokens: {issuer: "https://localhost"}
             routes: [{path: /, upstream: "\(upstream.url)", require: none}]
-            """, users: [], directory: place)
+            """, users: [], environment: ["GATEHOUSE_SERVER_HEADER_TIMEOUT": "30s"], directory: place)
     }
 
     @Test("A head that is too large is 431 and a malformed one is reset at once; the connection goes on")
@@ -28,8 +22,7 @@ struct HTTP2StreamTests {
         defer { upstream.stop() }
         let gateway = try await Self.gateway(upstream)
         defer { gateway.stop() }
-        let result = try Program.run("python3", [Program.script("http2_streams.py"), "\(gateway.port)", "heads"])
-        let found = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
+        let found = try HTTP2Script.run("http2_streams", gateway, ["heads"])
         func told(_ name: String) -> [Any] { found[name] as? [Any] ?? [] }
         for name in ["long", "one", "many"] {
             let seen = told(name)

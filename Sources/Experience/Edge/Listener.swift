@@ -31,7 +31,7 @@ final class Listener: Sendable {
         connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) async throws -> Listener {
         if let path = wanted.path {
-            let bootstrap = bootstrap(group.next(), children: group, connect)
+            let bootstrap = commonBootstrap(group.next(), children: group, connect)
             let channel = try await bootstrap.listen(onUnixSocket: path, mode: socketMode).get()
             return Listener(channels: [channel], address: wanted)
         }
@@ -78,7 +78,7 @@ final class Listener: Sendable {
     }
 
     /// What holds for every kind of socket.
-    private static func bootstrap(
+    private static func commonBootstrap(
         _ loop: any EventLoop, children: any EventLoopGroup,
         _ connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> ServerBootstrap {
@@ -92,7 +92,7 @@ final class Listener: Sendable {
     private static func portBootstrap(
         _ loop: any EventLoop, shares: Bool, _ connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> ServerBootstrap {
-        var bootstrap = bootstrap(loop, children: loop, connect)
+        var bootstrap = commonBootstrap(loop, children: loop, connect)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

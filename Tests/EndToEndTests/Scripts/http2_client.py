@@ -1,22 +1,30 @@
-"""One HTTP/2 connection to the gateway, as an independent implementation makes it."""
+"""An HTTP/2 client for the tests, on Python's `h2`. The first argument of every script is the gateway's port."""
 
+import json
+import os
 import socket
 import ssl
+import struct
+import sys
+import time
 
 import h2.config
 import h2.connection
 import h2.events
 import h2.settings
 
+PORT = int(sys.argv[1])
+
 
 class Connection:
-    def __init__(self, port):
-        self.port = port
+    """One connection to the gateway: streams by their number, events as they come."""
+
+    def __init__(self):
         context = ssl.create_default_context()
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         context.set_alpn_protocols(["h2"])
-        raw = socket.create_connection(("127.0.0.1", port), 10)
+        raw = socket.create_connection(("127.0.0.1", PORT), 10)
         self.socket = context.wrap_socket(raw, server_hostname="localhost")
         assert self.socket.selected_alpn_protocol() == "h2"
         config = h2.config.H2Configuration(
@@ -46,6 +54,7 @@ class Connection:
             if isinstance(event, h2.events.DataReceived):
                 self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             stream = getattr(event, "stream_id", None)
+            event.seen_at = time.time()
             if stream:
                 self.events.setdefault(stream, []).append(event)
         self.flush()
@@ -75,8 +84,36 @@ class Connection:
         return int(headers[":status"]), headers
 
     def send(self, stream, data, ends=False):
-        self.h2.send_data(stream, data, end_stream=ends)
+        """Sends it all, as fast as the gateway makes room for it."""
+        while len(data) > 0:
+            room = min(self.h2.local_flow_control_window(stream), self.h2.max_outbound_frame_size)
+            if room == 0:
+                self.flush()
+                self.pump()
+                continue
+            self.h2.send_data(stream, data[:room])
+            data = data[room:]
+        if ends:
+            self.h2.end_stream(stream)
         self.flush()
+
+    def answer(self, stream):
+        """Status, and the body as JSON or text."""
+        status, headers = self.status(stream)
+        body = self.body(stream)[0] if status else b""
+        is_json = "json" in headers.get("content-type", "")
+        return status, json.loads(body) if is_json else body.decode(errors="replace")
+
+    def post(self, path, body, *fields):
+        data = json.dumps(body).encode()
+        stream = self.request(get("POST", path, ("content-type", "application/json"), *fields))
+        self.send(stream, data, ends=True)
+        return self.answer(stream)
+
+    def login(self, email, password):
+        status, user = self.post("/api/auth/login", {"email": email, "password": password})
+        assert status == 200, user
+        return user
 
     def body(self, stream):
         """Everything until the stream ends, and how it ended."""
@@ -88,6 +125,49 @@ class Connection:
             else:
                 return data, "end" if isinstance(event, h2.events.StreamEnded) else "reset %d" % event.error_code
 
-    def get(self, method, path, *extra):
-        return [(":method", method), (":scheme", "https"), (":path", path),
-                (":authority", "localhost:%d" % self.port)] + list(extra)
+
+def connect(path, *extra):
+    return [(":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "https"), (":path", path),
+            (":authority", "localhost:%d" % PORT), ("sec-websocket-version", "13")] + list(extra)
+
+
+def get(method, path, *extra):
+    return [(":method", method), (":scheme", "https"), (":path", path),
+            (":authority", "localhost:%d" % PORT)] + list(extra)
+
+
+def frame(payload, opcode=1):
+    key = os.urandom(4)
+    masked = bytes(byte ^ key[index % 4] for index, byte in enumerate(payload))
+    length = bytes([0x80 | len(payload)]) if len(payload) < 126 else struct.pack(">BH", 0xFE, len(payload))
+    return bytes([0x80 | opcode]) + length + key + masked
+
+
+class Frames:
+    def __init__(self, connection, stream):
+        self.connection, self.stream, self.data = connection, stream, b""
+
+    def take(self, count):
+        while len(self.data) < count:
+            event = self.connection.next(
+                self.stream, (h2.events.DataReceived, h2.events.StreamEnded, h2.events.StreamReset))
+            if not isinstance(event, h2.events.DataReceived):
+                raise EOFError(type(event).__name__)
+            self.data += event.data
+        taken, self.data = self.data[:count], self.data[count:]
+        return taken
+
+    def next(self):
+        first, second = self.take(2)
+        length = second & 0x7F
+        if length == 126:
+            length, = struct.unpack(">H", self.take(2))
+        elif length == 127:
+            length, = struct.unpack(">Q", self.take(8))
+        return first & 0x0F, self.take(length)
+
+    def close(self):
+        """The code and reason of the Close that comes next, and how the stream ended behind it."""
+        opcode, payload = self.next()
+        event = self.connection.next(self.stream, (h2.events.StreamEnded, h2.events.StreamReset))
+        return [opcode, struct.unpack(">H", payload[:2])[0], payload[2:].decode(), type(event).__name__]

@@ -10,52 +10,9 @@ import sys
 
 import h2.events
 
-sys.dont_write_bytecode = True
-from http2_client import Connection
+from http2_client import Connection, Frames, connect, frame, get
 
-PORT, TOKEN, SESSION = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-
-
-def connect(path, *extra):
-    return [(":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "https"), (":path", path),
-            (":authority", "localhost:%d" % PORT), ("sec-websocket-version", "13")] + list(extra)
-
-
-def frame(payload, opcode=1):
-    key = os.urandom(4)
-    masked = bytes(byte ^ key[index % 4] for index, byte in enumerate(payload))
-    length = bytes([0x80 | len(payload)]) if len(payload) < 126 else struct.pack(">BH", 0xFE, len(payload))
-    return bytes([0x80 | opcode]) + length + key + masked
-
-
-class Frames:
-    def __init__(self, connection, stream):
-        self.connection, self.stream, self.data = connection, stream, b""
-
-    def take(self, count):
-        while len(self.data) < count:
-            event = self.connection.next(
-                self.stream, (h2.events.DataReceived, h2.events.StreamEnded, h2.events.StreamReset))
-            if not isinstance(event, h2.events.DataReceived):
-                raise EOFError(type(event).__name__)
-            self.data += event.data
-        taken, self.data = self.data[:count], self.data[count:]
-        return taken
-
-    def next(self):
-        first, second = self.take(2)
-        length = second & 0x7F
-        if length == 126:
-            length, = struct.unpack(">H", self.take(2))
-        elif length == 127:
-            length, = struct.unpack(">Q", self.take(8))
-        return first & 0x0F, self.take(length)
-
-    def close(self):
-        """The code and reason of the Close that comes next, and how the stream ended behind it."""
-        opcode, payload = self.next()
-        event = self.connection.next(self.stream, (h2.events.StreamEnded, h2.events.StreamReset))
-        return [opcode, struct.unpack(">H", payload[:2])[0], payload[2:].decode(), type(event).__name__]
+TOKEN, SESSION = sys.argv[2], sys.argv[3]
 
 
 def refusals(connection, found):
@@ -67,7 +24,7 @@ def refusals(connection, found):
         "version": [f for f in connect("/api/runtime/agent?" + query) if f[0] != "sec-websocket-version"]
         + [("sec-websocket-version", "8")],
         "other_protocol": [(n, "webtransport" if n == ":protocol" else v) for n, v in connect("/api/runtime/agent")],
-        "plain_get": connection.get("GET", "/api/runtime/agent"),
+        "plain_get": get("GET", "/api/runtime/agent"),
         "connection_field": connect("/api/runtime/agent?" + query, ("connection", "upgrade")),
     }
     for name, fields in cases.items():
@@ -87,9 +44,7 @@ def echo(connection, found):
     connection.send(stream, frame(b"over http/2"))
     found["echo"] = frames.next()[1].decode()
     blob = os.urandom(60000)
-    data = frame(blob, 2)
-    for start in range(0, len(data), 16000):
-        connection.send(stream, data[start:start + 16000])
+    connection.send(stream, frame(blob, 2))
     found["echo_large"] = frames.next() == (2, blob)
     connection.send(stream, frame(struct.pack(">H", 1000), 8))
     found["echo_close"] = frames.close()
@@ -97,7 +52,7 @@ def echo(connection, found):
 
 def main():
     found = {}
-    connection = Connection(PORT)
+    connection = Connection()
     refusals(connection, found)
     echo(connection, found)
 
@@ -119,11 +74,11 @@ def main():
     bearer = ("authorization", "Bearer " + TOKEN)
     events = None
     if len(sys.argv) > 4:
-        events = connection.request(connection.get("GET", sys.argv[4], bearer), ends=True)
+        events = connection.request(get("GET", sys.argv[4], bearer), ends=True)
         found["stream_status"] = connection.status(events)[0]
         connection.next(events, h2.events.DataReceived)
 
-    logout = connection.request(connection.get("POST", "/api/auth/logout", bearer, ("content-length", "0")), ends=True)
+    logout = connection.request(get("POST", "/api/auth/logout", bearer, ("content-length", "0")), ends=True)
     found["logout"] = connection.status(logout)[0]
     found["agent_close"] = agent.close()
     if events:

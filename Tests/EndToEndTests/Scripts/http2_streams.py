@@ -13,10 +13,7 @@ import time
 
 import h2.events
 
-sys.dont_write_bytecode = True
-from http2_client import Connection
-
-PORT = int(sys.argv[1])
+from http2_client import Connection, get
 
 
 def ending(connection, stream):
@@ -34,20 +31,20 @@ def large(connection, found):
         "many": [("x-%d" % number, "v") for number in range(150)],
     }
     for name, fields in cases.items():
-        stream = connection.request(connection.get("GET", "/", *fields), ends=True)
+        stream = connection.request(get("GET", "/", *fields), ends=True)
         status, headers = connection.status(stream)
         code = json.loads(connection.body(stream)[0])["code"] if status else None
-        after = connection.request(connection.get("GET", "/"), ends=True)
+        after = connection.request(get("GET", "/"), ends=True)
         found[name] = [status, code, connection.status(after)[0]]
     # Whoever announces a body is told as well, and need not send it.
-    stream = connection.request(connection.get("POST", "/", *cases["long"]))
+    stream = connection.request(get("POST", "/", *cases["long"]))
     status = connection.status(stream)[0]
     found["with_body"] = [status] + ending(connection, stream)
 
 
 def far_too_large(found):
-    connection = Connection(PORT)
-    connection.request(connection.get("GET", "/", *[("x-%d" % number, "~" * 8000) for number in range(60)]), ends=True)
+    connection = Connection()
+    connection.request(get("GET", "/", *[("x-%d" % number, "~" * 8000) for number in range(60)]), ends=True)
     try:
         while not connection.is_terminated:
             connection.pump()
@@ -58,7 +55,7 @@ def far_too_large(found):
 
 def malformed(connection, found):
     def changed(name, value):
-        return [(n, value if n == name else v) for n, v in connection.get("POST", "/refused")]
+        return [(n, value if n == name else v) for n, v in get("POST", "/refused")]
 
     cases = {
         "path": changed(":path", "refused"),
@@ -66,10 +63,10 @@ def malformed(connection, found):
         "authority": changed(":authority", "a b"),
         "method": changed(":method", "CONNECT"),
         "host": changed(":path", "/refused") + [("host", "other.example")],
-        "doubled": [(":path", "/other")] + connection.get("POST", "/refused"),
-        "unknown": [(":foo", "x")] + connection.get("POST", "/refused"),
-        "missing": [field for field in connection.get("POST", "/refused") if field[0] != ":path"],
-        "late": connection.get("POST", "/refused")[:-1] + [("x-a", "b"), (":authority", "localhost")],
+        "doubled": [(":path", "/other")] + get("POST", "/refused"),
+        "unknown": [(":foo", "x")] + get("POST", "/refused"),
+        "missing": [field for field in get("POST", "/refused") if field[0] != ":path"],
+        "late": get("POST", "/refused")[:-1] + [("x-a", "b"), (":authority", "localhost")],
     }
     for name, fields in cases.items():
         stream = connection.h2.get_next_available_stream_id()
@@ -78,13 +75,13 @@ def malformed(connection, found):
         connection.h2.send_data(stream, b"GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
         connection.flush()
         found["malformed_" + name] = ending(connection, stream)
-        after = connection.request(connection.get("GET", "/"), ends=True)
+        after = connection.request(get("GET", "/"), ends=True)
         found["after_" + name] = connection.status(after)[0]
 
 
 def upload(total):
-    connection = Connection(PORT)
-    stream = connection.request(connection.get("POST", "/upload", ("content-length", str(total))))
+    connection = Connection()
+    stream = connection.request(get("POST", "/upload", ("content-length", str(total))))
     block = b"a" * 16384
     sent = 0
     stalled = None
@@ -111,12 +108,12 @@ def upload(total):
 
 if sys.argv[2] == "heads":
     found = {}
-    connection = Connection(PORT)
+    connection = Connection()
     large(connection, found)
     malformed(connection, found)
     far_too_large(found)
-    connection = Connection(PORT)
-    found["at_last"] = connection.status(connection.request(connection.get("GET", "/"), ends=True))[0]
+    connection = Connection()
+    found["at_last"] = connection.status(connection.request(get("GET", "/"), ends=True))[0]
     print(json.dumps(found))
 else:
     upload(int(sys.argv[3]))
