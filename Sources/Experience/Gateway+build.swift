@@ -40,15 +40,15 @@ private func assemble(
 
     // 1. Listeners. The pipeline of a connection exists only when everything behind it does.
     let pipeline = PipelineBox()
-    let listener = try await Listener.bind(configuration.server.listen, loops: loops) { channel in
+    let server = configuration.server
+    let listener = try await Listener.bind(server.listen, socketMode: server.socketMode, on: group) { channel in
         guard let ready = pipeline.value else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
         return ready.connect(channel)
     }
     let scheme = tls == nil ? "http" : "https"
-    let origin = "\(scheme)://\(listener.address)"
-    let issuer = configuration.tokens.issuer ?? origin
+    let issuer = configuration.tokens.issuer ?? "\(scheme)://\(listener.address.authority)"
 
     // 2. Who calls.
     let guardParts = try await makeSecurityGuard(gateway, issuer: issuer)
@@ -110,8 +110,7 @@ private func assemble(
             configured: configuration.server.allowedOrigins, issuer: issuer,
             loopbackPort: isLoopback ? address.port : nil),
         metrics: metrics, logger: gateway.logger, clock: gateway.clock, refused: refused)
-    let upstreamTLS =
-        try configuration.needsUpstreamTLS ? NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+    let upstreamTLS = try UpstreamTrust.contexts(for: configuration.routes)
     for loop in loops {
         try await loop.submit {
             let pools = try configuration.makePools(loop: loop, tls: upstreamTLS)
@@ -130,8 +129,9 @@ private func assemble(
 
     // 6. The feed ends leases; then the door opens.
     watch.start()
+    let place = listener.address.path == nil ? "\(scheme)://\(listener.address)" : "\(listener.address)"
     let running = RunningGateway(
-        origin: origin, group: group, listener: listener, loops: loopStates, services: services, runtime: runtime,
+        place: place, group: group, listener: listener, loops: loopStates, services: services, runtime: runtime,
         securityGuard: guardParts.guard, watch: watch, state: state, http: guardParts.http, tls: tls,
         logger: gateway.logger)
     try await running.openAdmin()
@@ -217,19 +217,16 @@ extension AuditEvent {
 }
 
 extension GatewayConfiguration {
-    fileprivate var needsUpstreamTLS: Bool {
-        routes.contains { $0.upstreams.contains { $0.lowercased().hasPrefix("https://") } }
-            || runtime.url?.lowercased().hasPrefix("https://") == true
-    }
-
-    fileprivate func makePools(loop: any EventLoop, tls: NIOSSLContext?) throws -> UpstreamPools {
-        let pools = try routes.map { route in
+    /// - Parameter tls: for each route its own, where it has upstreams that speak it.
+    fileprivate func makePools(loop: any EventLoop, tls: [NIOSSLContext?]) throws -> UpstreamPools {
+        let pools = try zip(routes, tls).map { route, tls in
             UpstreamPool(
-                loop: loop, targets: try route.upstreams.map(Self.target), tls: tls,
+                loop: loop, targets: try route.upstreams.map(Self.target), tls: tls, serverName: route.upstreamTLS.name,
                 connectTimeout: .milliseconds(min(5_000, route.timeout)))
         }
+        // `runtime.url` takes plain connections alone.
         let runtimePool = try runtime.url.map { url in
-            UpstreamPool(loop: loop, targets: [try Self.target(url)], tls: tls, connectTimeout: .seconds(5))
+            UpstreamPool(loop: loop, targets: [try Self.target(url)], tls: nil, connectTimeout: .seconds(5))
         }
         return UpstreamPools(pools: pools, runtime: runtimePool)
     }

@@ -22,7 +22,8 @@ public struct Gateway: Service, CustomStringConvertible {
     ///   - state: the open store; whoever opened it closes it.
     ///   - clock: milliseconds since the Unix epoch.
     ///   - audit: hears of everything that is worth an audit line; never given a token, secret or full session id.
-    ///   - onReady: called once, with the origin that was bound, when connections are accepted.
+    ///   - onReady: called once, with the origin that was bound (`unix:/PATH` for a Unix socket), when connections are
+    ///     accepted.
     ///   - realms: the adopter's own, besides the built-in ones.
     package init(
         configuration: GatewayConfiguration, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
@@ -47,7 +48,7 @@ public struct Gateway: Service, CustomStringConvertible {
     /// - Throws: a one-sentence error when a listener, key or setting can't be used.
     public func run() async throws {
         let running = try await build(self)
-        onReady(running.origin)
+        onReady(running.place)
         try await running.serve()
     }
 }

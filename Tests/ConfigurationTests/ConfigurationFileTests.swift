@@ -89,7 +89,16 @@ struct ConfigurationFileTests {
             ("tokens: {audience: []}\n", "g.yaml: tokens.audience: expected at least one name"),
             (
                 "server: {listen: 'a:1', admin: 'a:1'}\n",
-                "g.yaml: server.admin: must not be the public listener: use another port"
+                "g.yaml: server.admin: must not be the public listener: use another port or path"
+            ),
+            (
+                "server:\n  listen: unix:/g.sock\n  admin: unix:/g.sock\n",
+                "g.yaml: server.admin: must not be the public listener: use another port or path"
+            ),
+            (
+                "server:\n  listen: unix:g.sock\n",
+                "g.yaml:2:11: server.listen: expected HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080, "
+                    + "or unix:/PATH of at most 107 bytes, found 'unix:g.sock'"
             ),
             (
                 "server: {tls: {certificate: a.pem}}\n",

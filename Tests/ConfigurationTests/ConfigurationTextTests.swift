@@ -17,6 +17,10 @@ struct ConfigurationTextTests {
         let first = try load(yaml).configuration
         #expect(try load(ConfigurationText.yaml(first)).configuration == first)
         #expect(try load(ConfigurationText.yaml(.init())).configuration == .init())
+        let unix = try load("server: {listen: 'unix:/run/gate.sock', socket_mode: 0600, trusted_proxies: [unix]}")
+        #expect(
+            unix.configuration.server.listen.path == "/run/gate.sock" && unix.configuration.server.socketMode == 0o600)
+        #expect(try load(ConfigurationText.yaml(unix.configuration)).configuration == unix.configuration)
     }
 
     @Test("No secret is shown")

@@ -15,6 +15,61 @@ struct RouteReaderTests {
         #expect(routes.first?.assertionAudience == "/orders")
     }
 
+    private static let certificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBdjCCARugAwIBAgIUG7+RIgoUIr7Yuj5I2BJrTegGCA0wCgYIKoZIzj0EAwIw
+        DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjIwNzQxMzNaGA8yMTI2MTAyOTA3NDEz
+        M1owDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDam
+        1l+YZWJpPaNEKGiJTf54OA9sz1QjISLB3d1+NAZYKy1nnLgrPd+6/Mfl+1WrWX4a
+        AsGt1bhJhBjikdK1G/WjUzBRMB0GA1UdDgQWBBQPFJDOLQbBk6eFWlO8YgPaPEzT
+        DzAfBgNVHSMEGDAWgBQPFJDOLQbBk6eFWlO8YgPaPEzTDzAPBgNVHRMBAf8EBTAD
+        AQH/MAoGCCqGSM49BAMCA0kAMEYCIQCyKbDDsy7MKcu4gHOHYw3evzeBpNtmWBgV
+        xO+6DubryQIhAI+8M0C6wJncToJbwvqzbC35p9jliC/xLBq+ua3PvTps
+        -----END CERTIFICATE-----
+        """
+
+    /// What is wrong with a route to an https upstream, whose directory holds a certificate and rubbish.
+    private func tlsFaults(_ keys: String, upstream: String = "https://a:1") -> [String] {
+        let files = ["ca.pem": Self.certificate, "rubbish.pem": "rubbish"]
+        let yaml = "routes:\n  - path: /a\n    upstream: \(upstream)\n    \(keys)\n"
+        let loader = ConfigurationLoader(environment: [:]) { path throws(ConfigurationFault) in
+            if path == "shut.pem" { throw ConfigurationFault(place: "", message: "shut.pem: Permission denied") }
+            return (path == "g.yaml" ? yaml : files[path]).map { Array($0.utf8) }
+        }
+        do throws(ConfigurationFaults) {
+            _ = try loader.load(file: "g.yaml")
+            return []
+        } catch {
+            return error.faults.map(\.description)
+        }
+    }
+
+    @Test("Files for the TLS to an upstream are looked at when the configuration is read")
+    func checksUpstreamFiles() {
+        #expect(tlsFaults("upstream_ca: ca.pem").isEmpty)
+        let place = "g.yaml:4:18: routes[0].upstream_ca: "
+        let noFile = "no such file: correct the path, or create it"
+        #expect(tlsFaults("upstream_ca: none.pem") == [place + noFile])
+        #expect(tlsFaults("upstream_ca: shut.pem") == [place + "shut.pem: Permission denied"])
+        #expect(tlsFaults("upstream_ca: rubbish.pem") == [place + "expected a file with PEM certificates"])
+        #expect(
+            tlsFaults("upstream_key: ca.pem\n    upstream_certificate: ca.pem") == [
+                "g.yaml:4:19: routes[0].upstream_key: expected a file with a PEM private key without a passphrase"
+            ])
+    }
+
+    @Test("Keys for the TLS to an upstream need an https upstream, and a certificate needs its key")
+    func checksUpstreamKeys() {
+        #expect(tlsFaults("upstream_ca: ca.pem", upstream: "http://a:1").count == 1)
+        #expect(tlsFaults("upstream_name: b", upstream: "unix:/a.sock").count == 1)
+        #expect(tlsFaults("upstream_certificate: ca.pem").count == 1)
+        #expect(tlsFaults("upstream_key: none.pem").count == 2)
+        for name in ["10.0.0.1", "::1", "a b", "a:1", "'*.a'"] {
+            #expect(tlsFaults("upstream_name: \(name)").count == 1, "\(name)")
+        }
+        #expect(tlsFaults("upstream_name: a").isEmpty)
+    }
+
     @Test("Every key of a route is read")
     func readsRoutes() throws {
         let yaml = """

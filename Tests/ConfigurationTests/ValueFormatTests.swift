@@ -21,11 +21,24 @@ struct ValueFormatTests {
         ("10.0.0.0/8", true), ("127.0.0.1", true), ("fd00::/8", true), ("::1", true), ("0.0.0.0/0", true),
         ("10.0.0.0/33", false), ("::/129", false), ("10.0.0/8", false), ("10.0.0.0/", false), ("10.0.0.0/-1", false),
         ("10.0.0.0/+8", false), ("10.0.0.0/8/8", false), ("example.org", false), ("", false),
+        ("unix", true), ("unix:/run/x.sock", false), ("Unix", false),
     ]
 
-    @Test("A trusted proxy is an address or a block", arguments: blocks)
+    @Test("A trusted proxy is an address, a block, or whoever comes by a Unix socket", arguments: blocks)
     func readsBlocks(text: String, isGood: Bool) {
         #expect((ValueFormat.addressBlock.read(text) != nil) == isGood)
+    }
+
+    @Test(
+        "Permissions are octal digits, and written back as they were",
+        arguments: [
+            ("0660", 0o660), ("0600", 0o600), ("0000", 0), ("0060", 0o60), ("660", nil), ("0680", nil), ("1660", nil),
+            ("0o66", nil), ("00660", nil), ("0-66", nil), ("", nil), ("rw", nil),
+        ] as [(String, UInt32?)])
+    func readsModes(text: String, mode: UInt32?) {
+        let format = ValueFormat<UInt32>.fileMode
+        #expect(format.read(text) == mode)
+        if let mode { #expect(format.write(mode) == text) }
     }
 
     private static let paths: [(String, String?)] = [

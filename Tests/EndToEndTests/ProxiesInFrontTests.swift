@@ -123,4 +123,36 @@ import Testing
         defer { proxy.stop() }
         try check(proxy, house)
     }
+
+    @Test(
+        "HAProxy: the Lua action of Examples/haproxy",
+        .enabled(if: ProxyInFront.find("haproxy") != nil, "haproxy is not installed"))
+    func haproxy() async throws {
+        let program = try #require(ProxyInFront.find("haproxy"))
+        let house = try await house()
+        defer { house.stop() }
+        let example = GatewayProcess.packageRoot.appendingPathComponent("Examples/haproxy")
+        let configuration = try String(contentsOf: example.appendingPathComponent("haproxy.cfg"), encoding: .utf8)
+        let proxy = try await ProxyInFront(
+            program, arguments: { ["-db", "-f", $0] }, configuration: configuration,
+            environment: [
+                "GATEHOUSE_LUA": example.appendingPathComponent("gatehouse.lua").path,
+                "GATEHOUSE_URL": "\(house.gateway.origin)/api/auth/verify",
+                "GATEHOUSE_BIND": "127.0.0.1:\(house.port)",
+                "GATEHOUSE_ORDERS": "127.0.0.1:\(house.upstream.port)",
+            ], port: house.port, in: house.gateway.directory)
+        defer { proxy.stop() }
+        try check(proxy, house)
+        let ada = try house.gateway.login(.ada)
+        house.upstream.forget()
+        #expect(
+            try proxy.request("GET", "/orders/1", headers: [ada.bearer, ("X_Gatehouse_User", "usr_forged")]).status
+                == 200)
+        let seen = try #require(house.upstream.requests.last)
+        #expect(!seen.text.contains("usr_forged") && seen["authorization"] == nil)
+        // Who can't be asked has not said yes.
+        house.upstream.forget()
+        house.gateway.stop()
+        #expect(try proxy.request("GET", "/open/x").status == 503 && house.upstream.requests.isEmpty)
+    }
 }

@@ -5,11 +5,14 @@ extension GatewayConfiguration {
         package var listen = ListenAddress(host: "127.0.0.1", port: 8080)
         /// `server.admin`: health and metrics; nil opens none.
         package var admin: ListenAddress? = ListenAddress(host: "127.0.0.1", port: 9180)
+        /// `server.socket_mode`: permissions of the files of Unix sockets listened on.
+        package var socketMode: UInt32 = 0o660
         /// `server.threads`: event loops; nil takes as many as there are cores.
         package var threads: Int?
         /// `server.allowed_origins`: origins that may call besides our own, in serialised form.
         package var allowedOrigins: [String] = []
-        /// `server.trusted_proxies`: addresses or CIDR blocks whose forwarded headers count.
+        /// `server.trusted_proxies`: addresses or CIDR blocks whose forwarded headers count, and `unix` for peers on a
+        /// Unix socket.
         package var trustedProxies: [String] = []
         /// `server.proxy_protocol`: whether every connection begins with a PROXY protocol header.
         package var proxyProtocol = false
@@ -47,22 +50,38 @@ extension GatewayConfiguration {
     }
 }
 
-/// A host and a port to listen on.
+/// A host and a port to listen on, or the path of a Unix socket.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
-    /// A name or an address, an IPv6 address without its brackets.
+    /// A name or an address, an IPv6 address without its brackets; empty for a Unix socket.
     package var host: String
-    /// 0 lets the system pick.
+    /// 0 lets the system pick, and stands for none where it is a Unix socket.
     package var port: Int
+    /// The file of a Unix socket, from the root; nil for a host and port.
+    package let path: String?
 
     package init(host: String, port: Int) {
         self.host = host
         self.port = port
+        self.path = nil
     }
 
-    /// Reads `HOST:PORT` and `[IPv6]:PORT`.
+    /// A Unix socket. What the system takes as the name of one ends after 107 bytes.
+    private init?(path: String) {
+        let isPlain = path.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+        guard path.hasPrefix("/"), !path.hasSuffix("/"), path.utf8.count <= 107, isPlain else { return nil }
+        self.host = ""
+        self.port = 0
+        self.path = path
+    }
+
+    /// Reads `HOST:PORT`, `[IPv6]:PORT` and `unix:/PATH`.
     ///
     /// The host may not be left out: listening everywhere is said as `0.0.0.0`.
     package init?(_ text: String) {
+        if text.hasPrefix("unix:/") {
+            self.init(path: String(text.dropFirst("unix:".count)))
+            return
+        }
         guard let colon = text.lastIndex(of: ":") else { return nil }
         var host = text[..<colon]
         let digits = text[text.index(after: colon)...].utf8
@@ -83,5 +102,11 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(host: String(host), port: Int(port))
     }
 
-    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var description: String {
+        if let path { return "unix:\(path)" }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// What stands for this listener in a URL. A Unix socket has no such name: whoever reaches it is on this machine.
+    package var authority: String { path == nil ? description : "localhost" }
 }

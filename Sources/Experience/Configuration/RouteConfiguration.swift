@@ -25,6 +25,20 @@ package struct RouteConfiguration: Sendable, Equatable {
         }
     }
 
+    /// What the TLS to https upstreams rests on. Chain and name are verified whatever stands here.
+    package struct UpstreamTLS: Sendable, Hashable {
+        /// `upstream_ca`: a PEM file of the roots to trust instead of the system's.
+        package var ca: String?
+        /// `upstream_name`: the name to ask for and to verify; nil for the host of the URL.
+        package var name: String?
+        /// `upstream_certificate`: a PEM chain by which the gateway says who it is, the leaf first.
+        package var certificate: String?
+        /// `upstream_key`: the PEM key to that.
+        package var key: String?
+
+        package init() {}
+    }
+
     /// The prefix, from its leading slash; ends at a segment.
     package var path: String
     /// Only for this host; nil for any.
@@ -33,6 +47,7 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var methods: [String]?
     /// `http://…`, `https://…` or `unix:/…`; empty for a route that only the decision endpoint judges.
     package var upstreams: [String] = []
+    package var upstreamTLS = UpstreamTLS()
     package var require = Requirement.tokenAndSession
     /// Every one of these must be in the token's scope.
     package var scopes: [String] = []
@@ -60,6 +75,9 @@ package struct RouteConfiguration: Sendable, Equatable {
     package init(path: String) {
         self.path = path
     }
+
+    /// Whether any upstream is reached over TLS.
+    package var reachesTLS: Bool { upstreams.contains { $0.lowercased().hasPrefix("https://") } }
 
     /// `aud` of the assertion that goes with forwarded requests.
     package var assertionAudience: String { audience ?? path }

@@ -21,16 +21,24 @@ final class AdminListener: Sendable {
     /// Binds the listener; returns the address that was bound.
     func open(_ address: ListenAddress, group: MultiThreadedEventLoopGroup) async throws -> ListenAddress {
         do {
-            let channel = try await ServerBootstrap(group: group)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            let bootstrap = ServerBootstrap(group: group)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(AdminConnection(self))
                     }
                 }
+            if let path = address.path {
+                let mode = services.configuration.server.socketMode
+                let channel = try await bootstrap.listen(onUnixSocket: path, mode: mode).get()
+                self.channel.withLock { $0 = channel }
+                return address
+            }
+            let channel = try await bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .bind(host: address.host, port: address.port).get()
             self.channel.withLock { $0 = channel }
             return ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port)
+        } catch let error as ListenError {
+            throw ListenError(description: "server.admin: \(error)")
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ListenError(
                 description:

@@ -70,7 +70,9 @@ struct Dispatcher {
             throw Problem(.invalidRequest, status: 421, detail: "This gateway does not answer for that host.")
         }
         let path = try canonicalPath(head)
-        let facts = ForwardedFacts.read(head, origin: connection.origin, services: services)
+        let facts = try ForwardedFacts.read(
+            head, origin: connection.origin, services: services,
+            readsForwarded: head.present.contains(.forwarded) && !Self.asksForDecision(path))
         let cookieMode: CookieMode =
             facts.isSecure ? .secure : facts.isLoopback ? .loopback : .none
         if cookieMode == .none, head.present.contains(.secFetchSite) { services.warnOfMissingCookies() }
@@ -79,6 +81,13 @@ struct Dispatcher {
             requestID: connection.requestID, clientAddress: facts.clientAddress, isSecure: facts.isSecure,
             cookieMode: cookieMode, host: host, forwardedHost: facts.host ?? host, forwardedFor: facts.forwardedFor,
             loop: loop)
+    }
+
+    /// Whether it is the decision endpoint that is asked. That knows the `X-` fields alone: what it judges must not hang
+    /// on one more field, which many proxies in front pass on as the client sent it.
+    private static func asksForDecision(_ path: [UInt8]) -> Bool {
+        guard case .verify = OwnPath(path) else { return false }
+        return true
     }
 
     /// One form for matching, authorisation and forwarding. `%2F` passes only on a route that asks for it.

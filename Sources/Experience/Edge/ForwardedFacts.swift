@@ -13,10 +13,15 @@ struct ForwardedFacts {
     var host: String?
 
     /// Reads the forwarded fields if the peer is in the list; else the connection itself speaks.
-    static func read(_ head: RequestHead, origin: ConnectionOrigin, services: EdgeServices) -> ForwardedFacts {
-        let peerText = origin.peerText
+    ///
+    /// - Parameter readsForwarded: whether `Forwarded` counts beside the `X-Forwarded-` fields.
+    /// - Throws: when a trusted peer passed on a `Forwarded` that can't be read, or that contradicts the others.
+    static func read(
+        _ head: RequestHead, origin: ConnectionOrigin, services: EdgeServices, readsForwarded: Bool
+    ) throws(Problem) -> ForwardedFacts {
         var facts = ForwardedFacts(
-            clientAddress: peerText, isLoopback: origin.isLoopback, isSecure: origin.isTLS, forwardedFor: peerText)
+            clientAddress: origin.peerText, isLoopback: origin.isLoopback, isSecure: origin.isTLS,
+            forwardedFor: chain([], behind: origin))
         guard head.present.contains(.xForwarded) || head.present.contains(.forwarded) else {
             return facts
         }
@@ -24,8 +29,30 @@ struct ForwardedFacts {
             services.warnOfForwarding()
             return facts
         }
-        facts.readFields(head, services: services)
+        let isProxy = { (address: [UInt8]) -> Bool in services.trustedProxies.contains { $0.contains(address) } }
+        var said = ForwardedStatement(xForwarded: head, isTrusted: isProxy)
+        if readsForwarded { said = try said.with(forwarded: head, isTrusted: isProxy) }
+        facts.take(said, origin: origin)
         return facts
+    }
+
+    private mutating func take(_ said: ForwardedStatement, origin: ConnectionOrigin) {
+        if let client = said.client {
+            clientAddress = IPAddress.text(of: client)
+            isLoopback = IPAddress.isLoopback(client)
+        }
+        // Somebody whom the proxy does not name is not the proxy.
+        if said.isHidden { isLoopback = false }
+        if let proto = said.proto { isSecure = proto == "https" }
+        host = said.host.flatMap { $0.isEmpty ? nil : $0 }
+        forwardedFor = Self.chain(said.chain, behind: origin)
+    }
+
+    /// The chain as upstreams are told it, the peer last. A peer on a Unix socket has no address to add; where nobody has
+    /// one, the word of RFC 7239 says so, which no upstream takes for an address.
+    private static func chain(_ addresses: [String], behind origin: ConnectionOrigin) -> String {
+        let all = origin.peer == nil ? addresses : addresses + [origin.peerText]
+        return all.isEmpty ? "unknown" : all.joined(separator: ", ")
     }
 
     /// A Unix socket's peer is trusted when the list says so with `unix`; addresses by block.
@@ -33,55 +60,28 @@ struct ForwardedFacts {
         guard let peer else { return services.configuration.server.trustedProxies.contains("unix") }
         return services.trustedProxies.contains { $0.contains(peer) }
     }
+}
 
-    private mutating func readFields(_ head: RequestHead, services: EdgeServices) {
-        var chain: [String] = []
-        var proto: String?
-        var hosts: [String] = []
-        for field in head.fields where field.id == .xForwarded {
-            if head.equals(field.name, "x-forwarded-for") {
-                chain += head.string(field.value).split(separator: ",").suffix(Self.maxChain).map(Self.address)
-            } else if head.equals(field.name, "x-forwarded-proto") {
-                // Two of them: nobody can say which one counts.
-                proto = proto == nil ? head.string(field.value).lowercased() : ""
-            } else if head.equals(field.name, "x-forwarded-host") {
-                hosts.append(head.string(field.value))
-            }
+extension ForwardedStatement {
+    /// This statement together with that of the field `Forwarded`.
+    fileprivate func with(
+        forwarded head: RequestHead, isTrusted: ([UInt8]) -> Bool
+    ) throws(Problem) -> ForwardedStatement {
+        var lines: [[UInt8]] = []
+        for field in head.fields where field.id == .forwarded {
+            lines.append(head.withBytes(field.value) { Array($0) })
         }
-        // The nearest proxies wrote the last ones; only those can be told from what a client made up.
-        chain = chain.suffix(Self.maxChain)
-        if hosts.count == 1, let name = hosts.first, Self.isHost(name) { host = name }
-        if let proto { isSecure = proto == "https" }
-        // From the right: the first address that is no trusted proxy is the client.
-        for entry in chain.reversed() {
-            guard let bytes = IPAddress.bytes(of: entry) else { break }
-            clientAddress = IPAddress.text(of: bytes)
-            isLoopback = IPAddress.isLoopback(bytes)
-            if !services.trustedProxies.contains(where: { $0.contains(bytes) }) { break }
+        guard let field = ForwardedField(lines) else {
+            throw Problem(.badMessage, detail: "The field Forwarded can't be read.", reason: "forwarded")
         }
-        let valid = chain.filter { IPAddress.bytes(of: $0) != nil }
-        forwardedFor = (valid + [forwardedFor]).joined(separator: ", ")
-    }
-
-    private static let maxChain = 32
-
-    /// The address of one entry, without the white space, brackets and port that some proxies write with it.
-    private static func address(_ entry: Substring) -> String {
-        var text = entry
-        while let first = text.first, first == " " || first == "\t" { text = text.dropFirst() }
-        while let last = text.last, last == " " || last == "\t" { text = text.dropLast() }
-        if text.first == "[", let end = text.firstIndex(of: "]") { return String(text.dropFirst().prefix(upTo: end)) }
-        if text.filter({ $0 == ":" }).count == 1, let colon = text.firstIndex(of: ":") { text = text[..<colon] }
-        return String(text)
-    }
-
-    private static func isHost(_ name: String) -> Bool {
-        let isPlain = name.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-            default: "-._:[]".utf8.contains(byte)
-            }
+        guard let both = merged(with: ForwardedStatement(field, isTrusted: isTrusted)) else {
+            throw Problem(
+                .invalidRequest,
+                detail:
+                    "Forwarded and X-Forwarded-* contradict each other: a proxy in front should remove what it does "
+                    + "not write.",
+                reason: "forwarded_contradiction")
         }
-        return isPlain && !name.isEmpty && name.utf8.count <= 261
+        return both
     }
 }

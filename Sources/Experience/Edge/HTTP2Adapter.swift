@@ -1,4 +1,3 @@
-import Foundation
 import HTTPWire
 import NIOCore
 import NIOHPACK
@@ -19,6 +18,8 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     private var hasRequest = false
     private var isInputDone = false
     private var isHeadRequest = false
+    /// Whether the request was malformed: whatever else comes of it is read over.
+    private var isRefused = false
 
     private var answer = ResponseScanner()
     private var decoder = BodyDecoder(.none)
@@ -33,11 +34,16 @@ final class HTTP2Adapter: ChannelDuplexHandler {
         _ channel: any Channel, maxHeader: Int, stream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) throws {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
+        // A head is compressed and can't be left unread, so what the decoder does not take ends the connection. It takes
+        // more than is allowed: then the scanner behind refuses the one stream with 431, as over HTTP/1.1.
+        let decoded = max(64 * 1024, maxHeader * 4)
         connection.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: 128),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: maxHeader),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: decoded),
             HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
         ]
+        // Frames hold 16 KiB.
+        connection.maximumSequentialContinuationFrames = decoded / (16 * 1024) + 1
         let streams = NIOHTTP2Handler.StreamConfiguration()
         _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
             mode: .server, connectionConfiguration: connection, streamConfiguration: streams,
@@ -47,6 +53,7 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     // MARK: Frames in, bytes out
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isRefused { return }
         switch unwrapInboundIn(data) {
         case .headers(let headers):
             if hasRequest {
@@ -66,7 +73,7 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     private func begin(_ context: ChannelHandlerContext, _ headers: HTTP2Frame.FramePayload.Headers) {
         hasRequest = true
         guard var bytes = HTTP2RequestText.head(of: headers.headers, endsStream: headers.endStream) else {
-            return refuse(context)
+            return refuse(context, endsStream: headers.endStream)
         }
         isTunnel = bytes.isTunnel
         isChunkedRequest = bytes.isChunked
@@ -97,13 +104,19 @@ final class HTTP2Adapter: ChannelDuplexHandler {
         }
     }
 
-    /// Malformed by HTTP/2's own rules (RFC 9113 section 8.1.1).
-    private func refuse(_ context: ChannelHandlerContext) { answerEmpty(context, status: "400") }
+    /// Malformed by HTTP/2's own rules (RFC 9113 section 8.1.1): answered, and reset at once if more was to come.
+    private func refuse(_ context: ChannelHandlerContext, endsStream: Bool) {
+        isRefused = true
+        writeEmptyAnswer(context, status: "400")
+        if !endsStream { context.write(wrapOutboundOut(.rstStream(.protocolError)), promise: nil) }
+        context.flush()
+    }
 
     /// Any 2xx would tell the client that its tunnel is open (RFC 8441 section 5), and there is none.
     private func refuseTunnel(_ context: ChannelHandlerContext) {
         isTunnel = false
-        answerEmpty(context, status: "501")
+        writeEmptyAnswer(context, status: "501")
+        context.flush()
         // Whoever is writing the answer learns that its client has gone, but not from within that write.
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.execute {
@@ -112,13 +125,13 @@ final class HTTP2Adapter: ChannelDuplexHandler {
         }
     }
 
-    private func answerEmpty(_ context: ChannelHandlerContext, status: String) {
+    private func writeEmptyAnswer(_ context: ChannelHandlerContext, status: String) {
         isOutputDone = true
         var fields = HPACKHeaders()
         fields.add(name: ":status", value: status)
         fields.add(name: "content-length", value: "0")
         fields.add(name: "cache-control", value: "no-store")
-        context.writeAndFlush(wrapOutboundOut(.headers(.init(headers: fields, endStream: true))), promise: nil)
+        context.write(wrapOutboundOut(.headers(.init(headers: fields, endStream: true))), promise: nil)
     }
 
     // MARK: Bytes in, frames out
@@ -235,115 +248,5 @@ final class HTTP2Adapter: ChannelDuplexHandler {
         }
         if !isOutputDone { reset(context) }
         context.close(mode: .all, promise: promise)
-    }
-}
-
-/// An HTTP/2 request written as the head of an HTTP/1.1 request.
-struct HTTP2RequestText {
-    private(set) var text: ByteBuffer
-    let isTunnel: Bool
-    let isChunked: Bool
-    let isHead: Bool
-
-    mutating func take() -> ByteBuffer { text }
-
-    /// nil for what no HTTP/1.1 head can say, or what HTTP/2 forbids.
-    static func head(of headers: HPACKHeaders, endsStream: Bool) -> HTTP2RequestText? {
-        guard let pseudo = Pseudo(headers), headers.count <= 100 else { return nil }
-        let isTunnel = pseudo.protocolName == "websocket"
-        if pseudo.protocolName != nil, !isTunnel { return nil }
-        // `:protocol` goes with CONNECT and nothing else (RFC 8441 section 4).
-        guard isTunnel == (pseudo.method == "CONNECT") else { return nil }
-        var text = ByteBuffer()
-        text.writeString("\(isTunnel ? "GET" : pseudo.method) \(pseudo.path) HTTP/1.1\r\nHost: \(pseudo.authority)\r\n")
-        var cookies: [String] = []
-        var hasLength = false
-        var hasHost = false
-        var hasVersion = false
-        for (name, value, _) in headers where !name.hasPrefix(":") {
-            guard isFieldName(name), isFieldValue(value) else { return nil }
-            switch name {
-            case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "http2-settings":
-                return nil
-            case "te":
-                if value != "trailers" { return nil }
-                continue
-            case "host":
-                // Two names for one thing must agree, and there are no three.
-                guard !hasHost, value.lowercased() == pseudo.authority.lowercased() else { return nil }
-                hasHost = true
-                continue
-            case "cookie":
-                cookies.append(value)
-                continue
-            case "content-length":
-                hasLength = true
-            case "sec-websocket-key":
-                if isTunnel { continue }
-            case "sec-websocket-version":
-                hasVersion = true
-            default: break
-            }
-            text.writeString("\(name): \(value)\r\n")
-        }
-        if !cookies.isEmpty { text.writeString("cookie: \(cookies.joined(separator: "; "))\r\n") }
-        if isTunnel {
-            // RFC 8441 has no key; an upstream that is asked over HTTP/1.1 gets one as random as a client's.
-            text.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
-            if !hasVersion { text.writeStaticString("Sec-WebSocket-Version: 13\r\n") }
-            text.writeString("Sec-WebSocket-Key: \(randomKey())\r\n")
-        }
-        let isChunked = !endsStream && !hasLength && !isTunnel
-        if isChunked { text.writeStaticString("Transfer-Encoding: chunked\r\n") }
-        text.writeStaticString("\r\n")
-        return HTTP2RequestText(text: text, isTunnel: isTunnel, isChunked: isChunked, isHead: pseudo.method == "HEAD")
-    }
-
-    /// Sixteen random bytes in base64.
-    private static func randomKey() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let halves: [UInt64] = [generator.next(), generator.next()]
-        return halves.withUnsafeBytes { Data($0) }.base64EncodedString()
-    }
-
-    private struct Pseudo {
-        var method = ""
-        var path = ""
-        var authority = ""
-        var protocolName: String?
-
-        init?(_ headers: HPACKHeaders) {
-            var scheme: String?
-            var seen: Set<String> = []
-            for (name, value, _) in headers where name.hasPrefix(":") {
-                guard seen.insert(name).inserted, HTTP2RequestText.isFieldValue(value) else { return nil }
-                switch name {
-                case ":method": method = value
-                case ":path": path = value
-                case ":scheme": scheme = value
-                case ":authority": authority = value
-                case ":protocol": protocolName = value
-                default: return nil
-                }
-            }
-            if authority.isEmpty { authority = headers.first(name: "host") ?? "" }
-            guard scheme == "https" || scheme == "http", path.hasPrefix("/"), !authority.isEmpty,
-                !method.isEmpty, !path.utf8.contains(0x20), !method.utf8.contains(0x20), !authority.utf8.contains(0x20)
-            else { return nil }
-        }
-    }
-
-    fileprivate static func isFieldValue(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f }
-    }
-
-    private static func isFieldName(_ name: String) -> Bool {
-        !name.isEmpty
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x61...0x7a: true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 }

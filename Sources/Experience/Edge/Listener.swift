@@ -12,7 +12,8 @@ package struct ListenError: Error, Sendable, CustomStringConvertible {
     package let description: String
 }
 
-/// The public listener: one accepting socket per event loop on one port, opened before anything is served.
+/// The public listener: one accepting socket per event loop on one port, or one Unix socket whose connections are spread
+/// over the loops; opened before anything is served.
 final class Listener: Sendable {
     private let channels: [any Channel]
     let address: ListenAddress
@@ -26,16 +27,22 @@ final class Listener: Sendable {
     ///
     /// - Parameter connect: makes the pipeline of a new connection; called on the connection's loop.
     static func bind(
-        _ wanted: ListenAddress, loops: [any EventLoop],
+        _ wanted: ListenAddress, socketMode: UInt32, on group: MultiThreadedEventLoopGroup,
         connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) async throws -> Listener {
+        if let path = wanted.path {
+            let bootstrap = commonBootstrap(group.next(), children: group, connect)
+            let channel = try await bootstrap.listen(onUnixSocket: path, mode: socketMode).get()
+            return Listener(channels: [channel], address: wanted)
+        }
+        let loops = Array(group.makeIterator())
         // Kernels spread connections over sockets that share a port; whoever else has the port must be told first.
         try await probe(wanted, on: loops)
         var address = wanted
         var channels: [any Channel] = []
         for loop in loops {
-            let channel = try await bootstrap(loop, shares: true, connect).bind(host: address.host, port: address.port)
-                .get()
+            let channel = try await portBootstrap(loop, shares: true, connect)
+                .bind(host: address.host, port: address.port).get()
             if let port = channel.localAddress?.port { address.port = port }
             channels.append(channel)
         }
@@ -57,7 +64,7 @@ final class Listener: Sendable {
     private static func probe(_ wanted: ListenAddress, on loops: [any EventLoop]) async throws {
         guard let loop = loops.first else { throw ListenError(description: "no event loop to listen on") }
         do {
-            let channel = try await bootstrap(loop, shares: false) { $0.eventLoop.makeSucceededVoidFuture() }
+            let channel = try await portBootstrap(loop, shares: false) { $0.eventLoop.makeSucceededVoidFuture() }
                 .bind(host: wanted.host, port: wanted.port).get()
             try await channel.close().get()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
@@ -70,18 +77,26 @@ final class Listener: Sendable {
         }
     }
 
-    private static func bootstrap(
-        _ loop: any EventLoop, shares: Bool, _ connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    /// What holds for every kind of socket.
+    private static func commonBootstrap(
+        _ loop: any EventLoop, children: any EventLoopGroup,
+        _ connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> ServerBootstrap {
-        var bootstrap = ServerBootstrap(group: loop, childGroup: loop)
-            .serverChannelOption(.backlog, value: 4096)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        ServerBootstrap(group: loop, childGroup: children)
             .serverChannelOption(.autoRead, value: false)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelOption(.socketOption(.so_keepalive), value: 1)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
             .childChannelInitializer(connect)
+    }
+
+    private static func portBootstrap(
+        _ loop: any EventLoop, shares: Bool, _ connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> ServerBootstrap {
+        var bootstrap = commonBootstrap(loop, children: loop, connect)
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
         if shares {
             bootstrap = bootstrap.serverChannelOption(
                 ChannelOptions.Types.SocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_REUSEPORT)),

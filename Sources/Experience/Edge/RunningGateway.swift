@@ -11,7 +11,8 @@ import Synchronization
 
 /// A gateway whose doors are open: what goes on in the background, and how it ends.
 final class RunningGateway: Sendable {
-    let origin: String
+    /// The origin that was bound, or `unix:` and the path of the socket.
+    let place: String
     private let group: MultiThreadedEventLoopGroup
     private let listener: Listener
     private let loops: LoopStates
@@ -26,11 +27,11 @@ final class RunningGateway: Sendable {
     private let admin: AdminListener
 
     init(
-        origin: String, group: MultiThreadedEventLoopGroup, listener: Listener, loops: LoopStates,
+        place: String, group: MultiThreadedEventLoopGroup, listener: Listener, loops: LoopStates,
         services: EdgeServices, runtime: Runtime, securityGuard: SecurityGuard, watch: LeaseWatch,
         state: any StateSurface, http: HTTPClient, tls: ServerTLS?, logger: Logger
     ) {
-        self.origin = origin
+        self.place = place
         self.group = group
         self.listener = listener
         self.loops = loops
@@ -46,7 +47,7 @@ final class RunningGateway: Sendable {
     }
 
     func openAdmin() async throws {
-        logger.info("listening", metadata: ["origin": "\(origin)"])
+        logger.info("listening", metadata: ["origin": "\(place)"])
         guard let address = services.configuration.server.admin else { return }
         let bound = try await admin.open(address, group: group)
         logger.info("admin listening", metadata: ["address": "\(bound)"])

@@ -16,6 +16,8 @@ final class UpstreamPool {
 
     private let loop: any EventLoop
     private let tls: NIOSSLContext?
+    /// The name to verify instead of the one in a target's URL.
+    private let serverName: String?
     private let connectTimeout: TimeAmount
     private var members: [Member]
     private var turn = 0
@@ -26,9 +28,13 @@ final class UpstreamPool {
     /// Unused for longer, a connection is closed when the next one comes back: fewer are found closed by the upstream.
     private static let maxIdleTime = TimeAmount.seconds(60)
 
-    init(loop: any EventLoop, targets: [UpstreamTarget], tls: NIOSSLContext?, connectTimeout: TimeAmount) {
+    init(
+        loop: any EventLoop, targets: [UpstreamTarget], tls: NIOSSLContext?, serverName: String? = nil,
+        connectTimeout: TimeAmount
+    ) {
         self.loop = loop
         self.tls = tls
+        self.serverName = serverName
         self.connectTimeout = connectTimeout
         self.members = targets.map { Member(target: $0) }
         self.basePath = targets.first?.basePath ?? []
@@ -80,6 +86,7 @@ final class UpstreamPool {
         members[index].active += 1
         let target = members[index].target
         let tls = target.isTLS ? self.tls : nil
+        let serverName = self.serverName ?? target.serverName
         let pool = NIOLoopBound(self, eventLoop: loop)
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(connectTimeout)
@@ -88,7 +95,7 @@ final class UpstreamPool {
                 channel.eventLoop.makeCompletedFuture {
                     if target.isTLS {
                         guard let tls else { throw ChannelError.operationUnsupported }
-                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: target.serverName)
+                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName)
                         try channel.pipeline.syncOperations.addHandler(handler)
                     }
                     let connection = UpstreamConnection(channel: channel, pool: pool.value, member: index)

@@ -8,14 +8,15 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve", abstract: "Runs the gateway until it is told to stop.",
         discussion: """
             Flags go before environment variables (GATEHOUSE_…), those before the file, that before the defaults. \
-            Standard output carries one line, 'ready http://HOST:PORT', once connections are accepted.
+            Standard output carries one line, 'ready http://HOST:PORT' (or 'ready unix:/PATH'), once connections are \
+            accepted.
             """)
 
     @OptionGroup var options: ConfigurationOptions
 
-    @Option(help: .init("The public listener; port 0 picks one.", valueName: "host:port"))
+    @Option(help: .init("The public listener, or unix:/PATH; port 0 picks one.", valueName: "host:port"))
     var listen: String?
-    @Option(help: .init("The listener for health and metrics, or 'off'.", valueName: "host:port"))
+    @Option(help: .init("The listener for health and metrics, unix:/PATH, or 'off'.", valueName: "host:port"))
     var admin: String?
     @Option(help: .init("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var state: String?

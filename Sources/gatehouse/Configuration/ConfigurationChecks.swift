@@ -18,9 +18,11 @@ enum ConfigurationChecks {
         }
         let configuration = draft.configuration
         let listen = configuration.server.listen
-        if listen.port != 0, configuration.server.admin == listen {
+        if listen.port != 0 || listen.path != nil, configuration.server.admin == listen {
             faults.append(
-                .init(place: place, key: "server.admin", message: "must not be the public listener: use another port"))
+                .init(
+                    place: place, key: "server.admin",
+                    message: "must not be the public listener: use another port or path"))
         }
         if configuration.tokens.audience.isEmpty {
             faults.append(.init(place: place, key: "tokens.audience", message: "expected at least one name"))
@@ -35,6 +37,9 @@ enum ConfigurationChecks {
         }
         if let issuer = configuration.tokens.issuer, issuer.hasPrefix("http:") {
             remark("tokens.issuer", "not https: good for development only")
+        }
+        if configuration.tokens.issuer == nil, configuration.server.listen.path != nil {
+            remark("tokens.issuer", "a Unix socket has no URL, so http://localhost stands for it: name the public one")
         }
         for (index, issuer) in configuration.issuers.enumerated() {
             if issuer.issuer.hasPrefix("http:") || issuer.jwks.hasPrefix("http:") {

@@ -83,7 +83,7 @@ struct ConfigurationLoader: Sendable {
             mapping.filter { !["routes", "issuers"].contains($0.key.text) }, into: &draft, faults: &faults)
         for (key, value) in mapping {
             switch key.text {
-            case "routes": draft.configuration.routes = RouteReader.routes(value, faults: &faults)
+            case "routes": draft.configuration.routes = RouteReader.routes(value, files: contents, faults: &faults)
             case "issuers": draft.configuration.issuers = RouteReader.issuers(value, faults: &faults)
             default: break
             }

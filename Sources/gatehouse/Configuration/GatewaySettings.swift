@@ -28,6 +28,7 @@ enum GatewaySettings {
     private static let server: [Key] = [
         .one("server.listen", \.configuration.server.listen, .listenAddress),
         .maybe("server.admin", \.configuration.server.admin, .listenAddress, missing: "off"),
+        .one("server.socket_mode", \.configuration.server.socketMode, .fileMode),
         .maybe("server.threads", \.configuration.server.threads, .integer(1...1_024), missing: "cores"),
         .list("server.allowed_origins", \.configuration.server.allowedOrigins, .origin),
         .list("server.trusted_proxies", \.configuration.server.trustedProxies, .addressBlock),

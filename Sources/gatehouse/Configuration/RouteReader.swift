@@ -2,7 +2,12 @@ import Experience
 
 /// Reads the two lists of mappings: `routes` and `issuers`.
 enum RouteReader {
-    static func routes(_ value: FileValue, faults: inout [ConfigurationFault]) -> [RouteConfiguration] {
+    /// The bytes of a file that a route names; nil when there is none of that name.
+    typealias Files = (String) throws(ConfigurationFault) -> [UInt8]?
+
+    static func routes(
+        _ value: FileValue, files: Files, faults: inout [ConfigurationFault]
+    ) -> [RouteConfiguration] {
         var seen: [(route: RouteConfiguration, place: String)] = []
         let routes = entries(
             value, label: "routes", settings: RouteSettings.all, required: ["path"],
@@ -19,7 +24,39 @@ enum RouteReader {
             }
             seen.append((route, place))
         }
+        for (index, element) in (value.list ?? []).enumerated() {
+            checkFiles(of: element, label: "routes[\(index)]", files: files, faults: &faults)
+        }
         return routes.map(\.value)
+    }
+
+    /// What a route names must be there, and be what it is named for: found now, not at the first request.
+    private static func checkFiles(
+        of route: FileValue, label: String, files: Files, faults: inout [ConfigurationFault]
+    ) {
+        for (key, value) in route.mapping ?? [] {
+            guard let name = key.text, fileKeys.contains(name), let path = value.text, !path.isEmpty else { continue }
+            var message: String?
+            do throws(ConfigurationFault) {
+                if let bytes = try files(path) {
+                    message = complaint(about: bytes, of: name)
+                } else {
+                    message = "no such file: correct the path, or create it"
+                }
+            } catch {
+                message = error.message
+            }
+            if let message { faults.append(.init(place: value.place, key: "\(label).\(name)", message: message)) }
+        }
+    }
+
+    private static let fileKeys = ["upstream_ca", "upstream_certificate", "upstream_key"]
+
+    private static func complaint(about bytes: [UInt8], of key: String) -> String? {
+        if key == "upstream_key" {
+            return UpstreamTrust.holdsKey(bytes) ? nil : "expected a file with a PEM private key without a passphrase"
+        }
+        return UpstreamTrust.holdsCertificates(bytes) ? nil : "expected a file with PEM certificates"
     }
 
     static func issuers(_ value: FileValue, faults: inout [ConfigurationFault]) -> [IssuerConfiguration] {
@@ -45,6 +82,12 @@ enum RouteReader {
         let isRemote = route.upstreams.map { $0.hasPrefix("https:") }
         if isRemote.contains(true), isRemote.contains(false) {
             complaints.append("'upstream' mixes https with plain connections: use one kind")
+        }
+        if route.upstreamTLS != .init(), !route.reachesTLS {
+            complaints.append("'upstream_ca' and its like are for https upstreams: remove them, or use https")
+        }
+        if (route.upstreamTLS.certificate == nil) != (route.upstreamTLS.key == nil) {
+            complaints.append("'upstream_certificate' and 'upstream_key' go together: add the other, or remove both")
         }
         return complaints
     }

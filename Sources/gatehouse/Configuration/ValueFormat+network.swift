@@ -1,11 +1,28 @@
 import Experience
 
 extension ValueFormat where Value == ListenAddress {
-    /// `HOST:PORT`, where port 0 lets the system pick.
+    /// `HOST:PORT`, where port 0 lets the system pick, or `unix:/PATH`.
     static var listenAddress: Self {
         Self(
-            expects: "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080", read: { ListenAddress($0) },
+            expects: "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080, or unix:/PATH of at most 107 bytes",
+            read: { ListenAddress($0) },
             write: { $0.description })
+    }
+}
+
+extension ValueFormat where Value == UInt32 {
+    /// Permissions of a file in octal digits, as `chmod` takes them.
+    static var fileMode: Self {
+        Self(
+            expects: "permissions in octal digits, such as 0660",
+            read: { text in
+                guard text.utf8.count == 4, text.hasPrefix("0") else { return nil }
+                return UInt32(text, radix: 8)
+            },
+            write: { mode in
+                let digits = String(mode, radix: 8)
+                return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+            })
     }
 }
 
@@ -22,10 +39,11 @@ extension ValueFormat where Value == String {
             }, write: { $0 })
     }
 
+    /// An address or a block of them; `unix` stands for whoever comes by a Unix socket.
     static var addressBlock: Self {
         Self(
-            expects: "an address or a block such as 10.0.0.0/8 or fd00::/8",
-            read: { NetworkText.isAddressBlock($0) ? $0 : nil }, write: { $0 })
+            expects: "an address, a block such as 10.0.0.0/8 or fd00::/8, or unix",
+            read: { $0 == "unix" || NetworkText.isAddressBlock($0) ? $0 : nil }, write: { $0 })
     }
 
     /// A host name or address, without a port.
@@ -38,6 +56,13 @@ extension ValueFormat where Value == String {
                 }
                 return NetworkText.isHostName(text) ? text.lowercased() : nil
             }, write: { $0 })
+    }
+
+    /// A name that a certificate may be for: no address.
+    static var serverName: Self {
+        Self(
+            expects: "a host name such as orders.internal",
+            read: { NetworkText.isHostName($0) && !NetworkText.isIPv4($0) ? $0.lowercased() : nil }, write: { $0 })
     }
 
     /// `sqlite:PATH` or `postgres://…`.

@@ -11,7 +11,8 @@ extension TokenPolicy {
             throw CommandFailure("tokens.algorithm: \(tokens.algorithm) is not known here", status: .misused)
         }
         self.init(
-            issuer: tokens.issuer ?? bound ?? "http://\(configuration.server.listen)", audience: tokens.audience,
+            issuer: tokens.issuer ?? bound ?? "http://\(configuration.server.listen.authority)",
+            audience: tokens.audience,
             algorithm: algorithm, accessTokenLifetime: tokens.accessTokenLifetime,
             refreshTokenLifetime: tokens.refreshTokenLifetime, clockSkew: tokens.clockSkew,
             defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration)

@@ -33,6 +33,7 @@ class Connection:
         self.h2.initiate_connection()
         self.flush()
         self.events = {}
+        self.is_terminated = False
         self.offers_connect = False
         while not self.offers_connect:
             self.pump()
@@ -48,6 +49,8 @@ class Connection:
             if isinstance(event, h2.events.RemoteSettingsChanged):
                 setting = event.changed_settings.get(h2.settings.SettingCodes.ENABLE_CONNECT_PROTOCOL)
                 self.offers_connect = self.offers_connect or (setting is not None and setting.new_value == 1)
+            if isinstance(event, h2.events.ConnectionTerminated):
+                self.is_terminated = True
             if isinstance(event, h2.events.DataReceived):
                 self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             stream = getattr(event, "stream_id", None)

@@ -6,8 +6,9 @@ final class GatewayProcess: Sendable {
     struct Failure: Error, CustomStringConvertible { let description: String }
 
     let directory: URL
-    /// `http://127.0.0.1:PORT` (or https), as the ready line said.
+    /// `http://127.0.0.1:PORT` (or https, or `unix:/PATH`), as the ready line said.
     let origin: String
+    /// 0 for a Unix socket.
     let port: Int
     let adminPort: Int?
     private let process: Process
@@ -113,7 +114,8 @@ final class GatewayProcess: Sendable {
         self.process = process
         self.errors = Mutex(Data())
         let ready = await Self.firstLine(of: stdout)
-        guard ready.hasPrefix("ready "), let port = ready.split(separator: ":").last.flatMap({ Int($0) }) else {
+        let bound = ready.hasPrefix("ready unix:/") ? 0 : ready.split(separator: ":").last.flatMap { Int($0) }
+        guard ready.hasPrefix("ready "), let port = bound else {
             process.terminate()
             let said = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             throw Failure(description: "not ready: \(said)")

@@ -27,7 +27,8 @@ final class ProxyInFront: Sendable {
 
     /// Writes its configuration, starts it and waits until it accepts connections.
     init(
-        _ program: String, arguments: (String) -> [String], configuration: String, port: Int, in place: URL
+        _ program: String, arguments: (String) -> [String], configuration: String,
+        environment: [String: String] = [:], port: Int, in place: URL
     ) async throws {
         let file = place.appendingPathComponent("proxy.conf")
         try configuration.write(to: file, atomically: true, encoding: .utf8)
@@ -36,9 +37,10 @@ final class ProxyInFront: Sendable {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments(file.path)
         process.currentDirectoryURL = place
-        process.environment = [
+        let usual = [
             "HOME": place.path, "XDG_DATA_HOME": place.path, "XDG_CONFIG_HOME": place.path, "PATH": "/usr/bin:/bin",
         ]
+        process.environment = usual.merging(environment) { $1 }
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()

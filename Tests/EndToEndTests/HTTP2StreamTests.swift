@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+/// What becomes of single HTTP/2 streams, as Python's `h2` sees them: what one client sends on one of them is no harm to
+/// the others.
+@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"))
+struct HTTP2StreamTests {
+    private static func gateway(_ upstream: RecordingUpstream) async throws -> GatewayProcess {
+        let place = try GatewayProcess.makeDirectory()
+        let tls = try HTTP2Script.tls(in: place)
+        return try await GatewayProcess.start(
+            """
+            \(tls)
+            tokens: {issuer: "https://localhost"}
+            routes: [{path: /, upstream: "\(upstream.url)", require: none}]
+            """, users: [], environment: ["GATEHOUSE_SERVER_HEADER_TIMEOUT": "30s"], directory: place)
+    }
+
+    @Test("A head that is too large is 431 and a malformed one is reset at once; the connection goes on")
+    func heads() async throws {
+        let upstream = try RecordingUpstream()
+        defer { upstream.stop() }
+        let gateway = try await Self.gateway(upstream)
+        defer { gateway.stop() }
+        let found = try HTTP2Script.run("http2_streams", gateway, ["heads"])
+        func told(_ name: String) -> [Any] { found[name] as? [Any] ?? [] }
+        for name in ["long", "one", "many"] {
+            let seen = told(name)
+            #expect(seen.first as? Int == 431 && seen.last as? Int == 200, "\(name): \(seen)")
+            #expect(seen.dropFirst().first as? String == "header_too_large", "\(name): \(seen)")
+        }
+        #expect(told("with_body").first as? Int == 431)
+        for name in ["path", "scheme", "authority", "method", "host", "doubled", "unknown", "missing", "late"] {
+            let seen = told("malformed_" + name)
+            #expect(seen.first as? Int == 1, "\(name): PROTOCOL_ERROR, not \(seen)")
+            #expect(found["after_" + name] as? Int == 200, "\(name)")
+        }
+        // Neither waited for the time limit of a head.
+        for (name, value) in found where name.hasPrefix("malformed_") || name == "with_body" {
+            #expect(((value as? [Any])?.last as? Double ?? 99) < 10, "\(name): \(value)")
+        }
+        #expect(found["far_too_large"] is String && found["at_last"] as? Int == 200)
+        #expect(!upstream.requests.isEmpty && upstream.requests.allSatisfy { $0.target == "/" })
+    }
+
+    @Test("An upload to a slow upstream waits at its client; the gateway holds little of it, and all of it arrives")
+    func upload() async throws {
+        let total = 64 << 20
+        let mayRead = DispatchSemaphore(value: 0)
+        let upstream = try RecordingUpstream(readsBody: false) { _, stream in
+            guard mayRead.wait(timeout: .now() + 30) == .success else { return .close }
+            var count = 0
+            while count < total {
+                let part = try stream.readSome()
+                guard !part.isEmpty else { return .close }
+                count += part.count
+            }
+            let text = String(count)
+            try stream.send("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+            return .keep
+        }
+        defer { upstream.stop() }
+        let gateway = try await Self.gateway(upstream)
+        defer { gateway.stop() }
+        let before = try Self.residentBytes(of: gateway)
+        let client = try Program.start(
+            "python3", [Program.script("http2_streams.py"), "\(gateway.port)", "upload", "\(total)"])
+        // What the system itself keeps between two processes is beyond the gateway, and some megabytes.
+        let sent = Int(try Program.line(client.output)) ?? total
+        let held = try Self.residentBytes(of: gateway) - before
+        #expect(sent < total / 2, "\(sent) bytes were taken that nobody read")
+        #expect(held < 16 << 20, "\(held) bytes")
+        mayRead.signal()
+        #expect(try Program.line(client.output) == #"[200, "\#(total)"]"#)
+        client.process.waitUntilExit()
+    }
+
+    private static func residentBytes(of gateway: GatewayProcess) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(gateway.processID)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        let kibibytes = line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }
+        return try #require(kibibytes) * 1024
+    }
+}
