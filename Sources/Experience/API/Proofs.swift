@@ -27,10 +27,20 @@ extension APICall {
     /// Judges an access token, wherever it was carried.
     func judge(_ token: String) throws(Problem) -> Principal {
         try requireShape(token, .accessToken)
-        switch services.securityGuard.judge(token: Array(token.utf8)) {
+        switch verdict(on: token) {
         case .success(let principal): return principal
         case .failure(let fault): throw Problem(fault)
         }
+    }
+
+    /// The edge's verdict on this very token, unless it has been revoked since; else a full check.
+    private func verdict(on token: String) -> Result<Principal, TokenFault> {
+        if let verdict = facts.verdict, bearerToken?.hasSameBytes(as: token) == true {
+            guard case .success(let principal) = verdict, services.securityGuard.isRevoked(principal) else {
+                return verdict
+            }
+        }
+        return services.securityGuard.judge(token: Array(token.utf8))
     }
 
     /// Refuses a value that is shaped like another kind of credential, before anything is looked up.
