@@ -84,6 +84,14 @@ extension APICall {
         return PresentedSecret(text: header, hash: hash, carrier: .header, session: session)
     }
 
+    /// The secret for a caller that tries it on the session it names: a header alone is not looked up beforehand, since
+    /// the session itself says whether it opens.
+    func secretToTry() async throws -> PresentedSecret {
+        guard facts.sessionCookie == nil, let header = facts.sessionSecret else { return try await presentedSecret() }
+        return PresentedSecret(
+            text: header, hash: SessionSecret.hash(ofPresented: header), carrier: .header, session: nil)
+    }
+
     /// Why a secret opens no live session: told apart only to whoever holds a session's last secret.
     func fault(ofUnusable secret: PresentedSecret) async throws -> SessionFault {
         guard let hash = secret.hash, let id = try await services.sessionIDOfSecret(hash) else {

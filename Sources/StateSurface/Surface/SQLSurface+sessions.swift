@@ -5,6 +5,11 @@ extension SQLSurface {
     private static let bySecretSQL = """
         SELECT \(SessionRecord.columns) FROM sessions WHERE secret_hash = ?1 OR previous_secret_hash = ?1 LIMIT 1
         """
+    // Each is made once: a text of its own for every write would have to be built and hashed anew.
+    private static let replaceByAnonymousSQL = makeReplaceSQL(.anonymous)
+    private static let replaceByAuthenticatedSQL = makeReplaceSQL(.authenticated)
+    private static let replaceByEndedSQL = makeReplaceSQL(.ended)
+    private static let replaceByExpiredSQL = makeReplaceSQL(.expired)
     private static let byOwnerSQL = """
         SELECT \(SessionRecord.columns) FROM sessions WHERE user_id = ?1 AND tenant_id = ?2
         AND \(StoredSessionState.isLiveSQL) AND expires_at > ?3 ORDER BY created_at DESC, id LIMIT ?4
@@ -25,6 +30,19 @@ extension SQLSurface {
         RETURNING id, epoch
         """
 
+    private static func makeReplaceSQL(_ state: StoredSessionState) -> String {
+        """
+        UPDATE sessions SET state = ?2, tenant_id = ?3, user_id = ?4, created_at = ?5,
+        last_seen_at = CASE WHEN last_seen_at > ?6 THEN last_seen_at ELSE ?6 END, idle_timeout = ?7,
+        absolute_expires_at = ?8, secret_hash = ?9, previous_secret_hash = ?10, previous_secret_until = ?11,
+        epoch = ?12, family_id = ?13, metadata = ?14, ended_at = ?15, version = version + 1,
+        expires_at = CASE WHEN last_seen_at <= ?6 THEN ?17
+        WHEN last_seen_at > CAST(?8 AS BIGINT) - CAST(?7 AS BIGINT) THEN ?8 ELSE last_seen_at + ?7 END
+        WHERE id = ?1 AND version = ?16 AND \(state.reachableFromSQL)
+        AND (user_id IS NULL OR (user_id = ?4 AND tenant_id = ?3))
+        """
+    }
+
     func insert(session: SessionRecord) async throws {
         try await write { transaction in
             let session = try Self.closedByOwner(session, transaction)
@@ -42,24 +60,40 @@ extension SQLSurface {
         try await row(Self.bySecretSQL, [.blob(secretHash)]).map(SessionRecord.init(row:))
     }
 
-    /// Beside the version this guards what no caller may break: states only move to the right, an owner stays.
     func replace(session record: SessionRecord) async throws -> Bool {
-        try await write { transaction in
-            let session = try Self.closedByOwner(record, transaction)
-            let changed = try transaction.execute(
-                """
-                UPDATE sessions SET state = ?2, tenant_id = ?3, user_id = ?4, created_at = ?5,
-                last_seen_at = CASE WHEN last_seen_at > ?6 THEN last_seen_at ELSE ?6 END, idle_timeout = ?7,
-                absolute_expires_at = ?8, secret_hash = ?9, previous_secret_hash = ?10, previous_secret_until = ?11,
-                epoch = ?12, family_id = ?13, metadata = ?14, ended_at = ?15, version = version + 1,
-                expires_at = CASE WHEN last_seen_at <= ?6 THEN ?17
-                WHEN last_seen_at > CAST(?8 AS BIGINT) - CAST(?7 AS BIGINT) THEN ?8 ELSE last_seen_at + ?7 END
-                WHERE id = ?1 AND version = ?16 AND \(session.state.reachableFromSQL)
-                AND (user_id IS NULL OR (user_id = ?4 AND tenant_id = ?3))
-                """, session.values)
-            guard changed == 1 else { return false }
-            try transaction.record(.session(id: session.id, state: session.state, epoch: session.epoch))
-            return true
+        try await write { try Self.replace(session: record, $0) }
+    }
+
+    /// The row is read without a lock: its version tells whether it is still that when it is written, and locks are
+    /// taken in one order everywhere, the owner's and the family's before the session's.
+    func change<Outcome: Sendable>(
+        sessionID: String,
+        _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
+    ) async throws -> Outcome? {
+        let key = SQLValue.text(sessionID)
+        guard !key.holdsNUL else { return decide(nil).outcome }
+        return try await write { transaction -> Outcome? in
+            let stored = try transaction.row(Self.byIDSQL, [key]).map(SessionRecord.init(row:))
+            let (next, outcome) = decide(stored)
+            guard let next else { return outcome }
+            return try Self.replace(session: next, transaction) ? outcome : nil
+        }
+    }
+
+    /// Beside the version this guards what no caller may break: states only move to the right, an owner stays.
+    private static func replace(session record: SessionRecord, _ transaction: any SQLTransaction) throws -> Bool {
+        let session = try closedByOwner(record, transaction)
+        guard try transaction.execute(replaceSQL(to: session.state), session.values) == 1 else { return false }
+        try transaction.record(.session(id: session.id, state: session.state, epoch: session.epoch))
+        return true
+    }
+
+    private static func replaceSQL(to state: StoredSessionState) -> String {
+        switch state {
+        case .anonymous: replaceByAnonymousSQL
+        case .authenticated: replaceByAuthenticatedSQL
+        case .ended: replaceByEndedSQL
+        case .expired: replaceByExpiredSQL
         }
     }
 
