@@ -46,7 +46,10 @@ let package = Package(
         // MARK: State
         .target(
             name: "StateSurface",
-            dependencies: ["CLibpq", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "CLibpq", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
 
         // MARK: Who calls, what may be started, what runs
         .target(name: "SecurityGuard", dependencies: ["Encodings", "JOSE", "StateSurface", "Libcrypto"]),
