@@ -14,6 +14,8 @@ let package = Package(
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "HostileTokens", targets: ["HostileTokens"]),
         .library(name: "SecurityGuard", targets: ["SecurityGuard"]),
+        // With a realm of one's own: `Runtime` has the protocol, `Experience` the gateway that runs it.
+        .library(name: "Runtime", targets: ["Runtime"]),
         .library(name: "Experience", targets: ["Experience"]),
     ],
     dependencies: [
