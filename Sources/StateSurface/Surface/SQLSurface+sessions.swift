@@ -14,6 +14,9 @@ extension SQLSurface {
         SELECT \(SessionRecord.columns) FROM sessions WHERE user_id = ?1 AND tenant_id = ?2
         AND \(StoredSessionState.isLiveSQL) AND expires_at > ?3 ORDER BY created_at DESC, id LIMIT ?4
         """
+    /// Whether the account is disabled and whether the family lives, each null where there is none.
+    private static let ownersSQL = makeOwnersSQL(.sqlite)
+    private static let ownersForShareSQL = makeOwnersSQL(.postgres)
     private static let newestSQL =
         "SELECT \(SessionRecord.columns) FROM sessions ORDER BY created_at DESC, id LIMIT ?1"
     private static let endByFamilySQL = """
@@ -29,6 +32,14 @@ extension SQLSurface {
         WHERE user_id = ?1 AND (family_id IS NULL OR family_id <> ?3) AND \(StoredSessionState.isLiveSQL)
         RETURNING id, epoch
         """
+
+    private static func makeOwnersSQL(_ dialect: SQLDialect) -> String {
+        """
+        WITH account AS (SELECT disabled FROM accounts WHERE user_id = ?1\(dialect.forShare)),
+        family AS (SELECT is_live FROM families WHERE id = ?2\(dialect.forShare))
+        SELECT (SELECT disabled FROM account), (SELECT is_live FROM family)
+        """
+    }
 
     private static func makeReplaceSQL(_ state: StoredSessionState) -> String {
         """
@@ -46,7 +57,7 @@ extension SQLSurface {
     func insert(session: SessionRecord) async throws {
         try await write { transaction in
             let session = try Self.closedByOwner(session, transaction)
-            _ = try transaction.execute(Self.insertSQL, session.values)
+            try transaction.post(Self.insertSQL, session.values)
             let change = Change.session(id: session.id, state: session.state, epoch: session.epoch)
             try transaction.record(change, reach: .here)
         }
@@ -152,17 +163,13 @@ extension SQLSurface {
         _ session: SessionRecord, _ transaction: any SQLTransaction
     ) throws -> SessionRecord {
         guard session.state.isLive, session.userID != nil || session.familyID != nil else { return session }
-        let lock = transaction.dialect.forShare
-        var isShut = false
-        if let userID = session.userID {
-            var row = try transaction.row("SELECT disabled FROM accounts WHERE user_id = ?1\(lock)", [.text(userID)])
-            isShut = try row?.flag() ?? false
-        }
-        if !isShut, let familyID = session.familyID {
-            var row = try transaction.row("SELECT is_live FROM families WHERE id = ?1\(lock)", [.text(familyID)])
-            isShut = try row?.flag() == false
-        }
-        guard isShut else { return session }
+        var row = try transaction.row(
+            transaction.dialect == .postgres ? ownersForShareSQL : ownersSQL,
+            [.optional(session.userID), .optional(session.familyID)])
+        // Neither an account nor a family that is unknown here shuts anything.
+        let isDisabled = try row?.optionalInteger() ?? 0
+        let isLive = try row?.optionalInteger() ?? 1
+        guard isDisabled != 0 || isLive == 0 else { return session }
         var ended = session
         ended.state = .ended
         ended.endedAt = ended.endedAt ?? ended.lastSeenAt
