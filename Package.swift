@@ -117,7 +117,9 @@ let package = Package(
             exclude: ["Corpus"]),
         .testTarget(
             name: "StateSurfaceTests",
-            dependencies: ["StateSurface", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "StateSurface", "Runtime", "TrafficCop", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(
             name: "SecurityGuardTests",
             dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),

@@ -12,6 +12,8 @@ struct SessionKeeper: Sendable {
     let lifecycle: SessionLifecycle
     let uses: SessionUses
     let clock: @Sendable () -> Milliseconds
+    /// Told of each session that was found past its end and has now been written down as expired.
+    let expired: @Sendable (SessionRecord) -> Void
 
     /// One event on one session, until it is decided and durable.
     /// - Returns: the session before and after.
@@ -20,6 +22,7 @@ struct SessionKeeper: Sendable {
     ) async throws -> (before: SessionRecord, after: SessionRecord) {
         for _ in 0..<Self.attempts {
             guard let step = try await self.step(event, on: id) else { continue }
+            if let next = step.next, next.state == .expired { self.expired(next) }
             switch step.action {
             case .answer(let record): return (record, record)
             case .write(let next): return (step.loaded ?? next, next)
