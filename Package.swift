@@ -145,12 +145,16 @@ let package = Package(
     ]
 )
 
-// Benchmarks of the rooms, which only the package itself can see into: `make bench-sessions`.
+// Benchmarks of the rooms, which only the package itself can see into: `make bench-sessions`, and `make test` for the
+// tests of what they are given.
 if ProcessInfo.processInfo.environment["BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "session-bench", dependencies: ["Runtime", "StateSurface", "TrafficCop"],
             path: "Benchmarks/Sessions/Store"))
+    package.targets.append(
+        .testTarget(
+            name: "SessionBenchTests", dependencies: ["session-bench"], path: "Benchmarks/Sessions/Tests"))
 }
 
 // MARK: Fuzzing
