@@ -66,7 +66,7 @@ private func assemble(
             anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
             lifetime: sessions.lifetime), realms: gateway.realms, clock: gateway.clock,
         agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
-        audit: { event in gateway.audit(event.name.rawValue, event.members) })
+        audit: { event in if gateway.isAudited { gateway.audit(event.name.rawValue, event.members) } })
 
     // 4. The API.
     let loopStates = LoopStates()

@@ -17,6 +17,8 @@ public struct Gateway: Service, CustomStringConvertible {
     /// Realms of the adopter's, besides the built-in ones.
     let realms: [any Realm]
     let build: @Sendable (Gateway) async throws -> RunningGateway
+    /// Whether anybody keeps what `audit` is given: else it need not be put together.
+    package var isAudited = true
     /// Whether the store was opened for this gateway alone, which then closes it.
     var ownsState = false
 
