@@ -105,7 +105,7 @@ struct SessionClockTests {
             let clock = SteppedClock()
             let node = Node(try await place.open(), clock)
             let other = Node(try await place.open(), clock)
-            let session = finder == .owner ? try await node.authenticated() : try await node.anonymous()
+            let session = try await finder == .owner ? node.authenticated() : node.anonymous()
             clock.step(by: Self.hour)
             try await node.find(session, by: finder)
             #expect(node.audits.count(.expired) == 1)
