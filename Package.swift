@@ -102,6 +102,7 @@ let package = Package(
             ]),
 
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
+        .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto"]),
@@ -118,7 +119,8 @@ let package = Package(
         .testTarget(
             name: "StateSurfaceTests",
             dependencies: [
-                "StateSurface", "Runtime", "TrafficCop", .product(name: "GRDB", package: "GRDB.swift"),
+                "StateSurface", "Runtime", "TrafficCop", "PostgresForTests",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "SecurityGuardTests",
@@ -132,11 +134,12 @@ let package = Package(
                 "Experience", "Encodings", "HTTPWire", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse"], exclude: ["Scripts"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse", "PostgresForTests"], exclude: ["Scripts"]),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [

@@ -17,11 +17,14 @@ BINARY = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.
 class Browser:
     """One browser with a profile of its own, thrown away afterwards."""
 
+    def __init__(self, *flags):
+        self.flags = flags
+
     async def __aenter__(self):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
         self.process = subprocess.Popen(
-            [BINARY, *flags, "--remote-debugging-port=0", f"--user-data-dir={self.profile.name}", "about:blank"],
+            [BINARY, *flags, *self.flags, "--remote-debugging-port=0", f"--user-data-dir={self.profile.name}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.port = await self._port()
         return self
@@ -44,17 +47,18 @@ class Browser:
         with urllib.request.urlopen(request) as answer:
             address = json.load(answer)["webSocketDebuggerUrl"]
         tab = Tab(await websockets.connect(address, max_size=None))
-        for domain in ("Page", "Runtime", "Log"):
+        for domain in ("Page", "Runtime", "Log", "Network"):
             await tab.command(f"{domain}.enable")
         await tab.command("Page.navigate", url=url)
         return tab
 
 
 class Tab:
-    """One page: `value` evaluates a script, `until` waits for it to be true."""
+    """One page: `value` evaluates a script, `until` waits for it to be true. `handshakes` has the status of every
+    WebSocket's answer: 101 over HTTP/1.1, 200 over HTTP/2."""
 
     def __init__(self, socket):
-        self.socket, self.count, self.answers, self.faults = socket, 0, {}, []
+        self.socket, self.count, self.answers, self.faults, self.handshakes = socket, 0, {}, [], []
         self.reader = asyncio.create_task(self._read())
 
     async def _read(self):
@@ -63,6 +67,8 @@ class Tab:
                 message = json.loads(text)
                 if "id" in message:
                     self.answers.pop(message["id"]).set_result(message)
+                elif message["method"] == "Network.webSocketHandshakeResponseReceived":
+                    self.handshakes.append(message["params"]["response"]["status"])
                 elif message["method"] == "Runtime.exceptionThrown":
                     self.faults.append(message["params"]["exceptionDetails"].get("exception", {}).get("description"))
                 elif message["method"] == "Log.entryAdded" and message["params"]["entry"]["source"] == "security":

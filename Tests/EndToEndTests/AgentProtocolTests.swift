@@ -93,11 +93,13 @@ import Testing
         defer { gateway.stop() }
         let later = try gateway.socket("/api/runtime/agent?\(ada.query)&resume_from=3")
         #expect(try later.message()?.json["last_seq"] as? Int == 150)
-        // Read late: a long replay waits for its reader.
-        try await Task.sleep(for: .milliseconds(300))
-        for seq in 4...150 {
-            let event = try #require(try later.message()).json
-            #expect(event["seq"] as? Int == seq && event["id"] as? String == "i\(seq)")
+        // Read late, when another has had all of it: a long replay waits for its reader.
+        let other = try gateway.opened("/api/runtime/agent?\(ada.query)&resume_from=3")
+        for probe in [other, later] {
+            for seq in 4...150 {
+                let event = try #require(try probe.message()).json
+                #expect(event["seq"] as? Int == seq && event["id"] as? String == "i\(seq)")
+            }
         }
         try later.send(text: intent("i7", "echo", #"{"p":"\#(padding)"}"#))
         #expect(try later.message()?.json["seq"] as? Int == 7)

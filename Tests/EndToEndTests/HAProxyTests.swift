@@ -1,4 +1,5 @@
 import Foundation
+import PostgresForTests
 import Testing
 
 /// The worked example of docs/several-nodes.md, run as it stands.
@@ -77,18 +78,17 @@ import Testing
     private func answer(
         _ port: Int, _ method: String, _ path: String, headers: [(String, String)] = [], json: String
     ) async throws -> RawResponse {
+        var text = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nConnection: close\r\n"
+        text += "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n"
+        for (name, value) in headers { text += "\(name): \(value)\r\n" }
+        let request = text + "\r\n" + json
         var last: RawResponse?
         // HAProxy needs a moment to find out who is there.
-        for _ in 0..<40 {
-            if let socket = try? RawSocket(port: port) {
-                var text = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nConnection: close\r\n"
-                text += "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n"
-                for (name, value) in headers { text += "\(name): \(value)\r\n" }
-                try socket.send(text + "\r\n" + json)
-                last = try? socket.response()
-                if let last, last.status != 503 && last.status != 502 { return last }
-            }
-            try await Task.sleep(for: .milliseconds(100))
+        _ = try await eventually(within: .seconds(6)) {
+            guard let socket = try? RawSocket(port: port) else { return false }
+            try socket.send(request)
+            last = try? socket.response()
+            return last.map { $0.status != 503 && $0.status != 502 } ?? false
         }
         return try #require(last)
     }

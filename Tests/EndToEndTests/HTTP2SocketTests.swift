@@ -2,19 +2,12 @@ import Foundation
 import Testing
 
 /// WebSockets and streams over HTTP/2 (RFC 8441), as Python's `h2` sees them.
-@Suite(.enabled(if: Tool.canSpeakHTTP2, "needs python3 with h2, and openssl"))
+@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"))
 struct HTTP2SocketTests {
     @Test("Extended CONNECT opens the same sockets behind the same checks, and leases end them in order")
     func sockets() async throws {
         let place = try GatewayProcess.makeDirectory()
-        let (key, certificate) = (place.path + "/key.pem", place.path + "/certificate.pem")
-        let made = try Tool.run(
-            "openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                "-keyout", key, "-out", certificate, "-subj", "/CN=localhost",
-            ])
-        #expect(made.status == 0)
+        let tls = try HTTP2Script.tls(in: place)
         let upstream = try RecordingUpstream { _, stream in
             try stream.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
             try stream.send("9\r\ndata: x\n\n\r\n")
@@ -30,20 +23,14 @@ struct HTTP2SocketTests {
             """
             tokens:
               issuer: https://localhost
-            server:
-              tls:
-                certificate: \(certificate)
-                key: \(key)
+            \(tls)
             routes:
               - path: /events
                 upstream: \(upstream.url)
                 require: token
             """, users: [], directory: place)
         defer { gateway.stop() }
-        let script = GatewayProcess.packageRoot.appendingPathComponent("Tests/EndToEndTests/Scripts/http2_sockets.py")
-        let result = try Tool.run(
-            "python3", [script.path, "\(gateway.port)", ada.token, ada.sessionID, "/events"])
-        let found = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
+        let found = try HTTP2Script.run("http2_sockets", gateway, [ada.token, ada.sessionID, "/events"])
         func said(_ name: String) -> String { found[name].map { "\($0)" } ?? "nothing" }
 
         let refusals: [(String, [Any])] = [
@@ -79,24 +66,4 @@ struct HTTP2SocketTests {
 
 extension Array {
     fileprivate subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
-}
-
-/// Programs of the machine.
-private enum Tool {
-    static let canSpeakHTTP2 =
-        (try? run("python3", ["-c", "import h2"]).status) == 0 && (try? run("openssl", ["version"]).status) == 0
-
-    /// Runs a program to its end; what it says to standard error is lost.
-    static func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: Data) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [program] + arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, data)
-    }
 }

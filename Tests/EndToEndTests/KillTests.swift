@@ -23,7 +23,9 @@ import Testing
                 workers.map { worker in
                     { @Sendable in worker.work(on: running) }
                 })
-            try await Task.sleep(for: .milliseconds(Int.random(in: 150...900)))
+            // In the middle of something, after some more of it has been answered.
+            let enough = workers.reduce(0) { $0 + $1.answered } + Int.random(in: 5...100)
+            _ = try await eventually(within: .seconds(5)) { workers.reduce(0) { $0 + $1.answered } >= enough }
             running.kill()
             _ = try await ended
             gateway = try await GatewayProcess.start(configuration, users: [], directory: place)

@@ -28,6 +28,18 @@ import Testing
         #expect(result.status == 0 || result.status == 77, "\(result.output)")
     }
 
+    @Test("A browser's sockets over HTTP/2 open, end with their session, and never open where there is none")
+    func overHTTP2() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        guard let tls = try? HTTP2Script.tls(in: place) else { return }
+        let gateway = try await GatewayProcess.start(tls, directory: place)
+        defer { gateway.stop() }
+        let result = try Self.run([
+            "python3", "Tests/BrowserTests/http2_test.py", gateway.origin, TestUser.ada.email, TestUser.ada.password,
+        ])
+        #expect(result.status == 0 || result.status == 77, "\(result.output)")
+    }
+
     @Test("The browser client keeps its promises without a browser")
     func client() throws {
         let result = try Self.run(["node", "--test", "Tests/BrowserTests/gatehouse.test.mjs"])

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresForTests
 import Testing
 
 /// Two gateways on one PostgreSQL: what is done at one holds at the other.

@@ -1,13 +1,14 @@
 import Foundation
+import PostgresForTests
 import Testing
 
 @testable import StateSurface
 
-@Suite("PostgreSQL that comes and goes", .serialized, .enabled(if: PostgresCluster.isAvailable))
+@Suite("PostgreSQL that comes and goes", .serialized, .enabled(if: PrivatePostgres.isAvailable))
 struct PostgresLinkTests {
     @Test("A store that went away is unavailable, and back soon after it is")
     func restart() async throws {
-        let cluster = try PostgresCluster()
+        let cluster = try PrivatePostgres()
         let store = try await StateSurfaceFactory.open(
             url: cluster.url(database: cluster.createDatabase()), clock: { 0 })
         try await store.insert(session: Sample.session())
@@ -33,12 +34,12 @@ struct PostgresLinkTests {
 
     @Test("Connections that the server closed are replaced without the caller noticing")
     func terminated() async throws {
-        let cluster = try PostgresCluster.shared.get()
+        let cluster = try PrivatePostgres.shared.get()
         let name = try cluster.createDatabase()
         let store = try await StateSurfaceFactory.open(url: cluster.url(database: name), clock: { 0 })
         try await store.insert(session: Sample.session())
         let ear = Ear(store)
-        try cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+        try cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
         #expect(try await store.session(id: "ses_a") != nil)
         try await store.insert(session: Sample.session("ses_b", secret: 2))
         #expect(try await ear.hears(within: .seconds(3)) { $0.contains(.reset) })
@@ -47,7 +48,7 @@ struct PostgresLinkTests {
 
     @Test("A database that is not there is a mistake of the configuration")
     func missingDatabase() async throws {
-        let cluster = try PostgresCluster.shared.get()
+        let cluster = try PrivatePostgres.shared.get()
         let url = cluster.url(database: "no_such_database")
         await #expect(throws: StateSurfaceError(.misconfigured, "")) {
             try await StateSurfaceFactory.open(url: url, clock: { 0 })
@@ -56,7 +57,7 @@ struct PostgresLinkTests {
 
     @Test("A server that accepts and never answers does not hold its callers, and is used again when it does")
     func silent() async throws {
-        let cluster = try PostgresCluster()
+        let cluster = try PrivatePostgres()
         let store = try await StateSurfaceFactory.open(
             url: cluster.url(database: cluster.createDatabase()), clock: { 0 })
         try await store.insert(session: Sample.session())

@@ -203,7 +203,7 @@ extension EdgeConnection {
     fileprivate func respond(_ problem: Problem, asOAuth isOAuth: Bool) {
         guard isOAuth else { return respond(problem) }
         let refusal = OAuthProblem(problem)
-        services.observe(problem, requestID: requestID)
+        services.observe(problem, requestID: requestID.text)
         respond(
             status: refusal.problem.status, fields: refusal.answerHeaders(),
             body: refusal.body(explain: services.explainsErrors))

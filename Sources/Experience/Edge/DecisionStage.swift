@@ -203,14 +203,14 @@ struct DecisionStage {
     }
 
     private func allow(_ admitted: Admitted, _ route: Route?) -> (any Exchange)? {
-        let identity: ForwardedIdentity
+        let identity: ByteBuffer
         do {
             identity = try IdentityMaker(loop: loop, services: services).identity(
-                of: admitted, route: route ?? Self.bare, isRuntime: false)
+                of: admitted, route: route ?? Self.bare, isRuntime: false, now: loop.now())
         } catch {
             return refuse(Problem(.overloaded, reason: "assertion_failed"))
         }
-        connection.respond(status: 200, fields: identity.fields() + [("Cache-Control", "no-store")], body: [])
+        connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity, body: [])
         return nil
     }
 

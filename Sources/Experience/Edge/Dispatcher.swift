@@ -76,7 +76,7 @@ struct Dispatcher {
         if cookieMode == .none, head.present.contains(.secFetchSite) { services.warnOfMissingCookies() }
         return EdgeRequest(
             head: head, path: path, query: head.query.map { range in head.withBytes(range) { Array($0) } },
-            id: connection.requestID, clientAddress: facts.clientAddress, isSecure: facts.isSecure,
+            requestID: connection.requestID, clientAddress: facts.clientAddress, isSecure: facts.isSecure,
             cookieMode: cookieMode, host: host, forwardedHost: facts.host ?? host, forwardedFor: facts.forwardedFor,
             loop: loop)
     }

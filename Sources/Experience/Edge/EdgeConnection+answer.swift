@@ -26,15 +26,15 @@ extension EdgeConnection: ResponseWriter {
         context.writeAndFlush(wrapOutboundOut(head), promise: nil)
     }
 
-    func startResponse(_ head: ByteBuffer, framing: ResponseFraming) {
-        guard let context, !isAnswerStarted, phase != .closed else { return }
+    func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming) {
+        guard context != nil, !isAnswerStarted, phase != .closed else { return }
         isAnswerStarted = true
         self.framing = framing
         var out = head
         if isDraining || (isAwaitingContinue && phase == .body) { keepsAlive = false }
         switch framing {
         case .none: break
-        case .length(let count): out.writeString("Content-Length: \(count)\r\n")
+        case .length(let count): HeadWriter.field("Content-Length", count, to: &out)
         case .stream:
             if isVersion10 { keepsAlive = false } else { out.writeStaticString("Transfer-Encoding: chunked\r\n") }
         }
@@ -45,34 +45,52 @@ extension EdgeConnection: ResponseWriter {
             out.writeStaticString("Connection: keep-alive\r\n")
         }
         out.writeStaticString("\r\n")
-        context.write(wrapOutboundOut(out), promise: nil)
+        pendingHead = out
     }
+
+    /// Writes the head, with a small body of known length behind it: one piece for the kernel instead of two.
+    private func writeHead(with body: ByteBuffer?, _ context: ChannelHandlerContext) -> Bool {
+        guard var out = pendingHead.take() else { return false }
+        defer { context.write(wrapOutboundOut(out), promise: nil) }
+        guard let body, body.readableBytes <= Self.smallBody else { return false }
+        out.writeImmutableBuffer(body)
+        return true
+    }
+
+    private static let smallBody = 16 * 1024
 
     func sendBody(_ bytes: ByteBuffer) {
         guard let context, isAnswerStarted, !isAnswerDone, !isHeadRequest, bytes.readableBytes > 0 else { return }
         deadline.arm(after: services.idleTimeout)
         switch framing {
         case .none: return
-        case .length: context.write(wrapOutboundOut(bytes), promise: nil)
+        case .length:
+            if !writeHead(with: bytes, context) { context.write(wrapOutboundOut(bytes), promise: nil) }
         case .stream:
+            _ = writeHead(with: nil, context)
             if isVersion10 {
                 context.write(wrapOutboundOut(bytes), promise: nil)
                 return
             }
             var size = ByteBuffer()
-            size.writeString(String(bytes.readableBytes, radix: 16) + "\r\n")
+            HeadWriter.chunkHeader(length: bytes.readableBytes, to: &size)
             context.write(wrapOutboundOut(size), promise: nil)
             context.write(wrapOutboundOut(bytes), promise: nil)
             context.write(wrapOutboundOut(Self.lineEnd), promise: nil)
         }
     }
 
-    func flushResponse() { context?.flush() }
+    func flushResponse() {
+        guard let context else { return }
+        _ = writeHead(with: nil, context)
+        context.flush()
+    }
 
     func finishResponse() {
         guard let context, isAnswerStarted, !isAnswerDone else { return }
         isAnswerDone = true
         exchange = nil
+        _ = writeHead(with: nil, context)
         if framing == .stream, !isVersion10, !isHeadRequest {
             context.write(wrapOutboundOut(Self.lastChunk), promise: nil)
         }
@@ -94,17 +112,25 @@ extension EdgeConnection: ResponseWriter {
     func respond(_ problem: Problem) {
         guard phase != .closed, phase != .tunnel else { return }
         if isAnswerStarted { return abortResponse() }
+        let requestID = self.requestID.text
         services.observe(problem, requestID: requestID)
         let body = problem.body(requestID: requestID, explain: services.explainsErrors)
         respond(status: problem.status, fields: problem.answerHeaders(), body: body)
     }
 
     /// A whole answer of the gateway's own.
-    func respond(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
+    ///
+    /// - Parameter identity: fields that are written already, each with its line end.
+    func respond(
+        status: Int, fields: [(name: String, value: String)], identity: ByteBuffer? = nil, body: [UInt8]
+    ) {
         guard !isAnswerStarted else { return }
         var head = AnswerHead.begin(status: status, date: loop.date())
+        if let identity { head.writeImmutableBuffer(identity) }
         for field in fields { AnswerHead.write(field: field.name, field.value, to: &head) }
-        AnswerHead.write(field: "X-Request-Id", requestID, to: &head)
+        head.writeStaticString("X-Request-Id: ")
+        requestID.write(to: &head)
+        head.writeStaticString("\r\n")
         let hasBody = status != 204 && status != 304 && status >= 200
         startResponse(head, framing: hasBody ? .length(Int64(body.count)) : .none)
         if hasBody { sendBody(ByteBuffer(bytes: body)) }
@@ -120,7 +146,7 @@ extension EdgeConnection: ResponseWriter {
         exchange = nil
         phase = .tunnel
         self.tunnel = tunnel
-        deadline.cancel()
+        deadline.rest()
         context.writeAndFlush(wrapOutboundOut(head), promise: nil)
         tunnel.opened(on: channel)
         if inbound.readableBytes > 0 {
@@ -136,6 +162,9 @@ extension EdgeConnection: ResponseWriter {
         }
         resumeReading()
     }
+
+    func writeTunnel(_ bytes: ByteBuffer) { context?.write(wrapOutboundOut(bytes), promise: nil) }
+    func flushTunnel() { context?.flush() }
 
     private static let lineEnd = ByteBuffer(string: "\r\n")
     private static let lastChunk = ByteBuffer(string: "0\r\n\r\n")

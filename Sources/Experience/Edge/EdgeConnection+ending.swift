@@ -86,7 +86,7 @@ extension EdgeConnection: DeadlineHolder {
     func goAway() {
         guard phase != .closed else { return }
         phase = .closed
-        deadline.cancel()
+        deadline.rest()
         let tunnel = self.tunnel
         let exchange = self.exchange
         self.tunnel = nil

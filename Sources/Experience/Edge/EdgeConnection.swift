@@ -55,7 +55,11 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
     var framing = ResponseFraming.none
     /// CORS fields of the current answer, as they are written.
     var answerFields: ByteBuffer?
-    var requestID = ""
+    var requestID: RequestID
+    /// The head of an answer that has not been written yet: a small body goes out in the same piece.
+    var pendingHead: ByteBuffer?
+    /// As the last event told; asking the channel costs more.
+    private var isWritable = true
     var isDraining = false
 
     init(services: EdgeServices, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
@@ -64,12 +68,16 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.channel = channel
         self.origin = origin
         self.scanner = HeadScanner(limits: services.wireLimits)
-        self.deadline = ConnectionDeadline(loop: channel.eventLoop)
-        self.exchangeDeadline = ConnectionDeadline(loop: channel.eventLoop)
+        self.requestID = loop.nextRequestID()
+        self.deadline = ConnectionDeadline(loop.deadlines)
+        self.exchangeDeadline = ConnectionDeadline(loop.deadlines)
     }
 
     var eventLoop: any EventLoop { channel.eventLoop }
-    var isClientWritable: Bool { channel.isWritable }
+    var deadlines: DeadlineWheel { loop.deadlines }
+    /// A stream's window is opened and closed without an event for each.
+    var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
+    var opensTunnelOnSuccess: Bool { origin.isStream }
 
     // MARK: Channel events
 
@@ -81,8 +89,8 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         loop.connections[ObjectIdentifier(self)] = nil
-        deadline.cancel()
-        exchangeDeadline.cancel()
+        deadline.rest()
+        exchangeDeadline.rest()
         self.context = nil
     }
 
@@ -118,7 +126,8 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
+        isWritable = context.channel.isWritable
+        if isWritable {
             if let tunnel { tunnel.clientBecameWritable() } else { exchange?.clientBecameWritable() }
         }
         context.fireChannelWritabilityChanged()
@@ -196,7 +205,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
         }
         switch scanner.feed(&inbound) {
         case .needMoreData:
-            deadline.arm(after: services.headerTimeout, onlyIfLater: false)
+            deadline.armIfEarlier(after: services.headerTimeout)
             if isInputClosed { closeNow() }
             return false
         case .failed(let error):

@@ -31,7 +31,9 @@ struct EdgePipeline: Sendable {
                 services.warnOfForwarding()
                 throw ChannelError.operationUnsupported
             }
-            let reader = ProxyProtocolHandler(channel: channel, timeout: services.headerTimeout) { source in
+            let reader = ProxyProtocolHandler(
+                channel: channel, deadlines: state.value.deadlines, timeout: services.headerTimeout
+            ) { source in
                 try serve(channel, source ?? peer, state)
             }
             try channel.pipeline.syncOperations.addHandler(reader)
@@ -45,9 +47,10 @@ struct EdgePipeline: Sendable {
         }
         try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
         // Whoever opens a connection and says nothing is not waited for.
-        let handshake = channel.eventLoop.scheduleTask(in: services.headerTimeout) { channel.close(promise: nil) }
+        let handshake = NIOLoopBound(ConnectionDeadline(state.value.deadlines), eventLoop: channel.eventLoop)
+        handshake.value.arm(after: services.headerTimeout, for: ChannelCloser(channel))
         let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
-            handshake.cancel()
+            handshake.value.rest()
             return channel.eventLoop.makeCompletedFuture {
                 guard case .negotiated("h2") = result else {
                     let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)

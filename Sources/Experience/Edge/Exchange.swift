@@ -36,11 +36,15 @@ protocol ResponseWriter: AnyObject {
     var eventLoop: any EventLoop { get }
     /// For the time limits of whoever answers; rests between two requests.
     var exchangeDeadline: ConnectionDeadline { get }
+    /// The time limits of the loop.
+    var deadlines: DeadlineWheel { get }
     /// Whether the client's channel takes more bytes now.
     var isClientWritable: Bool { get }
+    /// Whether any 2xx would tell a client that its upgrade was taken: so it is over HTTP/2 (RFC 8441 section 5).
+    var opensTunnelOnSuccess: Bool { get }
     /// Writes `head`: status line and fields, each ended by CRLF, without framing fields, `Connection` and the empty line,
     /// which the connection adds.
-    func startResponse(_ head: ByteBuffer, framing: ResponseFraming)
+    func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming)
     func sendBody(_ bytes: ByteBuffer)
     func flushResponse()
     func finishResponse()
@@ -55,6 +59,9 @@ protocol ResponseWriter: AnyObject {
     func resumeBody()
     /// Writes `head` (a whole 101 answer with its empty line) and gives the connection's bytes to `tunnel` from here on.
     func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel)
+    /// The same as writing to and flushing the channel, without the way through its pipeline.
+    func writeTunnel(_ bytes: ByteBuffer)
+    func flushTunnel()
 }
 
 /// What a connection becomes after `101 Switching Protocols`. Every call comes on the connection's event loop.
@@ -80,7 +87,9 @@ final class EdgeRequest {
     let path: [UInt8]
     /// The query as the client sent it, without `?`; nil when there is none.
     let query: [UInt8]?
-    let id: String
+    let requestID: RequestID
+    /// When its head was complete, in ms since the epoch.
+    let receivedAt: Int64
     /// The client's address after trusted proxies, as text without port.
     let clientAddress: String
     /// Whether the client came over TLS (here or at a trusted proxy).
@@ -94,14 +103,17 @@ final class EdgeRequest {
     let forwardedFor: String
     unowned let loop: LoopState
 
+    var id: String { requestID.text }
+
     init(
-        head: RequestHead, path: [UInt8], query: [UInt8]?, id: String, clientAddress: String, isSecure: Bool,
+        head: RequestHead, path: [UInt8], query: [UInt8]?, requestID: RequestID, clientAddress: String, isSecure: Bool,
         cookieMode: CookieMode, host: String, forwardedHost: String, forwardedFor: String, loop: LoopState
     ) {
         self.head = head
         self.path = path
         self.query = query
-        self.id = id
+        self.requestID = requestID
+        self.receivedAt = loop.now()
         self.clientAddress = clientAddress
         self.isSecure = isSecure
         self.cookieMode = cookieMode

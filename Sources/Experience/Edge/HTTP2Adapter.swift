@@ -98,10 +98,24 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     }
 
     /// Malformed by HTTP/2's own rules (RFC 9113 section 8.1.1).
-    private func refuse(_ context: ChannelHandlerContext) {
+    private func refuse(_ context: ChannelHandlerContext) { answerEmpty(context, status: "400") }
+
+    /// Any 2xx would tell the client that its tunnel is open (RFC 8441 section 5), and there is none.
+    private func refuseTunnel(_ context: ChannelHandlerContext) {
+        isTunnel = false
+        answerEmpty(context, status: "501")
+        // Whoever is writing the answer learns that its client has gone, but not from within that write.
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.execute {
+            let (adapter, context) = bound.value
+            context.writeAndFlush(adapter.wrapOutboundOut(.rstStream(.noError)), promise: nil)
+        }
+    }
+
+    private func answerEmpty(_ context: ChannelHandlerContext, status: String) {
         isOutputDone = true
         var fields = HPACKHeaders()
-        fields.add(name: ":status", value: "400")
+        fields.add(name: ":status", value: status)
         fields.add(name: "content-length", value: "0")
         fields.add(name: "cache-control", value: "no-store")
         context.writeAndFlush(wrapOutboundOut(.headers(.init(headers: fields, endStream: true))), promise: nil)
@@ -151,6 +165,10 @@ final class HTTP2Adapter: ChannelDuplexHandler {
             return false
         case .head(let head):
             let becomesTunnel = isTunnel && head.status == 101
+            if isTunnel, (200..<300).contains(head.status) {
+                refuseTunnel(context)
+                return false
+            }
             if isTunnel, !becomesTunnel, head.status >= 200 { isTunnel = false }
             if head.status < 200, !becomesTunnel {
                 if head.status != 101 { sendHead(context, head, status: head.status, ends: false) }

@@ -11,7 +11,9 @@ final class LoopState {
     let leases: LeaseTable
     let upstreams: UpstreamPools
     let now: @Sendable () -> Int64
+    let deadlines = DeadlineWheel()
     let assertions = AssertionCache()
+    let identities = IdentityCache()
     var connections: [ObjectIdentifier: EdgeConnection] = [:]
     /// HTTP/2 connections; their streams are among `connections`.
     var streamParents: [ObjectIdentifier: StreamWatch] = [:]
@@ -33,24 +35,17 @@ final class LoopState {
         self.leases = leases
         self.upstreams = upstreams
         self.now = now
-        self.requestPrefix = Self.padded(UInt64.random(in: .min ... .max), to: 13)
+        self.requestPrefix = "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13)
     }
 
-    /// An id that finds one request in log and audit: random per loop and start, then counted. All have one length, so
-    /// that two refusals differ in nothing else.
-    func nextRequestID() -> String {
+    func nextRequestID() -> RequestID {
         requestCounter &+= 1
-        return "req_\(requestPrefix)\(Self.padded(requestCounter, to: 8))"
+        return RequestID(prefix: requestPrefix, count: requestCounter)
     }
 
-    private static func padded(_ number: UInt64, to length: Int) -> String {
-        let digits = String(number, radix: 36)
-        return String(repeating: "0", count: max(0, length - digits.utf8.count)) + digits
-    }
-
-    /// A new trace, for a request that brought none. Trace ids must differ; nobody has to be unable to guess them.
-    func nextTraceparent() -> String {
-        TraceContext.value(nextTraceWord(), nextTraceWord(), span: nextTraceWord())
+    /// Writes a new trace, for a request that brought none. Trace ids must differ; nobody has to be unable to guess them.
+    func writeTraceparent(to buffer: inout ByteBuffer) {
+        TraceContext.write(nextTraceWord(), nextTraceWord(), span: nextTraceWord(), to: &buffer)
     }
 
     /// SplitMix64.

@@ -14,15 +14,15 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
     private var buffer = ByteBuffer()
     private var isDone = false
 
-    init(channel: any Channel, timeout: TimeAmount, serve: @escaping ([UInt8]?) throws -> Void) {
+    init(channel: any Channel, deadlines: DeadlineWheel, timeout: TimeAmount, serve: @escaping ([UInt8]?) throws -> Void) {
         self.channel = channel
         self.timeout = timeout
         self.serve = serve
-        self.deadline = ConnectionDeadline(loop: channel.eventLoop)
+        self.deadline = ConnectionDeadline(deadlines)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { deadline.arm(after: timeout, for: self) }
-    func handlerRemoved(context: ChannelHandlerContext) { deadline.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) { deadline.rest() }
     func deadlinePassed() { channel.close(promise: nil) }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

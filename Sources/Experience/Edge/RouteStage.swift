@@ -16,7 +16,6 @@ struct RouteStage {
     private var loop: LoopState { dispatcher.loop }
     private var head: RequestHead { request.head }
     private var terms: RouteConfiguration { route.configuration }
-    private var ownsCORS: Bool { terms.cors == .gateway }
 
     init(dispatcher: Dispatcher, request: EdgeRequest, route: Route, runtimePool: UpstreamPool? = nil) {
         self.dispatcher = dispatcher
@@ -30,21 +29,24 @@ struct RouteStage {
             // A route without an upstream is there for the decision endpoint only.
             return dispatcher.refuse(Problem(.notFound))
         }
-        if ownsCORS {
+        if head.present.contains(.origin) {
             let cors = CORS(services.origins, head, isPublic: false)
-            connection.answerFields = cors.fields()
-            if cors.isPreflight { return dispatcher.answerPreflight(cors, echoesHeaders: true) }
-        } else if CORS(services.origins, head, isPublic: false).isPreflight {
-            // Browsers send preflights without credentials; the upstream asked to answer them itself.
-            return proxy(.anyone, pool)
+            if route.ownsCORS { connection.answerFields = cors.fields() }
+            if cors.isPreflight {
+                // Browsers send preflights without credentials; an upstream may have asked to answer them itself.
+                return route.ownsCORS ? dispatcher.answerPreflight(cors, echoesHeaders: true) : proxy(.anyone, pool)
+            }
         }
         if head.upgradeOffered, terms.webSocket, isWebSocketOffer {
             return SocketStage(dispatcher: dispatcher, request: request).relay(route, pool: pool)
         }
         if let problem = bodyProblem() { return dispatcher.refuse(problem) }
-        if terms.require == .none {
+        if route.requirement == .none {
             if let problem = RequestForm.faultOfQuery(request) { return dispatcher.refuse(problem) }
             return proxy(.anyone, pool)
+        }
+        if request.query == nil, let admitted = gate.admitKnown(route.requirement, scopes: route.scopes, request) {
+            return proxy(admitted, pool)
         }
         switch credentials() {
         case .failure(let problem): return refuse(problem)
@@ -78,9 +80,10 @@ struct RouteStage {
         }
     }
 
+    private var gate: Gate { Gate(services: services, loop: loop) }
+
     private func judge(_ credentials: PresentedCredentials, _ pool: UpstreamPool) -> (any Exchange)? {
-        let gate = Gate(services: services, loop: loop)
-        switch gate.judge(terms.require, scopes: terms.scopes, credentials) {
+        switch gate.judge(route.requirement, scopes: route.scopes, credentials) {
         case .refused(let problem): return refuse(problem)
         case .admitted(let admitted): return proxy(admitted, pool)
         case .later(let future):
@@ -118,30 +121,22 @@ struct RouteStage {
     }
 
     private func proxy(_ admitted: Admitted, _ pool: UpstreamPool) -> (any Exchange)? {
-        let target = pool.first
-        var options = ForwardedHead.Options()
-        options.forwardsAuthorization = terms.forwardAuthorization
-        options.headers = terms.headers
-        options.basePath = target?.basePath ?? []
-        options.authority = target?.authority ?? ""
-        let identity: ForwardedIdentity
+        let identity: ByteBuffer
         do {
             identity = try IdentityMaker(loop: loop, services: services).identity(
-                of: admitted, route: route, isRuntime: runtimePool != nil)
+                of: admitted, route: route, isRuntime: runtimePool != nil, now: request.receivedAt)
         } catch {
             return dispatcher.refuse(Problem(.overloaded, reason: "assertion_failed"))
         }
         let forwarded = ForwardedHead(
             request: request, path: route.upstreamPath(of: request.path),
-            query: RequestForm.queryWithoutCredentials(request), identity: identity, options: options)
-        let lease = admitted.leaseTerms(
-            clockSkew: services.configuration.tokens.clockSkew,
-            maxLifetime: services.configuration.webSocket.maxLifetime, now: loop.now())
+            query: RequestForm.queryWithoutCredentials(request), identity: identity,
+            options: ForwardedHead.Options(route, pool: pool))
         let exchange = ProxyExchange(
-            writer: connection, pool: pool, leases: loop.leases, request: head,
+            writer: connection, pool: pool, request: request, services: services,
             terms: ProxyExchange.Terms(
-                head: forwarded.plain(), timeout: .milliseconds(terms.timeout), maxBody: maxBody, ownsCORS: ownsCORS,
-                lease: lease, isLeased: terms.lease))
+                head: forwarded.plain(), timeout: route.timeout, maxBody: maxBody, ownsCORS: route.ownsCORS,
+                admitted: admitted, isLeased: terms.lease))
         services.metrics.proxied.add(1, ordering: .relaxed)
         exchange.start()
         return exchange

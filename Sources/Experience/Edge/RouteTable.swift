@@ -1,4 +1,5 @@
 import HTTPWire
+import NIOCore
 
 /// One configured route, with what matching needs made ready once.
 final class Route: Sendable {
@@ -10,9 +11,18 @@ final class Route: Sendable {
     let methods: Set<[UInt8]>?
     /// Which pool of upstreams serves it.
     let index: Int
+    /// What every request asks for, so that none copies the configuration.
+    let requirement: RouteConfiguration.Requirement
+    let scopes: [String]
+    let timeout: TimeAmount
+    let ownsCORS: Bool
 
     init(_ configuration: RouteConfiguration, index: Int) {
         self.configuration = configuration
+        self.requirement = configuration.require
+        self.scopes = configuration.scopes
+        self.timeout = .milliseconds(configuration.timeout)
+        self.ownsCORS = configuration.cors == .gateway
         var prefix = Array(configuration.path.utf8)
         while prefix.last == UInt8(ascii: "/") { prefix.removeLast() }
         self.prefix = prefix

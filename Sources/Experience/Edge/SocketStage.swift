@@ -83,7 +83,7 @@ struct SocketStage {
         services.observe(problem, requestID: request.id)
         var answer = handshakeAnswer(accept: accept(key), ownProtocol: ownProtocol)
         FrameEncoder.close(code: UInt16(4000 + problem.status), reason: problem.code.rawValue, to: &answer)
-        connection.switchProtocols(answer, to: RefusedTunnel())
+        connection.switchProtocols(answer, to: RefusedTunnel(deadlines: loop.deadlines))
         return nil
     }
 
@@ -95,7 +95,7 @@ struct SocketStage {
         }
         let settings = services.configuration.webSocket
         let socket = EmbeddedSocket(
-            application: application, place: place, leases: loop.leases, terms: terms,
+            application: application, place: place, leases: loop.leases, terms: terms, deadlines: loop.deadlines,
             maxMessage: settings.maxMessage, pingInterval: .milliseconds(settings.ping))
         services.metrics.upgrades.add(1, ordering: .relaxed)
         let own = upgrade.protocols.contains(Subprotocols.own) ? Subprotocols.own : nil
@@ -114,17 +114,14 @@ struct SocketStage {
                 return refuse(Problem(.rateLimited, detail: "Too many sockets are open.", reason: "socket_cap"))
             }
         }
-        var options = ForwardedHead.Options()
-        options.forwardsAuthorization = route.configuration.forwardAuthorization
-        options.headers = route.configuration.headers
-        options.basePath = pool.first?.basePath ?? []
         guard
             let identity = try? IdentityMaker(loop: loop, services: services).identity(
-                of: admitted, route: route, isRuntime: isRuntime)
+                of: admitted, route: route, isRuntime: isRuntime, now: request.receivedAt)
         else { return refuse(Problem(.overloaded, reason: "assertion_failed")) }
         let forwarded = ForwardedHead(
             request: request, path: isRuntime ? request.path[...] : route.upstreamPath(of: request.path),
-            query: RequestForm.queryWithoutCredentials(request), identity: identity, options: options)
+            query: RequestForm.queryWithoutCredentials(request), identity: identity,
+            options: ForwardedHead.Options(route, pool: pool))
         let exchange = RelayExchange(
             writer: connection, pool: pool, leases: loop.leases, request: head,
             terms: RelayExchange.Terms(
@@ -191,7 +188,11 @@ enum RuntimeTarget {
 
 /// What a socket is after a refusal by close frame: nothing comes in or out until the client has gone.
 final class RefusedTunnel: Tunnel {
-    func opened(on channel: any Channel) { SocketEnding.close(channel) }
+    private let deadlines: DeadlineWheel
+
+    init(deadlines: DeadlineWheel) { self.deadlines = deadlines }
+
+    func opened(on channel: any Channel) { SocketEnding.close(channel, on: deadlines) }
     func received(_ bytes: ByteBuffer) {}
     func receivedAll() {}
     func clientBecameWritable() {}

@@ -12,12 +12,12 @@ final class StreamWatch: DeadlineHolder {
     init(channel: any Channel, loop: LoopState, idleTimeout: TimeAmount) {
         self.channel = channel
         self.idleTimeout = idleTimeout
-        self.deadline = ConnectionDeadline(loop: channel.eventLoop)
+        self.deadline = ConnectionDeadline(loop.deadlines)
         loop.streamParents[ObjectIdentifier(self)] = self
         deadline.arm(after: idleTimeout, for: self)
         channel.closeFuture.assumeIsolated().whenComplete { _ in
             loop.streamParents[ObjectIdentifier(self)] = nil
-            self.deadline.cancel()
+            self.deadline.rest()
         }
     }
 

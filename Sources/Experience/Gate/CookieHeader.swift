@@ -32,6 +32,22 @@ enum CookieHeader {
         return kept.isEmpty ? nil : kept
     }
 
+    /// Whether one of the gateway's cookies can be among the pairs: all of their names have one word in common.
+    static func mayHoldGatewayCookie(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let word = CookieMode.commonWord
+        var position = 0
+        while position + word.utf8CodeUnitCount <= bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
+            guard let first = rest.firstIndex(of: word.utf8Start.pointee) else { return false }
+            position += first
+            if bytes[position...].starts(with: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)) {
+                return true
+            }
+            position += 1
+        }
+        return false
+    }
+
     /// Whether a `Set-Cookie` value sets one of the gateway's cookies.
     ///
     /// A cookie may have no name, and a browser sends its value alone: `=gatehouse=x` comes back as `gatehouse=x`.

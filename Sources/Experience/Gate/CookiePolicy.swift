@@ -28,6 +28,9 @@ package enum CookieMode: Sendable, Equatable {
     /// Every name a gateway cookie may have: these never reach an upstream, and no upstream sets them.
     static let allNames = ["__Host-gatehouse", "gatehouse", "__Host-gatehouse-refresh", "gatehouse-refresh"]
 
+    /// Stands in every one of those names.
+    static let commonWord: StaticString = "gatehouse"
+
     /// `Set-Cookie` for a session secret; `maxAge` in seconds, 0 clears it.
     package func sessionCookie(_ value: String, maxAge: Int64) -> String? {
         sessionName.map { cookie($0, value, maxAge: maxAge, sameSite: "Lax") }

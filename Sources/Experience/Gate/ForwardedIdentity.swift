@@ -24,13 +24,16 @@ struct ForwardedIdentity {
         return fields
     }
 
-    func write(to buffer: inout ByteBuffer) {
+    /// The fields as they stand in a head, each with its line end.
+    func written() -> ByteBuffer {
+        var buffer = ByteBuffer()
         for field in fields() {
             buffer.writeString(field.name)
             buffer.writeStaticString(": ")
             buffer.writeString(field.value)
             buffer.writeStaticString("\r\n")
         }
+        return buffer
     }
 
     /// The text as a query value: everything but unreserved characters and slashes is percent-encoded.

@@ -56,6 +56,43 @@ struct Gate {
 
     // MARK: Admit
 
+    /// The usual request: a token that was verified before and, where the route asks for one, a session that memory
+    /// knows to be the caller's. nil where anything else is in it: the long way, ``judge(_:scopes:_:)``, decides then.
+    func admitKnown(
+        _ requirement: RouteConfiguration.Requirement, scopes: [String], _ request: EdgeRequest
+    ) -> Admitted? {
+        let head = request.head
+        guard requirement == .token || requirement == .tokenAndSession, loop.storeHealth != .lost,
+            !head.present.contains(.sessionSecret), !carriesOwnCookie(head),
+            let principal = rememberedPrincipal(head, now: request.receivedAt), scopes.allSatisfy(principal.has(scope:))
+        else { return nil }
+        if requirement == .token {
+            return head.present.contains(.sessionID) ? nil : Admitted(principal: principal, permit: nil)
+        }
+        guard let sessionID = head.only(.sessionID).map({ head.string($0.value) }),
+            case .granted(let permit) = services.runtime.view.admit(
+                sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject,
+                now: request.receivedAt)
+        else { return nil }
+        services.runtime.noteUse(sessionID)
+        return Admitted(principal: principal, permit: permit)
+    }
+
+    private func rememberedPrincipal(_ head: RequestHead, now: Int64) -> Principal? {
+        guard let field = head.only(.authorization) else { return nil }
+        return head.withBytes(field.value) { value in
+            PresentedCredentials.bearerToken(in: value).flatMap { loop.tokens.remembered($0, now: now) }
+        }
+    }
+
+    /// Whether one of the gateway's cookies may be among those of the request.
+    private func carriesOwnCookie(_ head: RequestHead) -> Bool {
+        guard head.present.contains(.cookie) else { return false }
+        return head.fields.contains { field in
+            field.id == .cookie && head.withBytes(field.value) { CookieHeader.mayHoldGatewayCookie($0) }
+        }
+    }
+
     /// Judges a request by what its route asks for.
     func judge(
         _ requirement: RouteConfiguration.Requirement, scopes: [String], _ credentials: PresentedCredentials

@@ -1,33 +1,47 @@
+import NIOCore
 import Runtime
 import SecurityGuard
 
-/// Makes what an upstream is told about the caller, and remembers the signed part for as long as it is fresh.
+/// Makes what an upstream is told about the caller, and remembers it, written out and signed, for as long as it is fresh.
 struct IdentityMaker {
     let loop: LoopState
     let services: EdgeServices
 
-    func identity(of admitted: Admitted, route: Route, isRuntime: Bool) throws -> ForwardedIdentity {
-        guard admitted.principal != nil || admitted.permit != nil else { return .none }
+    /// The fields, each with its line end; empty for anyone.
+    ///
+    /// - Parameter now: in ms since the epoch.
+    func identity(of admitted: Admitted, route: Route, isRuntime: Bool, now: Int64) throws -> ByteBuffer {
+        guard admitted.principal != nil || admitted.permit != nil else { return ByteBuffer() }
+        let session = isRuntime ? admitted.permit?.sessionID : nil
+        if let principal = admitted.principal,
+            let kept = loop.identities.fields(of: principal, session: session, route: route.index, now: now)
+        {
+            return kept
+        }
         var identity = ForwardedIdentity()
         identity.user = admitted.principal?.subject ?? admitted.permit?.userID
         identity.tenant = admitted.principal?.tenantID ?? admitted.permit?.tenantID
         identity.scope = admitted.principal.map { $0.scope.joined(separator: " ") }
-        if isRuntime { identity.session = admitted.permit?.sessionID }
-        guard identity.user != nil else { return identity }
+        identity.session = session
+        guard identity.user != nil else { return identity.written() }
         let key = AssertionCache.Key(
             tenant: identity.tenant, user: identity.user, client: admitted.principal?.clientID, scope: identity.scope,
             session: identity.session, route: route.index)
-        let now = loop.now()
         if let kept = loop.assertions.assertion(for: key, now: now) {
-            identity.assertion = kept
-        } else {
-            let made = try services.securityGuard.signAssertion(
-                audience: route.configuration.assertionAudience, principal: admitted.principal,
-                owner: (identity.tenant, identity.user), sessionID: identity.session)
-            loop.assertions.keep(made, for: key, now: now, generation: services.securityGuard.keyGeneration)
-            identity.assertion = made
+            identity.assertion = kept.text
+            let fields = identity.written()
+            // Only a caller that comes again is worth a place.
+            if let principal = admitted.principal {
+                loop.identities.keep(fields, of: principal, session: session, route: route.index, until: kept.until)
+            }
+            return fields
         }
-        return identity
+        let made = try services.securityGuard.signAssertion(
+            audience: route.configuration.assertionAudience, principal: admitted.principal,
+            owner: (identity.tenant, identity.user), sessionID: identity.session)
+        loop.assertions.keep(made, for: key, now: now, generation: services.securityGuard.keyGeneration)
+        identity.assertion = made
+        return identity.written()
     }
 }
 
@@ -45,19 +59,20 @@ final class AssertionCache {
         var route: Int
     }
 
-    private struct Entry {
+    struct Entry {
         var text: String
+        /// In ms since the epoch.
         var until: Int64
     }
 
     private var entries: [Key: Entry] = [:]
     private var generation: UInt64 = 0
     private static let capacity = 4096
-    private static let freshness: Int64 = 25_000
+    static let freshness: Int64 = 25_000
 
-    func assertion(for key: Key, now: Int64) -> String? {
+    func assertion(for key: Key, now: Int64) -> Entry? {
         guard let entry = entries[key], now < entry.until, entry.until - now <= Self.freshness else { return nil }
-        return entry.text
+        return entry
     }
 
     func keep(_ text: String, for key: Key, now: Int64, generation: UInt64) {
@@ -66,5 +81,37 @@ final class AssertionCache {
             self.generation = generation
         }
         entries[key] = Entry(text: text, until: now + Self.freshness)
+    }
+}
+
+/// The fields for callers whose verified token is in memory, found by that token's principal; of one event loop.
+final class IdentityCache {
+    private struct Key: Hashable {
+        var principal: ObjectIdentifier
+        var route: Int
+    }
+
+    private struct Entry {
+        /// Held, so that nobody else can come by its identifier.
+        var principal: Principal
+        var session: String?
+        var fields: ByteBuffer
+        var until: Int64
+    }
+
+    private var entries: [Key: Entry] = [:]
+    private static let capacity = 4096
+
+    func fields(of principal: Principal, session: String?, route: Int, now: Int64) -> ByteBuffer? {
+        guard let entry = entries[Key(principal: ObjectIdentifier(principal), route: route)], now < entry.until,
+            entry.until - now <= AssertionCache.freshness, entry.session == session
+        else { return nil }
+        return entry.fields
+    }
+
+    func keep(_ fields: ByteBuffer, of principal: Principal, session: String?, route: Int, until: Int64) {
+        if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
+        entries[Key(principal: ObjectIdentifier(principal), route: route)] = Entry(
+            principal: principal, session: session, fields: fields, until: until)
     }
 }

@@ -99,6 +99,14 @@ struct PresentedCredentials {
         return .other
     }
 
+    /// The token of a value that is `Bearer`, one space and a token of no unusual length; nil for any other.
+    static func bearerToken(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard value.count > 7, value.count <= maxAuthorization, value[6] == UInt8(ascii: " "),
+            matches(value[..<6], "bearer")
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: value[7...])
+    }
+
     private static func matches(_ bytes: Slice<UnsafeRawBufferPointer>, _ lowercase: StaticString) -> Bool {
         guard bytes.count == lowercase.utf8CodeUnitCount else { return false }
         let expected = UnsafeBufferPointer(start: lowercase.utf8Start, count: lowercase.utf8CodeUnitCount)

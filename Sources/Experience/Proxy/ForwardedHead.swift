@@ -13,13 +13,23 @@ struct ForwardedHead {
         var basePath: [UInt8] = []
         /// The upstream's own name, for requests that name no host.
         var authority = ""
+
+        init() {}
+
+        init(_ route: Route, pool: UpstreamPool) {
+            forwardsAuthorization = route.configuration.forwardAuthorization
+            headers = route.configuration.headers
+            basePath = pool.basePath
+            authority = pool.authority
+        }
     }
 
     let request: EdgeRequest
     let path: ArraySlice<UInt8>
     /// The query without credentials; nil when there is none left.
     let query: [UInt8]?
-    let identity: ForwardedIdentity
+    /// Fields that say who calls, each with its line end.
+    let identity: ByteBuffer
     let options: Options
 
     /// The head of a plain request, with its framing.
@@ -27,7 +37,7 @@ struct ForwardedHead {
         var out = start()
         copyFields(to: &out) { _ in false }
         switch request.head.framing {
-        case .length(let count): out.writeString("Content-Length: \(count)\r\n")
+        case .length(let count): HeadWriter.field("Content-Length", count, to: &out)
         case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
         case .none, .untilClose: break
         }
@@ -48,15 +58,15 @@ struct ForwardedHead {
 
     /// The one sound `traceparent` of the request.
     private var trace: HeaderField? {
-        guard let field = request.head.only(.traceparent), !isNominated(field),
-            request.head.withBytes(field.value, { TraceContext.isValid($0) })
+        guard request.head.present.contains(.traceparent), let field = request.head.only(.traceparent),
+            !isNominated(field), request.head.withBytes(field.value, { TraceContext.isValid($0) })
         else { return nil }
         return field
     }
 
     private func start() -> ByteBuffer {
         var out = ByteBuffer()
-        out.reserveCapacity(request.head.bytes.readableBytes + 768)
+        out.reserveCapacity(request.head.bytes.readableBytes + identity.readableBytes + 512)
         request.head.withBytes(request.head.method) { _ = out.writeBytes($0) }
         out.writeStaticString(" ")
         out.writeBytes(options.basePath)
@@ -76,7 +86,7 @@ struct ForwardedHead {
         for header in options.headers {
             out.writeString("\(header.name): \(header.value)\r\n")
         }
-        identity.write(to: &out)
+        out.writeImmutableBuffer(identity)
         writeForwarding(to: &out)
         out.writeStaticString("\r\n")
     }
@@ -91,10 +101,12 @@ struct ForwardedHead {
             out.writeString(request.forwardedHost)
         }
         out.writeStaticString("\r\nX-Request-Id: ")
-        out.writeString(request.id)
+        request.requestID.write(to: &out)
         out.writeStaticString("\r\n")
         if trace == nil {
-            out.writeString("traceparent: \(request.loop.nextTraceparent())\r\n")
+            out.writeStaticString("traceparent: ")
+            request.loop.writeTraceparent(to: &out)
+            out.writeStaticString("\r\n")
         }
     }
 
@@ -177,8 +189,13 @@ enum ASCII {
 /// W3C trace context, as far as a gateway that starts or passes a trace needs it.
 enum TraceContext {
     /// A `traceparent` value of version 00 for a sampled trace.
-    static func value(_ high: UInt64, _ low: UInt64, span: UInt64) -> String {
-        "00-\(hex(high))\(hex(low | 1))-\(hex(span | 1))-01"
+    static func write(_ high: UInt64, _ low: UInt64, span: UInt64, to buffer: inout ByteBuffer) {
+        buffer.writeStaticString("00-")
+        writeHex(high, to: &buffer)
+        writeHex(low | 1, to: &buffer)
+        buffer.writeStaticString("-")
+        writeHex(span | 1, to: &buffer)
+        buffer.writeStaticString("-01")
     }
 
     /// Whether a client's value has the form of version 00, with a trace id and a parent id that are not all zeros.
@@ -199,8 +216,18 @@ enum TraceContext {
         return hasTrace && hasParent
     }
 
-    private static func hex(_ number: UInt64) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - text.count) + text
+    /// Sixteen digits, as the bytes of two words.
+    private static func writeHex(_ number: UInt64, to buffer: inout ByteBuffer) {
+        buffer.writeInteger(hexDigits(of: UInt32(truncatingIfNeeded: number >> 32)))
+        buffer.writeInteger(hexDigits(of: UInt32(truncatingIfNeeded: number)))
+    }
+
+    private static func hexDigits(of half: UInt32) -> UInt64 {
+        var digits: UInt64 = 0
+        for place in 0..<8 {
+            let nibble = UInt64(half >> UInt32(28 - 4 * place)) & 0x0F
+            digits = digits << 8 | (nibble < 10 ? nibble + 0x30 : nibble - 10 + 0x61)
+        }
+        return digits
     }
 }

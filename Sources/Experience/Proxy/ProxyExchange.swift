@@ -12,8 +12,8 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         var timeout: TimeAmount
         var maxBody: Int64?
         var ownsCORS: Bool
-        /// nil where nothing was asked for, so nothing can end it early.
-        var lease: LeaseTerms?
+        /// Who asked; where nobody had to prove anything, nothing can end it early.
+        var admitted: Admitted
         /// Whether the lease's expiry counts for every answer, and not only for event streams.
         var isLeased: Bool
     }
@@ -22,8 +22,10 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
 
     private let writer: any ResponseWriter
     private let pool: UpstreamPool
-    private let leases: LeaseTable
+    private let services: EdgeServices
+    private let loop: LoopState
     private let terms: Terms
+    private let receivedAt: Int64
     private let isHead: Bool
     private let isIdempotent: Bool
     private let framing: BodyFraming
@@ -52,16 +54,18 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
     var wantsContinueFromGateway: Bool { false }
 
     init(
-        writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, request: RequestHead, terms: Terms
+        writer: any ResponseWriter, pool: UpstreamPool, request: EdgeRequest, services: EdgeServices, terms: Terms
     ) {
         self.writer = writer
         self.pool = pool
-        self.leases = leases
+        self.services = services
+        self.loop = request.loop
         self.terms = terms
-        self.isHead = request.knownMethod == .head
-        self.framing = request.framing
-        self.isRequestDone = request.framing == .none
-        switch request.knownMethod {
+        self.receivedAt = request.receivedAt
+        self.isHead = request.head.knownMethod == .head
+        self.framing = request.head.framing
+        self.isRequestDone = request.head.framing == .none
+        switch request.head.knownMethod {
         case .get, .head, .options, .put, .delete: isIdempotent = true
         default: isIdempotent = false
         }
@@ -174,7 +178,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         hasSentBody = true
         if framing == .chunked {
             var size = ByteBuffer()
-            size.writeString(String(part.readableBytes, radix: 16) + "\r\n")
+            HeadWriter.chunkHeader(length: part.readableBytes, to: &size)
             upstream.write(size)
             upstream.write(part)
             upstream.write(Self.lineEnd)
@@ -286,19 +290,23 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         }
         // HEAD and 304 may say how long a body would be; nothing else without a body may.
         let keepsLength = head.framing == .none && (isHead || head.status == 304)
-        let out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength)
-        writer.startResponse(out, framing: framing)
+        writer.startResponse(
+            ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength), framing: framing)
     }
 
     /// An answer that is not complete after its first burst of bytes can be ended early: a stream by whatever ends its
     /// lease, any other only by a revocation.
     private func takeLease() {
-        guard leaseID == nil, var lease = terms.lease else { return }
+        guard leaseID == nil,
+            var lease = terms.admitted.leaseTerms(
+                clockSkew: services.configuration.tokens.clockSkew,
+                maxLifetime: services.configuration.webSocket.maxLifetime, now: receivedAt)
+        else { return }
         if !isStream {
             lease.expiresAt = nil
             lease.endsAt = .max
         }
-        leaseID = leases.insert(lease, holder: self)
+        leaseID = loop.leases.insert(lease, holder: self)
     }
 
     private func readBody() -> Bool {
@@ -375,7 +383,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
     private func finish(clean: Bool) {
         state = .done
         deadline.rest()
-        if let leaseID { leases.remove(leaseID) }
+        if let leaseID { loop.leases.remove(leaseID) }
         leaseID = nil
         release(clean: clean)
         held = []

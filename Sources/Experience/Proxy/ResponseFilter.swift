@@ -9,10 +9,9 @@ enum ResponseFilter {
     ///   `Access-Control-*` fields are left out.
     static func head(of response: ResponseHead, ownsCORS: Bool, keepsLength: Bool) -> ByteBuffer {
         var out = ByteBuffer()
-        out.reserveCapacity(response.bytes.readableBytes + 256)
-        out.writeString("HTTP/1.1 \(response.status) ")
-        response.withBytes(response.reason) { _ = out.writeBytes($0) }
-        out.writeStaticString("\r\n")
+        // Room for what the connection adds and for a small body.
+        out.reserveCapacity(response.bytes.readableBytes + 768)
+        HeadWriter.statusLine(of: response, to: &out)
         var run: ByteRange?
         func endRun() {
             guard let piece = run else { return }

@@ -18,6 +18,7 @@ protocol UpstreamUser: AnyObject {
 final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     let channel: any Channel
     let member: Int
@@ -39,8 +40,9 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.member = member
     }
 
-    var isUsable: Bool { isOpen && channel.isActive }
-    var isWritable: Bool { channel.isWritable }
+    /// As the last events told; asking the channel costs more.
+    var isUsable: Bool { isOpen }
+    private(set) var isWritable = true
 
     func lend(to user: any UpstreamUser) {
         self.user = user
@@ -60,8 +62,8 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
         }
     }
 
-    func write(_ bytes: ByteBuffer) { channel.write(bytes, promise: nil) }
-    func flush() { channel.flush() }
+    func write(_ bytes: ByteBuffer) { context?.write(wrapOutboundOut(bytes), promise: nil) }
+    func flush() { context?.flush() }
 
     func close() {
         isOpen = false
@@ -99,7 +101,8 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { user?.upstreamBecameWritable() }
+        isWritable = context.channel.isWritable
+        if isWritable { user?.upstreamBecameWritable() }
         context.fireChannelWritabilityChanged()
     }
 

@@ -19,6 +19,9 @@ final class UpstreamPool {
     private let connectTimeout: TimeAmount
     private var members: [Member]
     private var turn = 0
+    /// What goes before every path, and the name of the upstream: those of the member named first hold for all.
+    let basePath: [UInt8]
+    let authority: String
     private static let maxIdlePerTarget = 256
     /// Unused for longer, a connection is closed when the next one comes back: fewer are found closed by the upstream.
     private static let maxIdleTime = TimeAmount.seconds(60)
@@ -28,15 +31,16 @@ final class UpstreamPool {
         self.tls = tls
         self.connectTimeout = connectTimeout
         self.members = targets.map { Member(target: $0) }
+        self.basePath = targets.first?.basePath ?? []
+        self.authority = targets.first?.authority ?? ""
     }
 
     var isEmpty: Bool { members.isEmpty }
-    /// The member named first: its base path holds for all.
-    var first: UpstreamTarget? { members.first?.target }
 
     /// Which member to ask next: the one with the fewest requests under way, in turn among equals; members that failed
     /// rest for a while, unless all do. `excluding` holds those that were tried for this request.
     func choose(excluding tried: Set<Int>) -> Int? {
+        if members.count == 1 { return tried.isEmpty ? 0 : nil }
         let now = NIODeadline.now()
         var best: Int?
         for step in members.indices {
@@ -79,7 +83,6 @@ final class UpstreamPool {
         let pool = NIOLoopBound(self, eventLoop: loop)
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(connectTimeout)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

@@ -13,7 +13,7 @@ protocol SocketApplication: AnyObject {
 }
 
 /// A WebSocket that ends here (RFC 6455): frames in, messages out to a ``SocketApplication``, under a lease.
-final class EmbeddedSocket: Tunnel, LeaseHolder {
+final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     private enum State { case open, closing, closed }
 
     private let application: any SocketApplication
@@ -26,23 +26,28 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     private var state = State.open
     private var leaseID: LeaseTable.ID?
     private var unansweredPings = 0
-    private var pingTask: RepeatedTask?
+    private let deadlines: DeadlineWheel
+    private let nextPing: ConnectionDeadline
     private var isDecoding = false
     private var hasEnded = false
-    /// Since when the client has been at a message that is not whole yet.
-    private var unfinishedSince: NIODeadline?
+    /// A Close has been sent; what follows from that has not been done.
+    private var isUnsettled = false
+    /// Runs while the client is at a message that is not whole yet.
+    private var messageTimer: MessageTimer?
     /// Bytes written while the client did not read; more than the bound ends the socket.
     private var backlog = 0
     private static let maxBacklog = 1024 * 1024
     private static let messageTime = TimeAmount.seconds(60)
 
     init(
-        application: any SocketApplication, place: SocketPlace, leases: LeaseTable, terms: LeaseTerms, maxMessage: Int,
-        pingInterval: TimeAmount
+        application: any SocketApplication, place: SocketPlace, leases: LeaseTable, terms: LeaseTerms,
+        deadlines: DeadlineWheel, maxMessage: Int, pingInterval: TimeAmount
     ) {
         self.application = application
         self.place = place
         self.leases = leases
+        self.deadlines = deadlines
+        self.nextPing = ConnectionDeadline(deadlines)
         self.pingInterval = pingInterval
         self.decoder = FrameDecoder(maxMessage: maxMessage)
         self.leaseID = leases.insert(terms, holder: self)
@@ -56,10 +61,12 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         self.channel = channel
         application.opened(self)
         guard state == .open, pingInterval > .nanoseconds(0) else { return }
-        let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-        pingTask = channel.eventLoop.scheduleRepeatedTask(initialDelay: pingInterval, delay: pingInterval) { _ in
-            bound.value.ping()
-        }
+        nextPing.arm(after: pingInterval, for: self)
+    }
+
+    func deadlinePassed() {
+        ping()
+        if state == .open { nextPing.arm(after: pingInterval) }
     }
 
     var wantsBytes: Bool { state != .open || takesMessages }
@@ -93,7 +100,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         end()
     }
 
-    func drain() { leaseEnded(.draining) }
+    func drain() { close(code: LeaseEnd.draining.closeCode, reason: LeaseEnd.draining.reason) }
 
     /// The application can take messages again.
     func resume() {
@@ -120,12 +127,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     /// Takes the next event out of what has arrived; false when more must arrive first.
     private func takeEvent() -> Bool {
         let event = decoder.next(&inbound)
-        if event == .needMoreData {
-            let isInside = decoder.isInsideMessage || inbound.readableBytes > 0
-            unfinishedSince = isInside ? unfinishedSince ?? .now() : nil
-            return false
-        }
-        unfinishedSince = nil
+        note(event)
         switch event {
         case .needMoreData: return false
         case .text(let text): application.received(text: text)
@@ -136,6 +138,32 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         case .violation(let fault): refuse(fault)
         }
         return true
+    }
+
+    /// Keeps the time of the message at hand. A ping or pong between two fragments does not make it any more whole.
+    private func note(_ event: FrameEvent) {
+        switch event {
+        case .needMoreData:
+            let isInside = decoder.isInsideMessage || inbound.readableBytes > 0
+            if isInside { startMessageTimer() } else { stopMessageTimer() }
+        case .ping, .pong: if !decoder.isInsideMessage { stopMessageTimer() }
+        case .text, .binary, .close, .violation: stopMessageTimer()
+        }
+    }
+
+    private func startMessageTimer() {
+        guard messageTimer == nil else { return }
+        messageTimer = MessageTimer(socket: self, deadlines: deadlines, limit: Self.messageTime)
+    }
+
+    private func stopMessageTimer() {
+        messageTimer?.stop()
+        messageTimer = nil
+    }
+
+    fileprivate func messageTookTooLong() {
+        messageTimer = nil
+        close(code: 1008, reason: "message_too_slow")
     }
 
     // MARK: Sending
@@ -172,9 +200,6 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     private func ping() {
         guard state == .open else { return }
         guard unansweredPings < 2 else { return abandon() }
-        if let unfinishedSince, NIODeadline.now() - unfinishedSince > Self.messageTime {
-            return close(code: 1008, reason: "message_too_slow")
-        }
         unansweredPings += 1
         write(.ping, ByteBuffer())
         channel?.flush()
@@ -183,16 +208,27 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     // MARK: Closing
 
     func leaseEnded(_ end: LeaseEnd) {
-        close(code: end.closeCode, reason: end.reason)
+        sendClose(code: end.closeCode, reason: end.reason)
     }
 
     /// Sends a Close; nothing of the session is sent after it. The client has a moment to answer.
     func close(code: UInt16, reason: String) {
+        sendClose(code: code, reason: reason)
+        settle()
+    }
+
+    private func sendClose(code: UInt16, reason: String) {
         guard state == .open else { return }
         state = .closing
+        isUnsettled = true
         var frame = ByteBuffer()
         FrameEncoder.close(code: code, reason: reason, to: &frame)
         channel?.writeAndFlush(frame, promise: nil)
+    }
+
+    func settle() {
+        guard isUnsettled else { return }
+        isUnsettled = false
         end()
         awaitClose()
     }
@@ -224,7 +260,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
         channel?.write(frame, promise: nil)
         end()
         if let channel {
-            SocketEnding.close(channel)
+            SocketEnding.close(channel, on: deadlines)
             channel.read()
         }
     }
@@ -232,7 +268,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     /// The connection is closed once the client has answered our Close, or a second is over.
     private func awaitClose() {
         guard let channel else { return }
-        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+        ConnectionDeadline.close(channel, after: .seconds(1), on: deadlines)
         let rest = inbound
         inbound = ByteBuffer()
         lookForClose(rest)
@@ -248,7 +284,7 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
             case .needMoreData: return
             case .close, .violation:
                 state = .closed
-                if let channel { SocketEnding.close(channel) }
+                if let channel { SocketEnding.close(channel, on: deadlines) }
                 return
             }
         }
@@ -263,8 +299,8 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     private func end() {
         guard !hasEnded else { return }
         hasEnded = true
-        pingTask?.cancel()
-        pingTask = nil
+        nextPing.rest()
+        stopMessageTimer()
         if let leaseID { leases.remove(leaseID) }
         leaseID = nil
         place.leave()
@@ -272,24 +308,17 @@ final class EmbeddedSocket: Tunnel, LeaseHolder {
     }
 }
 
-/// A place taken in the census, given back once.
-final class SocketPlace {
-    private var census: SocketCensus?
-    private let session: String?
-    private let user: String?
+/// Ends a socket whose client has been at one message for too long.
+private final class MessageTimer: DeadlineHolder {
+    private let socket: EmbeddedSocket
+    private let deadline: ConnectionDeadline
 
-    /// nil when a cap is reached.
-    init?(census: SocketCensus, session: String?, user: String?) {
-        guard census.enter(session: session, user: user) else { return nil }
-        self.census = census
-        self.session = session
-        self.user = user
+    init(socket: EmbeddedSocket, deadlines: DeadlineWheel, limit: TimeAmount) {
+        self.socket = socket
+        self.deadline = ConnectionDeadline(deadlines)
+        deadline.arm(after: limit, for: self)
     }
 
-    func leave() {
-        census?.leave(session: session, user: user)
-        census = nil
-    }
-
-    deinit { census?.leave(session: session, user: user) }
+    func stop() { deadline.rest() }
+    func deadlinePassed() { socket.messageTookTooLong() }
 }

@@ -34,7 +34,7 @@ enum KeepAlive {
     }
 
     private static func set(_ name: NIOBSDSocket.Option, _ value: Int, on channel: any Channel) {
-        channel.setOption(ChannelOptions.Types.SocketOption(level: .tcp, name: name), value: value)
-            .whenFailure { _ in }
+        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: name)
+        try? channel.syncOptions?.setOption(option, value: SocketOptionValue(value))
     }
 }

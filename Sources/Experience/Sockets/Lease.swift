@@ -1,6 +1,13 @@
 /// Whoever is let in by a lease and must go when it ends. Called on the lease's event loop, at most once.
 protocol LeaseHolder: AnyObject {
+    /// Says so to the peer, and no more: where many end at once, all are told before anything else is done for one.
     func leaseEnded(_ end: LeaseEnd)
+    /// Follows `leaseEnded`: what else there is to do.
+    func settle()
+}
+
+extension LeaseHolder {
+    func settle() {}
 }
 
 /// What an open socket or streaming answer was admitted with: everything that can end it.
@@ -53,10 +60,10 @@ final class LeaseTable {
 
     private var entries: [ID: Entry] = [:]
     private var nextID: ID = 0
-    private var bySession: [String: Set<ID>] = [:]
-    private var byToken: [String: Set<ID>] = [:]
-    private var byFamily: [String: Set<ID>] = [:]
-    private var bySubject: [String: Set<ID>] = [:]
+    private var bySession = LeaseIndex()
+    private var byToken = LeaseIndex()
+    private var byFamily = LeaseIndex()
+    private var bySubject = LeaseIndex()
     private var wheel: [[ID]] = Array(repeating: [], count: Int(slotCount))
     /// The last slot number that was looked at.
     private var turned: Int64
@@ -85,10 +92,10 @@ final class LeaseTable {
         if let key = terms.sessionID { held?.add(key) }
         let overBefore = verify?(terms)
         entries[id] = Entry(terms: terms, holder: holder, overBefore: overBefore)
-        if let key = terms.sessionID { bySession[key, default: []].insert(id) }
-        if let key = terms.tokenID { byToken[key, default: []].insert(id) }
-        if let key = terms.familyID { byFamily[key, default: []].insert(id) }
-        if let key = terms.subject { bySubject[key, default: []].insert(id) }
+        bySession.insert(id, under: terms.sessionID)
+        byToken.insert(id, under: terms.tokenID)
+        byFamily.insert(id, under: terms.familyID)
+        bySubject.insert(id, under: terms.subject)
         if overBefore != nil { place(id, due: .min) } else if terms.due < .max { place(id, due: terms.due) }
         return id
     }
@@ -96,10 +103,10 @@ final class LeaseTable {
     func remove(_ id: ID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         if let key = entry.terms.sessionID { held?.remove(key) }
-        Self.drop(id, entry.terms.sessionID, from: &bySession)
-        Self.drop(id, entry.terms.tokenID, from: &byToken)
-        Self.drop(id, entry.terms.familyID, from: &byFamily)
-        Self.drop(id, entry.terms.subject, from: &bySubject)
+        bySession.remove(id, under: entry.terms.sessionID)
+        byToken.remove(id, under: entry.terms.tokenID)
+        byFamily.remove(id, under: entry.terms.familyID)
+        bySubject.remove(id, under: entry.terms.subject)
     }
 
     // MARK: What ends and what extends
@@ -129,7 +136,7 @@ final class LeaseTable {
 
     /// A token of the family was refreshed: what an older token of it admitted lives on until the new expiry.
     func familyRefreshed(_ familyID: String, expiresAt: Int64) {
-        for id in byFamily[familyID] ?? [] {
+        for id in byFamily[familyID] {
             guard let current = entries[id]?.terms.expiresAt else { continue }
             entries[id]?.terms.expiresAt = max(current, expiresAt)
         }
@@ -137,7 +144,7 @@ final class LeaseTable {
 
     /// Ends everything, for example when the store has been lost.
     func endAll(_ reason: LeaseEnd) {
-        end(Set(entries.keys), reason) { _ in true }
+        end(Array(entries.keys), reason) { _ in true }
     }
 
     /// What is held, for a fresh look at the store.
@@ -193,17 +200,15 @@ final class LeaseTable {
         wheel[Int(slot % Self.slotCount)].append(id)
     }
 
-    private func end(_ ids: Set<ID>?, _ reason: LeaseEnd, where isConcerned: (LeaseTerms) -> Bool) {
-        for id in ids ?? [] {
+    private func end(_ ids: [ID], _ reason: LeaseEnd, where isConcerned: (LeaseTerms) -> Bool) {
+        var told: [any LeaseHolder] = []
+        for id in ids {
             guard let entry = entries[id], isConcerned(entry.terms) else { continue }
             remove(id)
-            entry.holder?.leaseEnded(reason)
+            guard let holder = entry.holder else { continue }
+            holder.leaseEnded(reason)
+            told.append(holder)
         }
-    }
-
-    private static func drop(_ id: ID, _ key: String?, from index: inout [String: Set<ID>]) {
-        guard let key else { return }
-        index[key]?.remove(id)
-        if index[key]?.isEmpty == true { index[key] = nil }
+        for holder in told { holder.settle() }
     }
 }

@@ -124,7 +124,8 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
         }
         out.writeStaticString("\r\n")
         let relay = SocketRelay(
-            upstream: upstream, place: terms.place, leases: leases, terms: terms.lease, early: inbound)
+            writer: writer, upstream: upstream, place: terms.place, leases: leases, terms: terms.lease,
+            early: inbound)
         self.upstream = nil
         finish(closing: false)
         upstream.lend(to: relay)
@@ -133,6 +134,9 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
 
     /// Any other answer than 101 is passed on as it is, and the client's connection is closed behind it.
     private func refuse(_ head: ResponseHead) {
+        if writer.opensTunnelOnSuccess, head.status < 300 {
+            return fail(Problem(.upstreamUnavailable, reason: "upstream_upgrade: \(head.status)"))
+        }
         let framing: ResponseFraming
         switch head.framing {
         case .none: framing = .none

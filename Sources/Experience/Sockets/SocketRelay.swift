@@ -4,6 +4,7 @@ import NIOCore
 /// An upgraded connection between a client and an upstream: bytes pass untouched, only frame borders are followed, so
 /// that a Close can be put between two frames when the lease ends.
 final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
+    private let writer: any ResponseWriter
     private let upstream: UpstreamConnection
     private let place: SocketPlace?
     private let leases: LeaseTable
@@ -12,10 +13,16 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
     private var toClient = FrameTracker()
     private var isEnding = false
     private var isOver = false
+    /// The last frame has been sent; neither side has been closed yet.
+    private var isUnsettled = false
     /// What the upstream sent behind its 101, before the client had its own.
     private var early: ByteBuffer?
 
-    init(upstream: UpstreamConnection, place: SocketPlace?, leases: LeaseTable, terms: LeaseTerms?, early: ByteBuffer) {
+    init(
+        writer: any ResponseWriter, upstream: UpstreamConnection, place: SocketPlace?, leases: LeaseTable,
+        terms: LeaseTerms?, early: ByteBuffer
+    ) {
+        self.writer = writer
         self.upstream = upstream
         self.place = place
         self.leases = leases
@@ -32,7 +39,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         if let early {
             self.early = nil
             upstreamReceived(early)
-            channel.flush()
+            writer.flushTunnel()
         }
         upstream.resumeReading()
     }
@@ -55,27 +62,27 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         guard !isOver else { return }
         over()
         let upstream = self.upstream
-        SocketEnding.close(upstream.channel)
+        SocketEnding.close(upstream.channel, on: writer.deadlines)
         upstream.channel.closeFuture.assumeIsolated().whenComplete { _ in upstream.release(clean: false) }
     }
 
     // MARK: From the upstream
 
-    var wantsUpstreamBytes: Bool { client?.isWritable ?? false }
+    var wantsUpstreamBytes: Bool { client != nil && writer.isClientWritable }
 
     func upstreamReceived(_ bytes: ByteBuffer) {
-        guard !isOver, let client else {
+        guard !isOver, client != nil else {
             if client == nil { hold(bytes) }
             return
         }
         guard !isEnding else { return finishFrame(with: bytes) }
         // A frame whose length can't be is the client's to refuse: it is passed on like any other bytes.
         _ = toClient.advance(over: bytes)
-        client.write(bytes, promise: nil)
+        writer.writeTunnel(bytes)
     }
 
     func upstreamReceivedAll() {
-        if !isOver { client?.flush() }
+        if !isOver { writer.flushTunnel() }
     }
 
     func upstreamBecameWritable() { client?.read() }
@@ -84,7 +91,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         guard !isOver else { return }
         over()
         upstream.release(clean: false)
-        if let client { SocketEnding.close(client, within: .seconds(5)) }
+        if let client { SocketEnding.close(client, within: .seconds(5), on: writer.deadlines) }
     }
 
     private func hold(_ bytes: ByteBuffer) {
@@ -94,7 +101,10 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
 
     // MARK: The lease
 
-    func drain() { leaseEnded(.draining) }
+    func drain() {
+        leaseEnded(.draining)
+        settle()
+    }
 
     private var end: LeaseEnd?
     private static let borderTime = TimeAmount.milliseconds(80)
@@ -110,22 +120,32 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
     }
 
     private func finishFrame(with bytes: ByteBuffer) {
-        guard end != nil, let client else { return }
+        guard end != nil else { return }
         guard case .success(let progress) = toClient.advanceToBoundary(over: bytes) else { return giveUp() }
         if let rest = bytes.getSlice(at: bytes.readerIndex, length: progress.consumed) {
-            client.write(rest, promise: nil)
+            writer.writeTunnel(rest)
         }
-        if progress.isAtBoundary { sayGoodbye() }
+        if progress.isAtBoundary {
+            sayGoodbye()
+            settle()
+        }
     }
 
     private func sayGoodbye() {
-        guard let end, let client, !isOver else { return }
+        guard let end, !isOver else { return }
         over()
-        upstream.release(clean: false)
+        isUnsettled = true
         var frame = ByteBuffer()
         if !toClient.hasSeenClose { FrameEncoder.close(code: end.closeCode, reason: end.reason, to: &frame) }
-        client.write(frame, promise: nil)
-        SocketEnding.close(client)
+        writer.writeTunnel(frame)
+        writer.flushTunnel()
+    }
+
+    func settle() {
+        guard isUnsettled, let client else { return }
+        isUnsettled = false
+        upstream.release(clean: false)
+        SocketEnding.close(client, on: writer.deadlines)
         client.read()
     }
 

@@ -45,12 +45,20 @@ package final class VerifiedTokenCache {
 
     package var count: Int { slots.count }
 
+    /// Who the token speaks for, if it was verified before and nothing has changed that; nil says nothing.
+    package func remembered(_ token: UnsafeRawBufferPointer, now: Int64) -> Principal? {
+        remembered(token, hash(token), now: now)
+    }
+
+    private func remembered(_ token: UnsafeRawBufferPointer, _ hash: UInt64, now: Int64) -> Principal? {
+        guard let place = places[hash], holds(token, at: place), stillHolds(place, now: now) else { return nil }
+        return slots[place].principal
+    }
+
     /// Who the token speaks for: from memory where that still holds, else from a full check.
     package func principal(for token: UnsafeRawBufferPointer, now: Int64) -> Result<Principal, TokenFault> {
         let hash = hash(token)
-        if let place = places[hash], holds(token, at: place), stillHolds(place, now: now) {
-            return .success(slots[place].principal)
-        }
+        if let principal = remembered(token, hash, now: now) { return .success(principal) }
         // Read before judging: what changes meanwhile is then looked at again at the next hit.
         let keys = securityGuard.keyGeneration
         let revocations = securityGuard.revocationCount

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresForTests
 
 /// Two gateways on one PostgreSQL, with the same keys and accounts.
 struct TwoNodes: Sendable {

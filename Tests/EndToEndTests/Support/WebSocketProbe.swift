@@ -29,9 +29,10 @@ final class WebSocketProbe {
     ///   - extra: bytes sent in the same packet, behind the request.
     init(
         _ gateway: GatewayProcess, _ path: String, headers: [(String, String)] = [],
-        fields: [(String, String)]? = nil, requestLine: String? = nil, extra: [UInt8] = [], timeoutSeconds: Int = 5
+        fields: [(String, String)]? = nil, requestLine: String? = nil, extra: [UInt8] = [], timeoutSeconds: Int = 5,
+        receiveBuffer: Int32? = nil
     ) throws {
-        socket = try RawSocket(port: gateway.port, timeoutSeconds: timeoutSeconds)
+        socket = try RawSocket(port: gateway.port, timeoutSeconds: timeoutSeconds, receiveBuffer: receiveBuffer)
         var text = (requestLine ?? "GET \(path) HTTP/1.1") + "\r\nHost: 127.0.0.1:\(gateway.port)\r\n"
         for (name, value) in (fields ?? Self.handshake) + headers { text += "\(name): \(value)\r\n" }
         try socket.send(Array((text + "\r\n").utf8) + extra)

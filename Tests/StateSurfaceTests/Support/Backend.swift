@@ -1,4 +1,5 @@
 import Foundation
+import PostgresForTests
 import Testing
 
 @testable import StateSurface
@@ -7,7 +8,7 @@ import Testing
 enum Backend: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case sqlite, postgres
 
-    static let available: [Backend] = PostgresCluster.isAvailable ? allCases : [.sqlite]
+    static let available: [Backend] = PrivatePostgres.isAvailable ? allCases : [.sqlite]
 
     var testDescription: String { rawValue }
 
@@ -42,7 +43,7 @@ final class Place {
             self.folder = folder
             url = "sqlite:\(folder)/deep/state.sqlite"
         case .postgres:
-            let cluster = try PostgresCluster.shared.get()
+            let cluster = try PrivatePostgres.shared.get()
             folder = nil
             url = cluster.url(database: try cluster.createDatabase())
         }

@@ -2,26 +2,26 @@ import Foundation
 import Synchronization
 
 /// A PostgreSQL of the test's own on a Unix socket in a temporary folder, gone with the process that started it.
-final class PrivatePostgres: Sendable {
-    struct Failure: Error { let description: String }
+package final class PrivatePostgres: Sendable {
+    package struct Failure: Error, CustomStringConvertible { package let description: String }
 
-    static let binaries: String? = {
+    private static let binaries: String? = {
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         return versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "\(root)/\($0)/bin" }
             .first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
     }()
-    static var isAvailable: Bool { binaries != nil }
+    package static var isAvailable: Bool { binaries != nil }
 
     /// For the tests that only need a database of their own.
-    static let shared = Result { try PrivatePostgres() }
+    package static let shared = Result { try PrivatePostgres() }
 
     private let folder: String
     private let running = Mutex<(process: Process, lifeline: Pipe)?>(nil)
 
-    init() throws {
+    package init() throws {
         // Short: the path of a Unix socket has at most 107 bytes.
-        folder = "/tmp/gh-e2e-\(UInt32.random(in: .min ... .max))"
+        folder = "/tmp/gh-pg-\(UInt32.random(in: .min ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         try Self.shell(
             "chown \(Self.user) \(folder) && \(Self.asUser) \(Self.binaries ?? "")/initdb -D \(folder)/data "
@@ -30,7 +30,7 @@ final class PrivatePostgres: Sendable {
     }
 
     /// The watching shell ends the server when its standard input, held by this process, is closed.
-    func start() throws {
+    package func start() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
@@ -39,7 +39,7 @@ final class PrivatePostgres: Sendable {
             \(Self.asUser) \(Self.binaries ?? "")/postgres -D \(folder)/data -k \(folder) -c listen_addresses= \
             -c fsync=off -c max_connections=200 >>\(folder)/log 2>&1 </dev/null & server=$!
             cat >/dev/null
-            kill -INT $server; wait $server; [ -e \(folder)/keep ] || rm -rf \(folder)
+            kill -QUIT $server; wait $server; [ -e \(folder)/keep ] || rm -rf \(folder)
             """,
         ]
         let lifeline = Pipe()
@@ -53,15 +53,15 @@ final class PrivatePostgres: Sendable {
         }
     }
 
-    /// Stops the server and keeps its data.
-    func stop() throws {
+    /// Stops the server at once and keeps its data.
+    package func stop() throws {
         _ = FileManager.default.createFile(atPath: folder + "/keep", contents: nil)
         try remove()
         try FileManager.default.removeItem(atPath: folder + "/keep")
     }
 
-    /// Stops the server; its data goes with it.
-    func remove() throws {
+    /// Stops the server at once; its data goes with it.
+    package func remove() throws {
         let was = running.withLock { running in
             defer { running = nil }
             return running
@@ -70,9 +70,17 @@ final class PrivatePostgres: Sendable {
         was?.process.waitUntilExit()
     }
 
-    func url(database: String) -> String { "postgresql://gatehouse@/\(database)?host=\(folder)" }
+    /// Freezes the server: its kernel still accepts bytes, nobody answers them.
+    package func pause() throws { try signal("STOP") }
+    package func resume() throws { try signal("CONT") }
 
-    func createDatabase() throws -> String {
+    private func signal(_ name: String) throws {
+        try Self.shell("server=$(head -1 \(folder)/data/postmaster.pid); kill -\(name) $server $(pgrep -P $server)")
+    }
+
+    package func url(database: String) -> String { "postgresql://gatehouse@/\(database)?host=\(folder)" }
+
+    package func createDatabase() throws -> String {
         let name = "t\(UInt64.random(in: .min ... .max))"
         try query("CREATE DATABASE \(name)")
         return name
@@ -80,7 +88,7 @@ final class PrivatePostgres: Sendable {
 
     /// Runs one statement with psql and returns what it prints.
     @discardableResult
-    func query(_ sql: String, database: String = "postgres") throws -> String {
+    package func query(_ sql: String, database: String = "postgres") throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: (Self.binaries ?? "") + "/psql")
         process.arguments = ["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-d", url(database: database), "-c", sql]

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// No socket outlives `websocket.max_lifetime`.
+@Suite struct SocketLifetimeTests {
+    private static let paths = ["/api/runtime/agent", "/api/runtime/echo", "/ws", "/token"]
+
+    private static func yaml(_ upstream: RecordingUpstream, more: String = "") -> String {
+        """
+        routes:
+          - {path: /ws, upstream: '\(upstream.url)', require: token+session, websocket: true}
+          - {path: /token, upstream: '\(upstream.url)', require: token, websocket: true}
+        \(more)
+        """
+    }
+
+    private func sockets(_ gateway: GatewayProcess, _ user: LoggedIn, _ token: String) throws -> [WebSocketProbe] {
+        try Self.paths.map { path in
+            let session = path == "/token" ? "" : "&session_id=\(user.sessionID)"
+            return try gateway.opened("\(path)?access_token=\(token)\(session)")
+        }
+    }
+
+    @Test("Sockets end with it however often their token is refreshed, relayed ones too; new ones have all of it again")
+    func lifetime() async throws {
+        let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
+        defer { upstream.stop() }
+        let limited = try await GatewayProcess.start(Self.yaml(upstream, more: "websocket:\n  max_lifetime: 3s"))
+        defer { limited.stop() }
+        let unlimited = try await GatewayProcess.start(Self.yaml(upstream))
+        defer { unlimited.stop() }
+
+        let other = try unlimited.login(.ada)
+        let kept = try sockets(unlimited, other, other.token)
+        let ada = try limited.login(.ada)
+        let start = ContinuousClock.now
+        let open = try sockets(limited, ada, ada.token)
+        let opened = ContinuousClock.now
+        let refreshed = try limited.refresh(ada.refreshToken)
+        let token = try #require(refreshed.json["access_token"] as? String)
+        for probe in open { #expect(try probe.closing() == "4401 token_expired") }
+        #expect(start.duration(to: .now) >= .seconds(3) && opened.duration(to: .now) < .seconds(4))
+        for probe in open { #expect(try probe.next() == nil) }
+
+        let again = try sockets(limited, ada, token)
+        for probes in [again, kept] {
+            try probes[0].send(text: #"{"type":"intent","id":"a","intent":"echo"}"#)
+            #expect(try probes[0].message()?.json["id"] as? String == "a")
+            for probe in probes.dropFirst() {
+                try probe.send(text: "still here")
+                #expect(try probe.message()?.payload.count ?? 0 >= "still here".utf8.count)
+            }
+        }
+    }
+}
