@@ -24,9 +24,9 @@ run:
 
 test:
 	@.ci/install-dependencies test
-	swift build --build-tests --explicit-target-dependency-import-check error
+	BENCH=1 swift build --build-tests --explicit-target-dependency-import-check error
 	@# One test at a time: many watch how soon a gateway obeys, and none can where all cores are taken.
-	PATH="$(CURDIR)/.build/venv/bin:$$PATH" swift test --no-parallel
+	BENCH=1 PATH="$(CURDIR)/.build/venv/bin:$$PATH" swift test --no-parallel
 
 lint:
 	@.ci/lint

@@ -14,6 +14,8 @@ let package = Package(
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "HostileTokens", targets: ["HostileTokens"]),
         .library(name: "SecurityGuard", targets: ["SecurityGuard"]),
+        // With a realm of one's own: `Runtime` has the protocol, `Experience` the gateway that runs it.
+        .library(name: "Runtime", targets: ["Runtime"]),
         .library(name: "Experience", targets: ["Experience"]),
     ],
     dependencies: [
@@ -46,7 +48,10 @@ let package = Package(
         // MARK: State
         .target(
             name: "StateSurface",
-            dependencies: ["CLibpq", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "CLibpq", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
 
         // MARK: Who calls, what may be started, what runs
         .target(name: "SecurityGuard", dependencies: ["Encodings", "JOSE", "StateSurface", "Libcrypto"]),
@@ -113,7 +118,10 @@ let package = Package(
             exclude: ["Corpus"]),
         .testTarget(
             name: "StateSurfaceTests",
-            dependencies: ["StateSurface", "PostgresForTests", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "StateSurface", "Runtime", "TrafficCop", "PostgresForTests",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(
             name: "SecurityGuardTests",
             dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),
@@ -140,12 +148,16 @@ let package = Package(
     ]
 )
 
-// Benchmarks of the rooms, which only the package itself can see into: `make bench-sessions`.
+// Benchmarks of the rooms, which only the package itself can see into: `make bench-sessions`, and `make test` for the
+// tests of what they are given.
 if ProcessInfo.processInfo.environment["BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "session-bench", dependencies: ["Runtime", "StateSurface", "TrafficCop"],
             path: "Benchmarks/Sessions/Store"))
+    package.targets.append(
+        .testTarget(
+            name: "SessionBenchTests", dependencies: ["session-bench"], path: "Benchmarks/Sessions/Tests"))
 }
 
 // MARK: Fuzzing

@@ -66,12 +66,13 @@ private func assemble(
             anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
             lifetime: sessions.lifetime), realms: gateway.realms, clock: gateway.clock,
         agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
-        audit: { event in gateway.audit(event.name.rawValue, event.members) })
+        audit: { event in if gateway.isAudited { gateway.audit(event.name.rawValue, event.members) } })
 
     // 4. The API.
     let loopStates = LoopStates()
+    let held = HeldSessions()
     let watch = LeaseWatch(
-        loops: loopStates, runtime: runtime, state: gateway.state, clock: gateway.clock,
+        loops: loopStates, held: held, runtime: runtime, state: gateway.state, clock: gateway.clock,
         skew: configuration.tokens.clockSkew)
     let state = gateway.state
     let grace = configuration.state.grace
@@ -119,6 +120,7 @@ private func assemble(
                 upstreams: pools, now: gateway.clock)
             let verifier = LeaseVerifier(
                 runtime: runtime, securityGuard: guardParts.guard, watch: watch, clock: gateway.clock)
+            state.leases.held = held
             state.leases.verify = { verifier.end(of: $0) }
             state.leases.sessionDue = { watch.verify($0) }
             state.leases.used = { runtime.noteUse($0) }

@@ -17,6 +17,10 @@ public struct Gateway: Service, CustomStringConvertible {
     /// Realms of the adopter's, besides the built-in ones.
     let realms: [any Realm]
     let build: @Sendable (Gateway) async throws -> RunningGateway
+    /// Whether anybody keeps what `audit` is given: else it need not be put together.
+    package var isAudited = true
+    /// Whether the store was opened for this gateway alone, which then closes it.
+    var ownsState = false
 
     /// - Parameters:
     ///   - state: the open store; whoever opened it closes it.
@@ -47,6 +51,16 @@ public struct Gateway: Service, CustomStringConvertible {
     ///
     /// - Throws: a one-sentence error when a listener, key or setting can't be used.
     public func run() async throws {
+        do {
+            try await serve()
+        } catch {
+            if ownsState { await state.close() }
+            throw error
+        }
+        if ownsState { await state.close() }
+    }
+
+    private func serve() async throws {
         let running = try await build(self)
         onReady(running.place)
         try await running.serve()

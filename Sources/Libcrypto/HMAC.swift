@@ -40,6 +40,25 @@ package final class HMACKey: Sendable {
         return try LibcryptoError.unwrap(tag, "EVP_MAC")
     }
 
+    /// A SHA-256 key of this process's own, from 32 random bytes: its tags mean nothing to another run.
+    package static func ephemeral() -> HMACKey {
+        do throws(LibcryptoError) {
+            return try HMACKey(.sha256, key: SecureRandom.bytes(32))
+        } catch {
+            // Only a lack of memory can make it fail; without a key nothing could be told from a forgery.
+            preconditionFailure("EVP_MAC failed")
+        }
+    }
+
+    /// The tag of a message, for callers that could do nothing without it.
+    package func tag(of message: some Collection<UInt8>) -> [UInt8] {
+        do throws(LibcryptoError) {
+            return try authenticate(message)
+        } catch {
+            preconditionFailure("EVP_MAC failed")
+        }
+    }
+
     /// Whether `tag` is the whole tag of the message, compared in constant time.
     package func isValid(_ tag: [UInt8], for message: some Collection<UInt8>) -> Bool {
         do throws(LibcryptoError) {

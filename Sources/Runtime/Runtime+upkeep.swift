@@ -53,7 +53,10 @@ extension Runtime {
     /// Marks what is past its end. Uses are written first, so that nothing in use is found idle.
     func expireSessions() async throws {
         try await self.flushUses()
-        while try await self.store.expireSessions(now: self.clock(), limit: Self.batch).count >= Self.batch {
+        while true {
+            let expired = try await self.store.expireSessions(now: self.clock(), limit: Self.batch)
+            for id in expired { self.audit(SessionAudit(.expired, sessionID: id)) }
+            guard expired.count >= Self.batch else { return }
             await Task.yield()
         }
     }

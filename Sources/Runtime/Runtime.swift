@@ -54,7 +54,8 @@ package final class Runtime: Sendable {
         self.audit = audit
         self.tickets = TicketBook(store: state)
         self.keeper = SessionKeeper(
-            store: state, lifecycle: SessionLifecycle(policy: policy), uses: uses, clock: clock)
+            store: state, lifecycle: SessionLifecycle(policy: policy), uses: uses, clock: clock,
+            expired: { audit(SessionAudit(.expired, SessionSnapshot($0))) })
         self.runner = IntentRunner(
             store: state, realms: Self.builtInRealms + realms, uses: uses, nodeID: nodeID, limits: agentLimits,
             clock: clock)

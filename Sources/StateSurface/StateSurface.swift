@@ -24,6 +24,14 @@ package protocol StateSurface: Sendable {
     /// Replaces the record if its stored `version` is still `record.version`; stores it with `version + 1`.
     /// - Returns: whether it was replaced.
     func replace(session record: SessionRecord) async throws -> Bool
+    /// Reads a session and replaces it by what `decide` makes of it, both in one transaction.
+    /// - Parameter decide: given the record, or nil where there is none; answers what to write (nothing: nil) and what
+    ///   to return. It may be asked more than once, so it must have no effects.
+    /// - Returns: what `decide` returned, once that is durable; nil when somebody else wrote first: ask again.
+    func change<Outcome: Sendable>(
+        sessionID: String,
+        _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
+    ) async throws -> Outcome?
     /// Live (state live and not past expiry at `now`) sessions of an owner, newest first.
     func liveSessions(tenantID: String, userID: String, now: Milliseconds, limit: Int) async throws -> [SessionRecord]
     /// Any sessions, newest first, for operators.
@@ -120,6 +128,18 @@ package protocol StateSurface: Sendable {
     func register(signingKey: String, held: Set<String>, superseded: Set<String>) async throws -> Bool
     /// Counters that must survive a restart (failed logins): adds and returns the sum within the window.
     func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64
+}
+
+extension StateSurface {
+    /// For stores that know nothing better: two steps, of which the second fails if the first is no longer true.
+    package func change<Outcome: Sendable>(
+        sessionID: String,
+        _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
+    ) async throws -> Outcome? {
+        let (next, outcome) = decide(try await session(id: sessionID))
+        guard let next else { return outcome }
+        return try await replace(session: next) ? outcome : nil
+    }
 }
 
 /// Why the store could not do what it was asked.

@@ -42,8 +42,8 @@ package struct ExecutionContract: Sendable, Equatable {
         return fields.bytes
     }
 
-    func computeMAC(key: [UInt8]) -> [UInt8] {
-        HMAC.sha256(key: key, self.signedBytes)
+    func computeMAC(key: HMACKey) -> [UInt8] {
+        key.tag(of: self.signedBytes)
     }
 }
 

@@ -2,6 +2,9 @@
 struct FieldDigest {
     private(set) var bytes: [UInt8] = []
 
+    /// Room for the fields of a contract or an intent: most rows never grow beyond it.
+    init() { self.bytes.reserveCapacity(256) }
+
     mutating func append(_ field: some Collection<UInt8>) {
         self.append(UInt64(field.count))
         self.bytes.append(contentsOf: field)

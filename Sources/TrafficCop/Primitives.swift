@@ -44,7 +44,7 @@ extension Primitive {
     }
 
     /// Traffic Cop itself issued it. Comes before single use: a forged copy must not use up the real one.
-    static func issuedHere(key: [UInt8]) -> Primitive {
+    static func issuedHere(key: HMACKey) -> Primitive {
         Primitive(name: "issuer's MAC") { evidence in
             ConstantTime.equal(evidence.contract.computeMAC(key: key), evidence.contract.mac)
                 ? nil : Denial(.contractForged)

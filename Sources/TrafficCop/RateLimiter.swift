@@ -19,7 +19,7 @@ final class RateLimiter: Sendable {
     private static let shardCount = 16
     private let shards: [Guarded<Shard>]
     private let capacityPerShard: Int
-    private let hashKey: [UInt8] = SecureRandom.bytes(32)
+    private let hashKey = HMACKey.ephemeral()
 
     init(capacity: Int = 65_536) {
         self.capacityPerShard = max(8, capacity / Self.shardCount)
@@ -78,7 +78,7 @@ final class RateLimiter: Sendable {
         var fields = FieldDigest()
         fields.append(limit.rawValue)
         fields.append(key)
-        let mac = HMAC.sha256(key: self.hashKey, fields.bytes)
+        let mac = self.hashKey.tag(of: fields.bytes)
         func word(_ range: some Sequence<UInt8>) -> UInt64 { range.reduce(0) { $0 << 8 | UInt64($1) } }
         return Key(high: word(mac.prefix(8)), low: word(mac.dropFirst(8).prefix(8)))
     }

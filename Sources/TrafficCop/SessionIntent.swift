@@ -23,6 +23,9 @@ package struct SessionIntent: Sendable, Equatable {
     package let userID: String?
     /// One JSON object: the metadata of a new session, or what is merged into that of an existing one.
     package let metadata: String
+    /// SHA-256 over every field that says what is to happen, each with its length, so that none can run into the next.
+    /// Taken once: no field of an intent ever changes.
+    package let fieldsDigest: [UInt8]
 
     package init(
         kind: Kind, clientAddress: String, sessionID: String? = nil, tenantID: String? = nil, userID: String? = nil,
@@ -35,18 +38,14 @@ package struct SessionIntent: Sendable, Equatable {
         self.tenantID = tenantID
         self.userID = userID
         self.metadata = metadata
-    }
-
-    /// SHA-256 over every field that says what is to happen, each with its length, so that none can run into the next.
-    package var fieldsDigest: [UInt8] {
         var fields = FieldDigest()
-        fields.append(self.kind.rawValue)
-        fields.append(self.clientAddress)
-        fields.append(self.sessionID)
-        fields.append(self.tenantID)
-        fields.append(self.userID)
-        fields.append(self.metadata)
-        return Digest.sha256(fields.bytes)
+        fields.append(kind.rawValue)
+        fields.append(clientAddress)
+        fields.append(sessionID)
+        fields.append(tenantID)
+        fields.append(userID)
+        fields.append(metadata)
+        self.fieldsDigest = Digest.sha256(fields.bytes)
     }
 
     /// Whether the fields are those that an intent of this kind has, no more and no fewer.

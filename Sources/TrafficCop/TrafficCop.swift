@@ -8,7 +8,7 @@ package final class TrafficCop: Sendable {
     private let clock: @Sendable () -> Int64
     private let limiter: RateLimiter
     private let outstanding: OutstandingContracts
-    private let key: [UInt8]
+    private let key: HMACKey
     private let primitives: [Primitive]
 
     package convenience init(limits: RateLimits = RateLimits(), clock: @escaping @Sendable () -> Int64) {
@@ -19,7 +19,7 @@ package final class TrafficCop: Sendable {
         limits: RateLimits, clock: @escaping @Sendable () -> Int64, limiter: RateLimiter,
         outstanding: OutstandingContracts
     ) {
-        let key = SecureRandom.bytes(32)
+        let key = HMACKey.ephemeral()
         self.limits = limits
         self.clock = clock
         self.limiter = limiter

@@ -37,6 +37,14 @@ import Testing
         #expect(!key.isValid(tag, for: Array("n".utf8)))
     }
 
+    @Test("A key of the process's own vouches for its own tags, and for no other key's")
+    func ephemeralKey() {
+        let key = HMACKey.ephemeral()
+        let tag = key.tag(of: Array("m".utf8))
+        #expect(key.isValid(tag, for: Array("m".utf8)))
+        #expect(!HMACKey.ephemeral().isValid(tag, for: Array("m".utf8)))
+    }
+
     @Test("scrypt of RFC 7914, and its limits")
     func scrypt() throws {
         #expect(

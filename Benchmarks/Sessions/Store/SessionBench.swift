@@ -14,32 +14,38 @@ import TrafficCop
 enum SessionBench {
     static let clock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
 
-    static func main() async throws {
-        let arguments = CommandLine.arguments
-        guard arguments.count >= 4 else { return usage() }
-        let numbers = arguments.dropFirst(3).compactMap { Int($0) }
-        switch (arguments[1], numbers.count) {
-        case ("write", 3):
-            let store = try await StateSurfaceFactory.open(url: arguments[2], clock: clock, sqliteGroup: numbers[0])
-            print("writes_per_second", Int(try await write(store, callers: numbers[1], seconds: numbers[2])))
-            await store.close()
-        case ("fill", 1):
-            let store = try await StateSurfaceFactory.open(url: arguments[2], clock: clock)
-            let took = try await fill(store, count: numbers[0])
-            print("filled_per_second", Int(Double(numbers[0]) / took))
-            await store.close()
-        case ("lookup", 1):
-            let start = ContinuousClock.now
-            let store = try await StateSurfaceFactory.open(url: arguments[2], clock: clock)
-            print("open_milliseconds", Int(start.duration(to: .now) / .milliseconds(1)))
-            try await lookup(store, count: numbers[0])
-            await store.close()
-        default: usage()
+    static func main() async {
+        guard let command = BenchCommand(Array(CommandLine.arguments.dropFirst())) else {
+            print("usage: session-bench write URL GROUP CALLERS SECONDS | fill URL COUNT | lookup URL COUNT")
+            exit(2)
+        }
+        do {
+            try await run(command)
+        } catch {
+            // An error that leaves `main` is a crash with a backtrace; this one is for whoever made the mistake.
+            FileHandle.standardError.write(Data("session-bench: \(error)\n".utf8))
+            exit(1)
         }
     }
 
-    private static func usage() {
-        print("usage: session-bench write URL GROUP CALLERS SECONDS | fill URL COUNT | lookup URL COUNT")
+    private static func run(_ command: BenchCommand) async throws {
+        switch command {
+        case .write(let url, let group, let callers, let seconds):
+            let store = try await StateSurfaceFactory.open(url: url, clock: clock, sqliteGroup: group)
+            print("writes_per_second", try await write(store, callers: callers, seconds: seconds))
+            await store.close()
+        case .fill(let url, let count):
+            let store = try await StateSurfaceFactory.open(url: url, clock: clock)
+            let took = try await fill(store, count: count)
+            print("filled_per_second", BenchFigure.perSecond(count, in: took))
+            await store.close()
+        case .lookup(let url, let count):
+            let start = ContinuousClock.now
+            let store = try await StateSurfaceFactory.open(url: url, clock: clock)
+            print("open_milliseconds", BenchFigure.whole(start.duration(to: .now) / .milliseconds(1)))
+            try await lookup(store, count: count)
+            await store.close()
+        }
     }
 
     private static func record(_ id: String, user: String) -> SessionRecord {
@@ -50,7 +56,7 @@ enum SessionBench {
             familyID: String(id.dropFirst(4)))
     }
 
-    private static func write(_ store: any StateSurface, callers: Int, seconds: Int) async throws -> Double {
+    private static func write(_ store: any StateSurface, callers: Int, seconds: Int) async throws -> Int {
         let end = ContinuousClock.now + .seconds(seconds)
         let start = ContinuousClock.now
         let count = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -61,9 +67,8 @@ enum SessionBench {
                         let now = clock()
                         try await store.insert(
                             session: SessionRecord(
-                                id: id(Int.random(in: .min ... .max)), state: .anonymous, createdAt: now,
-                                lastSeenAt: now,
-                                idleTimeout: 1_800_000, absoluteExpiresAt: now + 86_400_000,
+                                id: BenchNames.session(.random(in: .min ... .max)), state: .anonymous, createdAt: now,
+                                lastSeenAt: now, idleTimeout: 1_800_000, absoluteExpiresAt: now + 86_400_000,
                                 secretHash: SessionSecret().hash))
                         count += 1
                     }
@@ -72,37 +77,23 @@ enum SessionBench {
             }
             return try await group.reduce(0, +)
         }
-        return Double(count) / (start.duration(to: .now) / .seconds(1))
+        return BenchFigure.perSecond(count, in: start.duration(to: .now))
     }
 
-    /// Ids that can be made again from their number.
-    private static func id(_ number: Int) -> String {
-        let bytes = (0..<16).map {
-            UInt8(truncatingIfNeeded: number >> ($0 * 8 % 64)) ^ UInt8(truncatingIfNeeded: $0 &* 37)
-        }
-        return "ses_" + base64URL(bytes)
-    }
-
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
-    }
-
-    private static func user(_ number: Int) -> String { "usr_" + id(number).dropFirst(4) }
-
-    private static func fill(_ store: any StateSurface, count: Int) async throws -> Double {
+    private static func fill(_ store: any StateSurface, count: Int) async throws -> Duration {
         let start = ContinuousClock.now
         try await withThrowingTaskGroup(of: Void.self) { group in
             for caller in 0..<256 {
                 group.addTask {
                     for number in stride(from: caller, to: count, by: 256) {
-                        try await store.insert(session: record(id(number), user: user(number)))
+                        try await store.insert(
+                            session: record(BenchNames.session(number), user: BenchNames.user(number)))
                     }
                 }
             }
             try await group.waitForAll()
         }
-        return start.duration(to: .now) / .seconds(1)
+        return start.duration(to: .now)
     }
 
     private static func lookup(_ store: any StateSurface, count: Int) async throws {
@@ -112,7 +103,8 @@ enum SessionBench {
             for caller in 0..<16 {
                 group.addTask {
                     for number in stride(from: caller, to: count, by: 16) {
-                        _ = try await runtime.admit(sessionID: id(number), tenantID: "bench", userID: user(number))
+                        _ = try await runtime.admit(
+                            sessionID: BenchNames.session(number), tenantID: "bench", userID: BenchNames.user(number))
                     }
                 }
             }
@@ -123,7 +115,8 @@ enum SessionBench {
 
         // The names are made first: only the lookup is measured.
         var dice = SystemRandomNumberGenerator()
-        let asked = (0..<200_000).map { _ in Int.random(in: 0..<count, using: &dice) }.map { (id($0), user($0)) }
+        let asked = (0..<200_000).map { _ in Int.random(in: 0..<count, using: &dice) }
+            .map { (BenchNames.session($0), BenchNames.user($0)) }
         let now = clock()
         var granted = 0
         var best = Double.infinity
@@ -136,7 +129,7 @@ enum SessionBench {
             }
             best = min(best, start.duration(to: .now) / .nanoseconds(1) / Double(asked.count))
         }
-        print("lookup_nanoseconds", Int(best))
+        print("lookup_nanoseconds", BenchFigure.whole(best))
         print("lookups_granted_percent", granted * 100 / (asked.count * 5))
     }
 

@@ -41,6 +41,9 @@ package struct APIRequestFacts: Sendable {
     package var contentType: String?
     /// The whole body, at most 64 KiB.
     package var body: [UInt8]
+    /// What the token of `Authorization` was found to be, where somebody has looked: the edge does, from the memory of
+    /// its event loop, so that a token is not verified anew with every request.
+    package var verdict: Result<Principal, TokenFault>?
 }
 
 /// Hands the facts to Hummingbird's request context.

@@ -20,7 +20,7 @@ struct APIRoute: Sendable {
 /// Which paths there are and what each allows: decides between 404 and 405 before anything is routed.
 struct APIPathTable: Sendable {
     private struct Entry: Sendable {
-        let segments: [[UInt8]]
+        let segments: [ArraySlice<UInt8>]
         var methods: [HTTPRequest.Method]
 
         func matches(_ path: [ArraySlice<UInt8>]) -> Bool {
@@ -31,33 +31,43 @@ struct APIPathTable: Sendable {
         }
     }
 
-    /// Literal paths before those with a segment in braces, so that `create` is never somebody's id.
-    private var entries: [Entry] = []
+    /// Paths without a segment in braces go first, so that `create` is never somebody's id.
+    private var literals: [[UInt8]: [HTTPRequest.Method]] = [:]
+    private var patterns: [Entry] = []
 
     init(_ routes: [APIRoute]) {
-        let ordered = routes.filter { !$0.path.contains("{") } + routes.filter { $0.path.contains("{") }
-        for route in ordered {
-            let segments = Self.split(route.path).map(Array.init)
-            if let place = entries.firstIndex(where: { $0.segments == segments }) {
-                entries[place].methods.append(route.method)
+        for route in routes {
+            let path = Array(route.path.utf8)
+            guard path.contains(UInt8(ascii: "{")) else {
+                literals[path, default: []].append(route.method)
+                continue
+            }
+            let segments = Self.split(path)
+            if let place = patterns.firstIndex(where: { $0.segments == segments }) {
+                patterns[place].methods.append(route.method)
             } else {
-                entries.append(Entry(segments: segments, methods: [route.method]))
+                patterns.append(Entry(segments: segments, methods: [route.method]))
             }
         }
     }
 
     /// The refusal of a method on a path, nil when a route is there.
     func refusal(of method: HTTPRequest.Method, path: String) -> Problem? {
-        let segments = Self.split(path)
-        guard let entry = entries.first(where: { $0.matches(segments) }) else { return Problem(.notFound) }
-        let allowed = entry.methods.contains(.get) ? entry.methods + [.head] : entry.methods
-        guard !allowed.contains(method) else { return nil }
+        guard let methods = self.methods(of: Array(path.utf8)) else { return Problem(.notFound) }
+        if methods.contains(method) || (method == .head && methods.contains(.get)) { return nil }
+        let allowed = methods.contains(.get) ? methods + [.head] : methods
         let names = allowed.map(\.rawValue).joined(separator: ", ")
         return Problem(
             .methodNotAllowed, detail: "Allowed here: \(names).", headers: [(name: "Allow", value: names)])
     }
 
-    private static func split(_ path: String) -> [ArraySlice<UInt8>] {
-        Array(path.utf8).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    private func methods(of path: [UInt8]) -> [HTTPRequest.Method]? {
+        if let methods = literals[path] { return methods }
+        let segments = Self.split(path)
+        return patterns.first { $0.matches(segments) }?.methods
+    }
+
+    private static func split(_ path: [UInt8]) -> [ArraySlice<UInt8>] {
+        path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     }
 }

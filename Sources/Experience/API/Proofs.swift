@@ -27,10 +27,20 @@ extension APICall {
     /// Judges an access token, wherever it was carried.
     func judge(_ token: String) throws(Problem) -> Principal {
         try requireShape(token, .accessToken)
-        switch services.securityGuard.judge(token: Array(token.utf8)) {
+        switch verdict(on: token) {
         case .success(let principal): return principal
         case .failure(let fault): throw Problem(fault)
         }
+    }
+
+    /// The edge's verdict on this very token, unless it has been revoked since; else a full check.
+    private func verdict(on token: String) -> Result<Principal, TokenFault> {
+        if let verdict = facts.verdict, bearerToken?.hasSameBytes(as: token) == true {
+            guard case .success(let principal) = verdict, services.securityGuard.isRevoked(principal) else {
+                return verdict
+            }
+        }
+        return services.securityGuard.judge(token: Array(token.utf8))
     }
 
     /// Refuses a value that is shaped like another kind of credential, before anything is looked up.
@@ -72,6 +82,14 @@ extension APICall {
         if let hash { session = try await services.runtime.current(secretHash: hash) }
         if session == nil, cookie != nil { clearSessionCookie() }
         return PresentedSecret(text: header, hash: hash, carrier: .header, session: session)
+    }
+
+    /// The secret for a caller that tries it on the session it names: a header alone is not looked up beforehand, since
+    /// the session itself says whether it opens.
+    func secretToTry() async throws -> PresentedSecret {
+        guard facts.sessionCookie == nil, let header = facts.sessionSecret else { return try await presentedSecret() }
+        return PresentedSecret(
+            text: header, hash: SessionSecret.hash(ofPresented: header), carrier: .header, session: nil)
     }
 
     /// Why a secret opens no live session: told apart only to whoever holds a session's last secret.

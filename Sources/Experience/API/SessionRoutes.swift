@@ -75,7 +75,7 @@ enum SessionRoutes {
         try call.requireIdentity(of: principal, in: body)
         try call.services.requireStore()
 
-        let secret = try await call.presentedSecret()
+        let secret = try await call.secretToTry()
         let issued: IssuedSession
         do {
             issued = try await carryOutUpgrade(call, secret, principal, metadata)

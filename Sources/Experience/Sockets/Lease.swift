@@ -69,6 +69,8 @@ final class LeaseTable {
     private var turned: Int64
     private var lastUse: Int64
 
+    /// Where other threads look up which sessions have a lease on some loop.
+    var held: HeldSessions?
     /// Asked of every new lease: what ended between its admission and now was told when nobody listened for it yet.
     var verify: ((LeaseTerms) -> LeaseEnd?)?
     /// Asked when a lease's session has come to its end: the store's answer ends it.
@@ -86,6 +88,8 @@ final class LeaseTable {
     func insert(_ terms: LeaseTerms, holder: any LeaseHolder) -> ID {
         nextID += 1
         let id = nextID
+        // Before it is verified: what ends from here on is told to this loop.
+        if let key = terms.sessionID { held?.add(key) }
         let overBefore = verify?(terms)
         entries[id] = Entry(terms: terms, holder: holder, overBefore: overBefore)
         bySession.insert(id, under: terms.sessionID)
@@ -98,6 +102,7 @@ final class LeaseTable {
 
     func remove(_ id: ID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
+        if let key = entry.terms.sessionID { held?.remove(key) }
         bySession.remove(id, under: entry.terms.sessionID)
         byToken.remove(id, under: entry.terms.tokenID)
         byFamily.remove(id, under: entry.terms.familyID)

@@ -7,6 +7,7 @@ import Synchronization
 /// Carries what the feed tells to the leases of every loop, and turns their wheels.
 final class LeaseWatch: Sendable {
     private let loops: LoopStates
+    private let held: HeldSessions
     private let runtime: Runtime
     private let state: any StateSurface
     private let clock: @Sendable () -> Int64
@@ -16,10 +17,11 @@ final class LeaseWatch: Sendable {
     private let check = Mutex((wanted: false, running: false))
 
     init(
-        loops: LoopStates, runtime: Runtime, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
-        skew: Int64
+        loops: LoopStates, held: HeldSessions, runtime: Runtime, state: any StateSurface,
+        clock: @escaping @Sendable () -> Int64, skew: Int64
     ) {
         self.loops = loops
+        self.held = held
         self.runtime = runtime
         self.state = state
         self.clock = clock
@@ -37,8 +39,10 @@ final class LeaseWatch: Sendable {
     private func heard(_ change: Change) {
         switch change {
         case .session(let id, let state, let epoch):
+            // Nothing is open in most sessions that change: they wake no loop.
+            guard held.contains(id) else { return }
             if state.isLive {
-                // Nobody can hold anything of an epoch before the first: new sessions wake no loop.
+                // Nobody can hold anything of an epoch before the first.
                 guard epoch > 0 else { return }
                 loops.onEach { $0.leases.sessionMoved(id, to: epoch) }
             } else {

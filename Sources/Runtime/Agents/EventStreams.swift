@@ -49,22 +49,47 @@ final class EventStreams: Sendable {
 
     private struct Channel: Sendable {
         var listeners: [ObjectIdentifier: Listener] = [:]
+        /// Everyone who lacks an event and has room for it is among these; others may be, until they are looked at.
+        var behind: [ObjectIdentifier: Listener] = [:]
         /// The last event that the stream is known to hold.
         var lastSeq: Int64 = 0
-        var isReading = false
+        /// Who reads for these listeners; nil while nobody does.
+        var reader: UInt64?
 
-        var behind: Int64? {
-            self.listeners.values.filter(\.hasRoom).map(\.delivered).filter { $0 < self.lastSeq }.min()
+        /// With a new event everyone is behind; without one, nobody has to be looked at.
+        mutating func grow(to seq: Int64) {
+            guard seq > self.lastSeq else { return }
+            self.lastSeq = seq
+            self.behind = self.listeners
+        }
+
+        /// One of them has begun, or has room again.
+        mutating func reconsider(_ listener: Listener) {
+            let id = ObjectIdentifier(listener)
+            guard self.listeners[id] != nil, listener.delivered < self.lastSeq else { return }
+            self.behind[id] = listener
+        }
+
+        /// After which event to read next, for whoever is the farthest behind; nil when nobody is.
+        mutating func nextPosition() -> Int64? {
+            let lastSeq = self.lastSeq
+            self.behind = self.behind.filter { $0.value.hasRoom && $0.value.delivered < lastSeq }
+            return self.behind.values.lazy.map(\.delivered).min()
         }
     }
 
     private static let batch = 128
     private let store: any StateSurface
     private let channels = Mutex<[String: Channel]>([:])
+    private let lastReader = Atomic<UInt64>(0)
+    private let looks = Atomic<Int>(0)
 
     init(store: any StateSurface) {
         self.store = store
     }
+
+    /// How many listeners were looked at so far to find out who is behind: what all of this costs.
+    var looksTaken: Int { self.looks.load(ordering: .relaxed) }
 
     /// The sessions that have a socket here.
     var sessionIDs: [String] { self.channels.withLock { Array($0.keys) } }
@@ -84,6 +109,7 @@ final class EventStreams: Sendable {
             guard channels[listener.sessionID]?.listeners.removeValue(forKey: ObjectIdentifier(listener)) != nil else {
                 return
             }
+            channels[listener.sessionID]?.behind[ObjectIdentifier(listener)] = nil
             if channels[listener.sessionID]?.listeners.isEmpty == true { channels[listener.sessionID] = nil }
         }
     }
@@ -91,28 +117,36 @@ final class EventStreams: Sendable {
     /// Lets a socket have everything after `seq`.
     func start(_ listener: Listener, after seq: Int64, lastSeq: Int64) {
         listener.move(to: seq)
-        self.grew(sessionID: listener.sessionID, to: lastSeq)
+        self.update(listener.sessionID) { channel in
+            channel.grow(to: lastSeq)
+            channel.reconsider(listener)
+        }
     }
 
     /// A socket has room for more.
     func written(_ count: Int, to listener: Listener) {
         listener.written(count)
-        self.grew(sessionID: listener.sessionID, to: 0)
+        self.update(listener.sessionID) { $0.reconsider(listener) }
     }
 
     // MARK: Events
 
     /// The session's stream holds events up to this number.
     func grew(sessionID: String, to lastSeq: Int64) {
-        let mustRead = self.channels.withLock { channels -> Bool in
-            guard var channel = channels[sessionID] else { return false }
-            channel.lastSeq = max(channel.lastSeq, lastSeq)
-            let mustRead = !channel.isReading && channel.behind != nil
-            channel.isReading = channel.isReading || mustRead
-            channels[sessionID] = channel
-            return mustRead
+        self.update(sessionID) { $0.grow(to: lastSeq) }
+    }
+
+    /// Changes a channel where it lies (a copy would cost as much as it has listeners); reads if that left somebody behind.
+    private func update(_ sessionID: String, _ change: (inout Channel) -> Void) {
+        let reader = self.channels.withLock { channels -> UInt64? in
+            guard channels[sessionID] != nil else { return nil }
+            change(&channels[sessionID, default: Channel()])
+            guard let channel = channels[sessionID], channel.reader == nil, !channel.behind.isEmpty else { return nil }
+            let reader = self.lastReader.add(1, ordering: .relaxed).newValue
+            channels[sessionID]?.reader = reader
+            return reader
         }
-        if mustRead { Task { await self.read(sessionID) } }
+        if let reader { Task { await self.read(sessionID, as: reader) } }
     }
 
     /// After a gap in the feed: asks the store how far every stream has grown.
@@ -124,15 +158,15 @@ final class EventStreams: Sendable {
     }
 
     /// Reads until no socket is behind.
-    private func read(_ sessionID: String) async {
+    private func read(_ sessionID: String, as reader: UInt64) async {
         var pause = 50
         var emptyReads = 0
-        while let position = self.nextPosition(sessionID) {
+        while let position = self.nextPosition(sessionID, for: reader) {
             let events = try? await self.store.events(sessionID: sessionID, after: position, limit: Self.batch)
             emptyReads = events?.isEmpty == true ? emptyReads + 1 : 0
             if let events, !events.isEmpty || emptyReads > 3 {
                 // Told of, but not there however often asked: waiting for it would be waiting for ever.
-                self.deliver(events, after: position, to: sessionID)
+                self.deliver(events, after: position, to: sessionID, from: reader)
                 pause = 50
             } else {
                 // The events are safe where they are; the sockets wait, or the edge closes them.
@@ -142,20 +176,21 @@ final class EventStreams: Sendable {
         }
     }
 
-    private func nextPosition(_ sessionID: String) -> Int64? {
-        self.channels.withLock { channels in
-            guard let channel = channels[sessionID] else { return nil }
-            guard let position = channel.behind else {
-                channels[sessionID]?.isReading = false
-                return nil
-            }
+    /// Another reader's channel is none of this one's: all sockets may have gone, and others come.
+    private func nextPosition(_ sessionID: String, for reader: UInt64) -> Int64? {
+        self.channels.withLock { channels -> Int64? in
+            guard channels[sessionID]?.reader == reader else { return nil }
+            self.looks.add(channels[sessionID]?.behind.count ?? 0, ordering: .relaxed)
+            let position = channels[sessionID, default: Channel()].nextPosition()
+            if position == nil { channels[sessionID]?.reader = nil }
             return position
         }
     }
 
-    private func deliver(_ events: [EventRecord], after position: Int64, to sessionID: String) {
-        let (listeners, lastSeq) = self.channels.withLock { channels in
-            (Array((channels[sessionID]?.listeners ?? [:]).values), channels[sessionID]?.lastSeq ?? 0)
+    private func deliver(_ events: [EventRecord], after position: Int64, to sessionID: String, from reader: UInt64) {
+        let (listeners, lastSeq) = self.channels.withLock { channels -> ([Listener], Int64) in
+            guard let channel = channels[sessionID], channel.reader == reader else { return ([], 0) }
+            return (Array(channel.behind.values), channel.lastSeq)
         }
         for listener in listeners {
             // Read once: a socket that starts right now, further back, is for the next round.

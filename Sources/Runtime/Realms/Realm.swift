@@ -21,7 +21,8 @@ public struct Intent: Sendable, Equatable {
     /// With what. Written by the client: hostile until checked.
     public let params: JSONObject
 
-    init(id: String, name: String, params: JSONObject) {
+    /// An intent as the Runtime hands it over, for the tests of a realm: nothing is checked here.
+    public init(id: String, name: String, params: JSONObject = JSONObject()) {
         self.id = id
         self.name = name
         self.params = params
@@ -35,11 +36,14 @@ public enum RealmOutcome: Sendable, Equatable {
     /// It was not done. The code is for programs, the message for people; neither may hold a secret.
     case failure(code: String, message: String)
 
-    static let storeUnavailable = RealmOutcome.failure(
+    /// What the intent rests on can't be reached now: it may be sent again under another id.
+    public static let storeUnavailable = RealmOutcome.failure(
         code: "store_unavailable", message: "The store can't be reached.")
-    static let notFound = RealmOutcome.failure(code: "not_found", message: "There is no such thing.")
+    /// There is none, or it is somebody else's: the two must look alike.
+    public static let notFound = RealmOutcome.failure(code: "not_found", message: "There is no such thing.")
 
-    static func invalid(_ message: String) -> RealmOutcome {
+    /// The parameters are not what this intent takes.
+    public static func invalid(_ message: String) -> RealmOutcome {
         .failure(code: "invalid_request", message: message)
     }
 }

@@ -8,7 +8,34 @@ public struct RealmContext: Sendable {
     /// The session's owner. What belongs to somebody else must look as if it did not exist.
     public let userID: String
     let sessionID: String
-    let store: any StateSurface
     let uses: SessionUses
     let clock: @Sendable () -> Milliseconds
+    private let surface: (any StateSurface)?
+
+    /// A context of this owner, for the tests of a realm. It has no session and no store: the built-in realms answer
+    /// that the store can't be reached.
+    public init(tenantID: String, userID: String) {
+        self.init(
+            tenantID: tenantID, userID: userID, sessionID: "", store: nil, uses: SessionUses(), clock: { 0 })
+    }
+
+    init(
+        tenantID: String, userID: String, sessionID: String, store: (any StateSurface)?, uses: SessionUses,
+        clock: @escaping @Sendable () -> Milliseconds
+    ) {
+        self.tenantID = tenantID
+        self.userID = userID
+        self.sessionID = sessionID
+        self.surface = store
+        self.uses = uses
+        self.clock = clock
+    }
+
+    /// The store, for the built-in realms.
+    var store: any StateSurface {
+        get throws(StateSurfaceError) {
+            guard let surface else { throw StateSurfaceError(.unavailable, "this context has no store") }
+            return surface
+        }
+    }
 }

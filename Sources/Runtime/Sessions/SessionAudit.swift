@@ -8,6 +8,8 @@ package struct SessionAudit: Sendable, Equatable {
         case repeated = "session.upgrade_repeated"
         case resumed = "session.resumed"
         case ended = "session.ended"
+        /// Its time was over; told once, by whoever wrote that down.
+        case expired = "session.expired"
         /// Somebody named a session without having its secret, and got another one.
         case notAdopted = "session.not_adopted"
     }

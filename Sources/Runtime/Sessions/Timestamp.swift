@@ -8,11 +8,27 @@ package enum Timestamp {
         let days = floorDivide(bounded, by: 86_400_000)
         let rest = bounded - days * 86_400_000
         let (year, month, day) = self.date(daysSinceEpoch: days)
-        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-        let hour = padded(rest / 3_600_000, 2)
-        let minute = padded(rest / 60_000 % 60, 2)
-        let second = padded(rest / 1_000 % 60, 2)
-        return "\(date)T\(hour):\(minute):\(second).\(padded(rest % 1_000, 3))Z"
+        var text = self.blank
+        self.write(year, 4, at: 0, of: &text)
+        self.write(month, 2, at: 5, of: &text)
+        self.write(day, 2, at: 8, of: &text)
+        self.write(rest / 3_600_000, 2, at: 11, of: &text)
+        self.write(rest / 60_000 % 60, 2, at: 14, of: &text)
+        self.write(rest / 1_000 % 60, 2, at: 17, of: &text)
+        self.write(rest % 1_000, 3, at: 20, of: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A time with all of its digits yet to be written.
+    private static let blank = Array("0000-00-00T00:00:00.000Z".utf8)
+
+    /// Writes the last `width` digits of a number that is not negative.
+    private static func write(_ value: Int64, _ width: Int, at start: Int, of text: inout [UInt8]) {
+        var rest = value
+        for place in stride(from: start + width - 1, through: start, by: -1) {
+            text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
     }
 
     /// The proleptic Gregorian date, counted in 400-year eras that begin on the first of March.
@@ -32,10 +48,5 @@ package enum Timestamp {
     private static func floorDivide(_ value: Int64, by divisor: Int64) -> Int64 {
         let quotient = value / divisor
         return value % divisor < 0 ? quotient - 1 : quotient
-    }
-
-    private static func padded(_ value: Int64, _ width: Int) -> String {
-        let digits = String(value)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }

@@ -9,9 +9,14 @@ final class Connection {
     var patience: Duration = .seconds(7)
     private(set) var isUsable = true
 
-    private let raw: OpaquePointer  // PGconn
-    private var prepared: [String: String] = [:]
-    private static let preparedLimit = 256
+    let raw: OpaquePointer  // PGconn
+    /// The names of the statements that the server has prepared, by their texts.
+    var prepared: [String: String] = [:]
+    static let preparedLimit = 256
+    /// What is sent together with the next statement whose answer somebody waits for.
+    var waiting: [PostgresStatement] = []
+    /// Whether the transaction's BEGIN has been sent.
+    var hasBegun = false
 
     init(_ settings: PostgresSettings) throws {
         guard let raw = settings.withCStrings({ PQconnectdbParams($0, $1, 1) }) else {
@@ -49,27 +54,30 @@ final class Connection {
 
     /// Runs one statement, prepared the first time it is seen. Parameters are `?1`, `?2` …
     func query(_ sql: String, _ values: [SQLValue]) throws -> PostgresAnswer {
+        guard waiting.isEmpty else { return try queryWithWaiting(PostgresStatement(sql: sql, values: values)) }
         if prepared[sql] == nil, prepared.count < Self.preparedLimit {
             let name = "s\(prepared.count)"
             try send { PQsendPrepare(raw, name, Self.translated(sql), 0, nil) }
             _ = try answer()
             prepared[sql] = name
         }
-        let name = prepared[sql]
-        let statement = name == nil ? Self.translated(sql) : ""
-        try PostgresParameters(values).withPointers { count, pointers, lengths, formats in
-            try send {
-                if let name {
-                    PQsendQueryPrepared(raw, name, count, pointers, lengths, formats, 1)
-                } else {
-                    PQsendQueryParams(raw, statement, count, nil, pointers, lengths, formats, 1)
-                }
-            }
-        }
+        let parameters = try PostgresParameters(values)
+        try send { enqueue(sql, named: prepared[sql], parameters) }
         return try answer()
     }
 
-    private static func translated(_ sql: String) -> String {
+    /// Hands one statement to libpq, which sends it when it is told to.
+    func enqueue(_ sql: String, named name: String?, _ parameters: PostgresParameters) -> CInt {
+        parameters.withPointers { count, pointers, lengths, formats in
+            if let name {
+                PQsendQueryPrepared(raw, name, count, pointers, lengths, formats, 1)
+            } else {
+                PQsendQueryParams(raw, Self.translated(sql), count, nil, pointers, lengths, formats, 1)
+            }
+        }
+    }
+
+    static func translated(_ sql: String) -> String {
         String(decoding: sql.utf8.map { $0 == UInt8(ascii: "?") ? UInt8(ascii: "$") : $0 }, as: UTF8.self)
     }
 
@@ -103,6 +111,11 @@ final class Connection {
 
     private func send(_ call: () -> CInt) throws {
         guard isUsable, call() == 1 else { throw lost("cannot send") }
+        try flush()
+    }
+
+    /// Sends what libpq holds.
+    func flush() throws {
         let deadline = ContinuousClock.now + patience
         while true {
             let rest = PQflush(raw)
@@ -113,17 +126,24 @@ final class Connection {
         }
     }
 
-    /// Collects all results of what was sent; the last one counts, the first error wins.
     private func answer() throws -> PostgresAnswer {
-        let deadline = ContinuousClock.now + patience
+        try answer(until: ContinuousClock.now + patience)
+    }
+
+    /// Waits for the next result; nil when a statement has no more. Whoever gets one clears it.
+    func nextResult(until deadline: ContinuousClock.Instant) throws -> OpaquePointer? {
+        while PQisBusy(raw) == 1 {
+            guard try wait(for: Int16(POLLIN), until: deadline) else { throw silent() }
+            guard PQconsumeInput(raw) == 1 else { throw lost("the server closed the connection") }
+        }
+        return PQgetResult(raw)
+    }
+
+    /// Collects all results of what was sent; the last one counts, the first error wins.
+    func answer(until deadline: ContinuousClock.Instant) throws -> PostgresAnswer {
         var answer = PostgresAnswer()
         var fault: PostgresFault?
-        while true {
-            while PQisBusy(raw) == 1 {
-                guard try wait(for: Int16(POLLIN), until: deadline) else { throw silent() }
-                guard PQconsumeInput(raw) == 1 else { throw lost("the server closed the connection") }
-            }
-            guard let result = PQgetResult(raw) else { break }
+        while let result = try nextResult(until: deadline) {
             defer { PQclear(result) }
             do {
                 try check(result)
@@ -139,6 +159,8 @@ final class Connection {
     private func check(_ result: OpaquePointer) throws {
         switch PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return
+        // Something sent before it has failed, which is what counts.
+        case PGRES_PIPELINE_ABORTED: throw PostgresFault.refused(sqlState: "25P02")
         default: break
         }
         // 'C' is PG_DIAG_SQLSTATE. The message itself may quote a row: it stays here.
@@ -152,7 +174,7 @@ final class Connection {
         return .silent
     }
 
-    private func lost(_ why: String) -> PostgresFault {
+    func lost(_ why: String) -> PostgresFault {
         isUsable = false
         return .lost(why)
     }
@@ -162,7 +184,7 @@ final class Connection {
         return left > 0 ? try wait(for: events, milliseconds: Int64(left) + 1) : false
     }
 
-    private func wait(for events: Int16, milliseconds: Int64) throws -> Bool {
+    func wait(for events: Int16, milliseconds: Int64) throws -> Bool {
         var descriptor = pollfd(fd: PQsocket(raw), events: events, revents: 0)
         guard descriptor.fd >= 0 else { throw lost("the connection is closed") }
         let count = poll(&descriptor, 1, CInt(clamping: milliseconds))

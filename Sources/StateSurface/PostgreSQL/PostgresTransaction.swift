@@ -23,6 +23,10 @@ final class PostgresTransaction: SQLTransaction {
         try connection.query(sql, values).changed
     }
 
+    func post(_ sql: String, _ values: [SQLValue]) throws {
+        try connection.post(sql, values)
+    }
+
     func record(_ change: Change, reach: ChangeReach) throws {
         changes.append(change)
         if reach == .everywhere { toSend.append(change) }
@@ -31,7 +35,7 @@ final class PostgresTransaction: SQLTransaction {
     /// Last thing before the commit: NOTIFY is delivered by it, or not at all.
     func notify() throws {
         for payload in Self.payloads(toSend.map(\.text), origin: origin) {
-            _ = try connection.query("SELECT pg_notify('\(Self.channel)', ?1)", [.text(payload)])
+            try connection.post("SELECT pg_notify('\(Self.channel)', ?1)", [.text(payload)])
         }
     }
 

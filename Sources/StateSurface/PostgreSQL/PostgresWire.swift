@@ -56,11 +56,11 @@ struct PostgresParameters {
         CInt, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<CInt>?, UnsafePointer<CInt>?
     )
 
-    func withPointers(_ body: (Pointers) throws -> Void) rethrows {
+    func withPointers<Result>(_ body: (Pointers) throws -> Result) rethrows -> Result {
         try bytes.withUnsafeBytes { memory in
             let base = memory.bindMemory(to: CChar.self).baseAddress
             let pointers = offsets.map { offset in offset.flatMap { base?.advanced(by: $0) } }
-            try pointers.withUnsafeBufferPointer { pointers in
+            return try pointers.withUnsafeBufferPointer { pointers in
                 try lengths.withUnsafeBufferPointer { lengths in
                     try formats.withUnsafeBufferPointer { formats in
                         try body(

@@ -40,18 +40,19 @@ actor PostgresWorker {
         try withConnection { connection in
             connection.patience = patience
             defer { connection.patience = .seconds(7) }
-            _ = try connection.run("BEGIN")
+            try connection.begin()
             let transaction = PostgresTransaction(connection, origin: origin)
-            let value: Value
             do {
-                value = try body(transaction)
+                let value = try body(transaction)
                 try transaction.notify()
+                try Self.commit(connection, transaction.changes)
+                return (value, transaction.changes)
+            } catch PostgresFault.commitUnknown(let changes) {
+                throw PostgresFault.commitUnknown(changes)
             } catch {
-                if connection.isUsable { _ = try connection.run("ROLLBACK") }
+                if connection.isUsable { try connection.rollback() }
                 throw error
             }
-            try Self.commit(connection, transaction.changes)
-            return (value, transaction.changes)
         }
     }
 
@@ -62,7 +63,7 @@ actor PostgresWorker {
     private static func commit(_ connection: Connection, _ changes: [Change]) throws {
         let answer: PostgresAnswer
         do {
-            answer = try connection.run("COMMIT")
+            answer = try connection.commit()
         } catch let fault as PostgresFault where fault.isLoss {
             throw PostgresFault.commitUnknown(changes)
         }

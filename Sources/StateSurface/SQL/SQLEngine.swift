@@ -45,11 +45,14 @@ protocol SQLTransaction: AnyObject {
     func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow]
     /// Runs a statement and returns how many rows it changed.
     func execute(_ sql: String, _ values: [SQLValue]) throws -> Int
+    /// Runs a statement whose answer nobody needs. That it failed may be thrown as late as by the commit.
+    func post(_ sql: String, _ values: [SQLValue]) throws
     /// Notes a change, to be told once the transaction has been committed.
     func record(_ change: Change, reach: ChangeReach) throws
 }
 
 extension SQLTransaction {
+    func post(_ sql: String, _ values: [SQLValue]) throws { _ = try execute(sql, values) }
     func record(_ change: Change) throws { try record(change, reach: .everywhere) }
     func row(_ sql: String, _ values: [SQLValue]) throws -> SQLRow? { try rows(sql, values).first }
 }

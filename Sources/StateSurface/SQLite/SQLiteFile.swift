@@ -82,6 +82,9 @@ enum SQLiteFile {
                 guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
                     throw StateSurfaceError(.failed, "SQLite does not accept synchronous = FULL")
                 }
+                // A group of writes stays in memory until it is committed, and a page that many groups change is
+                // copied from the log into the file once for all of them. What is durable, and when, stays as it is.
+                try database.execute(sql: "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000")
                 try check(database, path: path)
             }
             return pool

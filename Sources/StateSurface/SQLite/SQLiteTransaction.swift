@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 
 /// A transaction on the one writing connection. Lives only inside `SQLiteWriter`.
@@ -23,8 +22,12 @@ final class SQLiteTransaction: SQLTransaction {
 
     func execute(_ sql: String, _ values: [SQLValue]) throws -> Int {
         try refuseNUL(in: values)
-        let statement = try database.cachedStatement(sql: sql)
-        try statement.execute(arguments: StatementArguments(values))
+        if values.isEmpty {
+            // Changes of the schema are among these: GRDB has to know of them.
+            try database.cachedStatement(sql: sql).execute()
+        } else {
+            _ = try database.rows(sql, values)
+        }
         return database.changesCount
     }
 
@@ -42,46 +45,5 @@ final class SQLiteTransaction: SQLTransaction {
         let last = database.lastInsertedRowID
         guard last.isMultiple(of: 500) else { return }
         _ = try execute("DELETE FROM changes WHERE seq <= ?1", [.integer(last - 100_000)])
-    }
-}
-
-extension Database {
-    /// Runs a statement through the connection's cache and copies its rows out.
-    func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow] {
-        let statement = try cachedStatement(sql: sql)
-        let cursor = try Row.fetchCursor(statement, arguments: StatementArguments(values))
-        var rows: [SQLRow] = []
-        while let row = try cursor.next() {
-            rows.append(SQLRow(row.databaseValues.map(SQLValue.init)))
-        }
-        return rows
-    }
-}
-
-extension StatementArguments {
-    init(_ values: [SQLValue]) {
-        self.init(values.map(\.databaseValue))
-    }
-}
-
-extension SQLValue {
-    init(_ value: DatabaseValue) {
-        switch value.storage {
-        case .null: self = .null
-        case .int64(let value): self = .integer(value)
-        // No column holds one; an integer that overflowed would be one.
-        case .double: self = .null
-        case .string(let value): self = .text(value)
-        case .blob(let value): self = .blob([UInt8](value))
-        }
-    }
-
-    var databaseValue: DatabaseValue {
-        switch self {
-        case .null: .null
-        case .integer(let value): value.databaseValue
-        case .text(let value): value.databaseValue
-        case .blob(let value): Data(value).databaseValue
-        }
     }
 }

@@ -3,12 +3,23 @@ import Synchronization
 
 /// Group commit: while one transaction is being made durable, the writes that arrive gather for the next.
 ///
-/// Each write is a savepoint of its batch: one that fails fails alone. Nobody is told of success before the commit.
+/// A write that fails fails alone. Nobody is told of success before the commit.
 final class SQLiteWriter: Sendable {
     private struct Pending: Sendable {
         /// Runs the write; returns how to report success once it is durable.
         let run: @Sendable (SQLiteTransaction) throws -> @Sendable () -> Void
         let fail: @Sendable (StateSurfaceError) -> Void
+    }
+
+    /// What a batch has come to, to be told once it is durable.
+    private struct Outcome {
+        var reports: [@Sendable () -> Void] = []
+        var changes: [Change] = []
+    }
+
+    /// One write of a batch has failed by itself: the transaction as such is sound.
+    private struct BodyFailure: Error {
+        let cause: any Error
     }
 
     private struct Queue {
@@ -67,27 +78,61 @@ final class SQLiteWriter: Sendable {
         }
     }
 
+    /// All of them together first, as if none could fail. Where one does, nothing of this has happened, and each gets
+    /// a savepoint of its own: that is slower, and hardly ever needed.
     private func commit(_ batch: [Pending], on database: Database) {
-        var reports: [@Sendable () -> Void] = []
-        var changes: [Change] = []
         do {
-            try database.inTransaction(.immediate) {
-                reports = try batch.map { try attempt($0, on: database, changes: &changes) }
-                return .commit
+            finish(try transact(batch, on: database, each: run))
+        } catch let failure as BodyFailure where batch.count == 1 {
+            batch.first?.fail(StateSurfaceError(sqlite: failure.cause))
+        } catch is BodyFailure {
+            do {
+                finish(try transact(batch, on: database, each: attempt))
+            } catch {
+                fail(batch, error)
             }
         } catch {
-            let error = StateSurfaceError(sqlite: error)
-            for pending in batch { pending.fail(error) }
-            return
+            fail(batch, error)
         }
-        observers.tell(changes)
-        for report in reports { report() }
     }
 
-    /// - Returns: how to report the outcome once the batch is durable.
-    private func attempt(
-        _ pending: Pending, on database: Database, changes: inout [Change]
-    ) throws -> @Sendable () -> Void {
+    private func fail(_ batch: [Pending], _ error: any Error) {
+        let error = StateSurfaceError(sqlite: error)
+        for pending in batch { pending.fail(error) }
+    }
+
+    private func finish(_ outcome: Outcome) {
+        observers.tell(outcome.changes)
+        for report in outcome.reports { report() }
+    }
+
+    /// Runs a batch in one transaction and makes it durable.
+    private func transact(
+        _ batch: [Pending], on database: Database, each: (Pending, Database, inout Outcome) throws -> Void
+    ) throws -> Outcome {
+        var outcome = Outcome()
+        try database.inTransaction(.immediate) {
+            for pending in batch { try each(pending, database, &outcome) }
+            return .commit
+        }
+        return outcome
+    }
+
+    /// One write, with nothing between it and the others.
+    private func run(_ pending: Pending, on database: Database, into outcome: inout Outcome) throws {
+        let transaction = SQLiteTransaction(database, origin: origin)
+        do {
+            outcome.reports.append(try pending.run(transaction))
+        } catch let error as DatabaseError where Self.endsTransaction(error) {
+            throw error
+        } catch {
+            throw BodyFailure(cause: error)
+        }
+        outcome.changes += transaction.changes
+    }
+
+    /// One write that, if it fails, fails alone.
+    private func attempt(_ pending: Pending, on database: Database, into outcome: inout Outcome) throws {
         let transaction = SQLiteTransaction(database, origin: origin)
         var report: @Sendable () -> Void = {}
         do {
@@ -99,10 +144,11 @@ final class SQLiteWriter: Sendable {
             throw error
         } catch {
             let error = StateSurfaceError(sqlite: error)
-            return { pending.fail(error) }
+            outcome.reports.append { pending.fail(error) }
+            return
         }
-        changes += transaction.changes
-        return report
+        outcome.reports.append(report)
+        outcome.changes += transaction.changes
     }
 
     /// After these SQLite may have rolled back the whole transaction by itself.

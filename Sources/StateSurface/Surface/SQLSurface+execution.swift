@@ -37,10 +37,10 @@ extension SQLSurface {
             }
             let seq = try Self.nextNumber(of: sessionID, transaction)
             let event = EventRecord(sessionID: sessionID, seq: seq, payload: payload(seq))
-            _ = try transaction.execute(
+            try transaction.post(
                 "UPDATE executions SET seq = ?3, outcome = ?4 WHERE session_id = ?1 AND intent_id = ?2",
                 key + [.integer(seq), .text(event.payload)])
-            _ = try transaction.execute(
+            try transaction.post(
                 "INSERT INTO events (session_id, seq, payload) VALUES (?1, ?2, ?3)",
                 [.text(sessionID), .integer(seq), .text(event.payload)])
             if seq > Self.keptEvents, seq.isMultiple(of: 50) {

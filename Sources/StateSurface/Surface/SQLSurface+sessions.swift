@@ -5,10 +5,18 @@ extension SQLSurface {
     private static let bySecretSQL = """
         SELECT \(SessionRecord.columns) FROM sessions WHERE secret_hash = ?1 OR previous_secret_hash = ?1 LIMIT 1
         """
+    // Each is made once: a text of its own for every write would have to be built and hashed anew.
+    private static let replaceByAnonymousSQL = makeReplaceSQL(.anonymous)
+    private static let replaceByAuthenticatedSQL = makeReplaceSQL(.authenticated)
+    private static let replaceByEndedSQL = makeReplaceSQL(.ended)
+    private static let replaceByExpiredSQL = makeReplaceSQL(.expired)
     private static let byOwnerSQL = """
         SELECT \(SessionRecord.columns) FROM sessions WHERE user_id = ?1 AND tenant_id = ?2
         AND \(StoredSessionState.isLiveSQL) AND expires_at > ?3 ORDER BY created_at DESC, id LIMIT ?4
         """
+    /// Whether the account is disabled and whether the family lives, each null where there is none.
+    private static let ownersSQL = makeOwnersSQL(.sqlite)
+    private static let ownersForShareSQL = makeOwnersSQL(.postgres)
     private static let newestSQL =
         "SELECT \(SessionRecord.columns) FROM sessions ORDER BY created_at DESC, id LIMIT ?1"
     private static let endByFamilySQL = """
@@ -25,10 +33,31 @@ extension SQLSurface {
         RETURNING id, epoch
         """
 
+    private static func makeOwnersSQL(_ dialect: SQLDialect) -> String {
+        """
+        WITH account AS (SELECT disabled FROM accounts WHERE user_id = ?1\(dialect.forShare)),
+        family AS (SELECT is_live FROM families WHERE id = ?2\(dialect.forShare))
+        SELECT (SELECT disabled FROM account), (SELECT is_live FROM family)
+        """
+    }
+
+    private static func makeReplaceSQL(_ state: StoredSessionState) -> String {
+        """
+        UPDATE sessions SET state = ?2, tenant_id = ?3, user_id = ?4, created_at = ?5,
+        last_seen_at = CASE WHEN last_seen_at > ?6 THEN last_seen_at ELSE ?6 END, idle_timeout = ?7,
+        absolute_expires_at = ?8, secret_hash = ?9, previous_secret_hash = ?10, previous_secret_until = ?11,
+        epoch = ?12, family_id = ?13, metadata = ?14, ended_at = ?15, version = version + 1,
+        expires_at = CASE WHEN last_seen_at <= ?6 THEN ?17
+        WHEN last_seen_at > CAST(?8 AS BIGINT) - CAST(?7 AS BIGINT) THEN ?8 ELSE last_seen_at + ?7 END
+        WHERE id = ?1 AND version = ?16 AND \(state.reachableFromSQL)
+        AND (user_id IS NULL OR (user_id = ?4 AND tenant_id = ?3))
+        """
+    }
+
     func insert(session: SessionRecord) async throws {
         try await write { transaction in
             let session = try Self.closedByOwner(session, transaction)
-            _ = try transaction.execute(Self.insertSQL, session.values)
+            try transaction.post(Self.insertSQL, session.values)
             let change = Change.session(id: session.id, state: session.state, epoch: session.epoch)
             try transaction.record(change, reach: .here)
         }
@@ -42,24 +71,40 @@ extension SQLSurface {
         try await row(Self.bySecretSQL, [.blob(secretHash)]).map(SessionRecord.init(row:))
     }
 
-    /// Beside the version this guards what no caller may break: states only move to the right, an owner stays.
     func replace(session record: SessionRecord) async throws -> Bool {
-        try await write { transaction in
-            let session = try Self.closedByOwner(record, transaction)
-            let changed = try transaction.execute(
-                """
-                UPDATE sessions SET state = ?2, tenant_id = ?3, user_id = ?4, created_at = ?5,
-                last_seen_at = CASE WHEN last_seen_at > ?6 THEN last_seen_at ELSE ?6 END, idle_timeout = ?7,
-                absolute_expires_at = ?8, secret_hash = ?9, previous_secret_hash = ?10, previous_secret_until = ?11,
-                epoch = ?12, family_id = ?13, metadata = ?14, ended_at = ?15, version = version + 1,
-                expires_at = CASE WHEN last_seen_at <= ?6 THEN ?17
-                WHEN last_seen_at > CAST(?8 AS BIGINT) - CAST(?7 AS BIGINT) THEN ?8 ELSE last_seen_at + ?7 END
-                WHERE id = ?1 AND version = ?16 AND \(session.state.reachableFromSQL)
-                AND (user_id IS NULL OR (user_id = ?4 AND tenant_id = ?3))
-                """, session.values)
-            guard changed == 1 else { return false }
-            try transaction.record(.session(id: session.id, state: session.state, epoch: session.epoch))
-            return true
+        try await write { try Self.replace(session: record, $0) }
+    }
+
+    /// The row is read without a lock: its version tells whether it is still that when it is written, and locks are
+    /// taken in one order everywhere, the owner's and the family's before the session's.
+    func change<Outcome: Sendable>(
+        sessionID: String,
+        _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
+    ) async throws -> Outcome? {
+        let key = SQLValue.text(sessionID)
+        guard !key.holdsNUL else { return decide(nil).outcome }
+        return try await write { transaction -> Outcome? in
+            let stored = try transaction.row(Self.byIDSQL, [key]).map(SessionRecord.init(row:))
+            let (next, outcome) = decide(stored)
+            guard let next else { return outcome }
+            return try Self.replace(session: next, transaction) ? outcome : nil
+        }
+    }
+
+    /// Beside the version this guards what no caller may break: states only move to the right, an owner stays.
+    private static func replace(session record: SessionRecord, _ transaction: any SQLTransaction) throws -> Bool {
+        let session = try closedByOwner(record, transaction)
+        guard try transaction.execute(replaceSQL(to: session.state), session.values) == 1 else { return false }
+        try transaction.record(.session(id: session.id, state: session.state, epoch: session.epoch))
+        return true
+    }
+
+    private static func replaceSQL(to state: StoredSessionState) -> String {
+        switch state {
+        case .anonymous: replaceByAnonymousSQL
+        case .authenticated: replaceByAuthenticatedSQL
+        case .ended: replaceByEndedSQL
+        case .expired: replaceByExpiredSQL
         }
     }
 
@@ -118,17 +163,13 @@ extension SQLSurface {
         _ session: SessionRecord, _ transaction: any SQLTransaction
     ) throws -> SessionRecord {
         guard session.state.isLive, session.userID != nil || session.familyID != nil else { return session }
-        let lock = transaction.dialect.forShare
-        var isShut = false
-        if let userID = session.userID {
-            var row = try transaction.row("SELECT disabled FROM accounts WHERE user_id = ?1\(lock)", [.text(userID)])
-            isShut = try row?.flag() ?? false
-        }
-        if !isShut, let familyID = session.familyID {
-            var row = try transaction.row("SELECT is_live FROM families WHERE id = ?1\(lock)", [.text(familyID)])
-            isShut = try row?.flag() == false
-        }
-        guard isShut else { return session }
+        var row = try transaction.row(
+            transaction.dialect == .postgres ? ownersForShareSQL : ownersSQL,
+            [.optional(session.userID), .optional(session.familyID)])
+        // Neither an account nor a family that is unknown here shuts anything.
+        let isDisabled = try row?.optionalInteger() ?? 0
+        let isLive = try row?.optionalInteger() ?? 1
+        guard isDisabled != 0 || isLive == 0 else { return session }
         var ended = session
         ended.state = .ended
         ended.endedAt = ended.endedAt ?? ended.lastSeenAt

@@ -28,10 +28,11 @@ struct Composition {
     }
 
     private func serve(state: any StateSurface, audit: AuditLog?) async throws {
-        let gateway = Gateway(
+        var gateway = Gateway(
             configuration: configuration, state: state, clock: SystemClock.milliseconds, logger: logger,
             audit: { event, members in audit?.record(event, members) },
             onReady: { origin in Terminal.answer("ready \(origin)") })
+        gateway.isAudited = audit != nil
         var services = ServiceGroupConfiguration(
             services: [.init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup)],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)

@@ -72,12 +72,15 @@ final class APIHouse: Sendable {
         return (client.clientID, secret)
     }
 
-    func send(_ method: String, _ path: String, _ ask: Ask = Ask()) async throws -> Answer {
+    /// - Parameter verdict: what the edge has found the token to be.
+    func send(
+        _ method: String, _ path: String, _ ask: Ask = Ask(), verdict: Result<Principal, TokenFault>? = nil
+    ) async throws -> Answer {
         let facts = APIRequestFacts(
             requestID: "req_1", path: path, query: nil, clientAddress: "192.0.2.1", authorization: ask.authorization,
             sessionSecret: ask.secret, sessionID: ask.sessionID, sessionCookie: ask.cookie,
             refreshCookie: ask.refreshCookie, cookieMode: .secure, isBrowser: ask.isBrowser, origin: nil,
-            contentType: nil, body: Array(ask.body.utf8))
+            contentType: nil, body: Array(ask.body.utf8), verdict: verdict)
         var fields = HTTPFields()
         if let tag = ask.ifNoneMatch { fields[.ifNoneMatch] = tag }
         let request = Request(

@@ -35,6 +35,14 @@ struct SteppedSurface: StateSurface {
         await gate.pass()
         return try await inner.replace(session: record)
     }
+    /// One step, as the store takes it: nothing can come between reading and writing.
+    func change<Outcome: Sendable>(
+        sessionID: String,
+        _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
+    ) async throws -> Outcome? {
+        await gate.pass()
+        return try await inner.change(sessionID: sessionID, decide)
+    }
     func liveSessions(
         tenantID: String, userID: String, now: Milliseconds, limit: Int
     ) async throws -> [SessionRecord] {

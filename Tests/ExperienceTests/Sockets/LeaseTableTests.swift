@@ -49,6 +49,27 @@ import Testing
         #expect(holder.ends == [.tokenExpired] && table.count == 0)
     }
 
+    @Test("A session counts as held from before its lease is verified until its last lease has gone")
+    func held() {
+        let table = LeaseTable(now: Self.start)
+        let held = HeldSessions()
+        table.held = held
+        var heldWhenVerified = false
+        table.verify = { _ in
+            heldWhenVerified = held.contains("s")
+            return nil
+        }
+        let (first, second) = (Holder(), Holder())
+        let one = table.insert(terms(), holder: first)
+        #expect(heldWhenVerified)
+        _ = table.insert(terms(), holder: second)
+        table.remove(one)
+        table.remove(one)
+        #expect(held.contains("s") && !held.contains("other"))
+        table.sessionEnded("s")
+        #expect(second.ends == [.sessionEnded] && !held.contains("s"))
+    }
+
     @Test("A refresh of its family moves the end, never back and never past the lifetime")
     func refresh() {
         let table = LeaseTable(now: Self.start)

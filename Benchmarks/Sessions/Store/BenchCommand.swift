@@ -1,0 +1,46 @@
+/// What `session-bench` is asked to do. Whatever text it is given, that is read or refused, never a trap.
+enum BenchCommand: Equatable, Sendable {
+    case write(url: String, group: Int, callers: Int, seconds: Int)
+    case fill(url: String, count: Int)
+    case lookup(url: String, count: Int)
+
+    /// - Parameter arguments: those behind the program's name.
+    init?(_ arguments: [String]) {
+        guard arguments.count >= 3 else { return nil }
+        let url = arguments[1]
+        let numbers = arguments.dropFirst(2).map(Self.number)
+        switch (arguments[0], numbers.count) {
+        case ("write", 3):
+            guard let group = numbers[0], let callers = numbers[1], callers <= 10_000, let seconds = numbers[2],
+                seconds <= 3_600
+            else { return nil }
+            self = .write(url: url, group: group, callers: callers, seconds: seconds)
+        case ("fill", 1):
+            guard let count = numbers[0] else { return nil }
+            self = .fill(url: url, count: count)
+        case ("lookup", 1):
+            guard let count = numbers[0] else { return nil }
+            self = .lookup(url: url, count: count)
+        default: return nil
+        }
+    }
+
+    /// From one to a hundred million: nothing that is computed from it overflows.
+    private static func number(_ text: String) -> Int? {
+        guard let number = Int(text), (1...100_000_000).contains(number) else { return nil }
+        return number
+    }
+}
+
+/// Numbers as they are printed: whole, and never out of what has been measured over no time at all.
+enum BenchFigure {
+    /// So many in that time, for each second.
+    static func perSecond(_ count: Int, in duration: Duration) -> Int {
+        whole(Double(count) / (duration / .seconds(1)))
+    }
+
+    static func whole(_ value: Double) -> Int {
+        guard value.isFinite else { return 0 }
+        return Int(exactly: value.rounded(.down)) ?? (value < 0 ? .min : .max)
+    }
+}

@@ -1,0 +1,29 @@
+import Encodings
+import Foundation
+import Logging
+import Runtime
+import StateSurface
+
+/// A gateway inside another program: the same parts as `gatehouse serve`, and realms of that program's own.
+extension Gateway {
+    /// Opens the store that the configuration names. ``run()`` closes it again, so run the gateway once it is made.
+    ///
+    /// - Parameters:
+    ///   - realms: what carries out intents besides the built-in realms, whose names can't be taken over.
+    ///   - audit: hears of everything that is worth an audit line; never given a token, secret or full session id. It
+    ///     is called on the path of requests: be quick.
+    ///   - onReady: called once, with the origin that was bound, when connections are accepted.
+    /// - Throws: an error whose description is one sentence for the operator.
+    public init(
+        configuration: GatewayConfiguration, realms: [any Realm], logger: Logger,
+        audit: @escaping @Sendable (_ event: String, _ members: JSONObject) -> Void = { _, _ in },
+        onReady: @escaping @Sendable (_ origin: String) -> Void = { _ in }
+    ) async throws {
+        let clock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+        let state = try await StateSurfaceFactory.open(url: configuration.state.url, clock: clock)
+        self.init(
+            configuration: configuration, state: state, clock: clock, logger: logger, audit: audit, onReady: onReady,
+            realms: realms)
+        self.ownsState = true
+    }
+}

@@ -1,0 +1,90 @@
+import StateSurface
+import Synchronization
+import Testing
+
+@testable import Runtime
+
+/// One stream and many sockets, without the rest of the Runtime.
+@Suite(.timeLimit(.minutes(1))) struct EventStreamsTests {
+    private let store = MemorySurface()
+
+    /// Adds an event to the session's stream and returns its number.
+    private func happen(_ name: String) async throws -> Int64 {
+        let execution = ExecutionRecord(
+            sessionID: "ses_a", intentID: name, intent: "echo", fingerprint: [], nodeID: "n", epoch: 0, createdAt: 0)
+        _ = try await self.store.begin(execution: execution)
+        return try await self.store.finish(sessionID: "ses_a", intentID: name, at: 0) { "event \($0)" }.seq
+    }
+
+    private func listener(
+        _ streams: EventStreams, window: Int = .max, after seq: Int64, lastSeq: Int64
+    ) -> (listener: EventStreams.Listener, received: Recorder<AgentOutput>) {
+        let received = Recorder<AgentOutput>()
+        let listener = EventStreams.Listener(sessionID: "ses_a", window: window) { received.append($0) }
+        streams.add(listener)
+        streams.start(listener, after: seq, lastSeq: lastSeq)
+        return (listener, received)
+    }
+
+    private func expected(_ numbers: ClosedRange<Int64>) -> [AgentOutput] { numbers.map { .text("event \($0)") } }
+
+    @Test("A socket that lacks nothing is let in without a look at the others")
+    func attachIsCheap() async throws {
+        let streams = EventStreams(store: self.store)
+        let last = try await self.happen("a")
+        let sockets = (0..<3_000).map { _ in self.listener(streams, after: last, lastSeq: last) }
+        #expect(streams.looksTaken <= 3)
+        // And then each is told of what happens next.
+        let next = try await self.happen("b")
+        streams.grew(sessionID: "ses_a", to: next)
+        for socket in sockets {
+            #expect(await socket.received.wait(for: 1) == [.text("event 2")])
+        }
+    }
+
+    @Test("Wherever sockets begin, each gets what it lacks, once and in order")
+    func fromEverywhere() async throws {
+        let streams = EventStreams(store: self.store)
+        var last: Int64 = 0
+        for index in 0..<300 { last = try await self.happen("e\(index)") }
+        let starts: [Int64] = [0, 299, 17, 0, 128, 300, 256]
+        let sockets = starts.map { self.listener(streams, after: $0, lastSeq: last) }
+        let next = try await self.happen("late")
+        streams.grew(sessionID: "ses_a", to: next)
+        for (start, socket) in zip(starts, sockets) {
+            let received = await socket.received.wait(for: Int(next - start))
+            #expect(received == self.expected(start + 1...next))
+        }
+    }
+
+    @Test("A socket without room holds up nobody, and goes on where it stopped")
+    func window() async throws {
+        let streams = EventStreams(store: self.store)
+        var last: Int64 = 0
+        for index in 0..<10 { last = try await self.happen("e\(index)") }
+        let slow = self.listener(streams, window: 2, after: 0, lastSeq: last)
+        let quick = self.listener(streams, after: 0, lastSeq: last)
+        #expect(await quick.received.wait(for: 10) == self.expected(1...10))
+        #expect(await slow.received.wait(for: 2) == self.expected(1...2))
+        for count in [4, 6, 8, 10] {
+            streams.written(2, to: slow.listener)
+            #expect(await slow.received.wait(for: count) == self.expected(1...Int64(count)))
+        }
+    }
+
+    @Test("A socket that has gone is sent nothing more, and another of its session begins anew")
+    func comeAndGo() async throws {
+        let streams = EventStreams(store: self.store)
+        let last = try await self.happen("a")
+        let first = self.listener(streams, after: last, lastSeq: last)
+        streams.remove(first.listener)
+        #expect(streams.sessionIDs.isEmpty)
+        let second = self.listener(streams, after: 0, lastSeq: last)
+        #expect(await second.received.wait(for: 1) == [.text("event 1")])
+        streams.written(1, to: first.listener)
+        let next = try await self.happen("b")
+        streams.grew(sessionID: "ses_a", to: next)
+        #expect(await second.received.wait(for: 2) == self.expected(1...2))
+        #expect(first.received.all.isEmpty)
+    }
+}
