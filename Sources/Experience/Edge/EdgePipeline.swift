@@ -24,6 +24,7 @@ struct EdgePipeline: Sendable {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
         return channel.eventLoop.makeCompletedFuture {
+            try Self.setOptions(of: channel)
             let peer = channel.remoteAddress.flatMap(IPAddress.bytes(of:))
             guard services.configuration.server.proxyProtocol else { return try serve(channel, peer, state) }
             // Only a balancer that is trusted may say whom a connection comes from; nobody else speaks this here.
@@ -38,6 +39,13 @@ struct EdgePipeline: Sendable {
             }
             try channel.pipeline.syncOperations.addHandler(reader)
         }
+    }
+
+    /// Set here and not by the bootstrap, which makes a future for each.
+    private static func setOptions(of channel: any Channel) throws {
+        guard let options = channel.syncOptions else { return }
+        try options.setOption(.allowRemoteHalfClosure, value: true)
+        try options.setOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
     }
 
     private func serve(_ channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {

@@ -84,8 +84,7 @@ final class Listener: Sendable {
     ) -> ServerBootstrap {
         ServerBootstrap(group: loop, childGroup: children)
             .serverChannelOption(.autoRead, value: false)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
+            .serverChannelOption(.maxMessagesPerRead, value: 16)
             .childChannelInitializer(connect)
     }
 
@@ -95,8 +94,9 @@ final class Listener: Sendable {
         var bootstrap = commonBootstrap(loop, children: loop, connect)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            // Connections inherit these from the socket that accepts them: nothing has to be set for each.
+            .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .serverChannelOption(.socketOption(.so_keepalive), value: 1)
         if shares {
             bootstrap = bootstrap.serverChannelOption(
                 ChannelOptions.Types.SocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_REUSEPORT)),

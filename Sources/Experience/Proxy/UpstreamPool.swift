@@ -88,9 +88,9 @@ final class UpstreamPool {
         let tls = target.isTLS ? self.tls : nil
         let serverName = self.serverName ?? target.serverName
         let pool = NIOLoopBound(self, eventLoop: loop)
+        let made = NIOLoopBoundBox<UpstreamConnection?>(nil, eventLoop: loop)
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(connectTimeout)
-            .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if target.isTLS {
@@ -98,8 +98,11 @@ final class UpstreamPool {
                         let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName)
                         try channel.pipeline.syncOperations.addHandler(handler)
                     }
+                    // Where the connection is no TCP connection there is nothing to keep alive.
+                    try? channel.syncOptions?.setOption(.socketOption(.so_keepalive), value: 1)
                     let connection = UpstreamConnection(channel: channel, pool: pool.value, member: index)
                     try channel.pipeline.syncOperations.addHandler(connection)
+                    made.value = connection
                 }
             }
         let opened: EventLoopFuture<any Channel>
@@ -109,7 +112,9 @@ final class UpstreamPool {
         case (nil, .unixSocket(let path)): opened = bootstrap.connect(unixDomainSocketPath: path)
         }
         let connected = opened.flatMapThrowing { channel in
-            try channel.pipeline.syncOperations.handler(type: UpstreamConnection.self)
+            // A name with several addresses makes a channel for each, of which one wins.
+            if let connection = made.value, connection.channel === channel { return connection }
+            return try channel.pipeline.syncOperations.handler(type: UpstreamConnection.self)
         }
         connected.assumeIsolated().whenComplete { result in
             switch result {
