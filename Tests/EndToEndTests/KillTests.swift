@@ -160,7 +160,10 @@ private final class Worker: Sendable {
     /// Everything that was answered must be there; what was under way must be wholly old or wholly new.
     func check(on gateway: GatewayProcess) throws {
         guard let user = state.withLock({ $0.user }) else { return }
-        let (doing, upgraded, artifacts) = state.withLock { ($0.doing, $0.upgraded, $0.artifacts) }
+        let (doing, upgraded, known) = state.withLock { ($0.doing, $0.upgraded, $0.artifacts) }
+        // The first version of one may have been cut off, and be there nevertheless.
+        var artifacts = known
+        if case .artifact(let name, _) = doing, artifacts[name] == nil { artifacts[name] = 0 }
         state.withLock { $0.upgraded = [] }
         if case .refresh(let presented) = doing { try checkRefresh(presented, gateway) } else { try refresh(gateway) }
         if !(try gateway.isHealthy(state.withLock { $0.token })) { fault("the last access token is refused") }
@@ -200,6 +203,7 @@ private final class Worker: Sendable {
 
     private func checkArtifact(_ name: String, _ version: Int, _ doing: Doing, _ gateway: GatewayProcess) throws {
         let answer = try intent("artifact.get", ["name": name], gateway)
+        if version == 0, answer["event"] as? String == "error" { return }
         let data = answer["data"] as? [String: Any] ?? [:]
         guard let found = data["version"] as? Int, let content = data["content"] as? [String: Any],
             content["v"] as? Int == found

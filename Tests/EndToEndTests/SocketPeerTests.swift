@@ -102,6 +102,11 @@ struct TCPConnection: Sendable {
 
     /// Those of this machine that are open both ways.
     static func established() throws -> [TCPConnection] {
-        try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").compactMap(Self.init)
+        // The kernel says of this file that it is empty, so it has to be read until nothing more comes.
+        let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/net/tcp"))
+        defer { try? file.close() }
+        var table = Data()
+        while let part = try file.read(upToCount: 65_536), !part.isEmpty { table += part }
+        return String(decoding: table, as: UTF8.self).split(separator: "\n").compactMap { Self($0) }
     }
 }

@@ -14,7 +14,9 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
     private var buffer = ByteBuffer()
     private var isDone = false
 
-    init(channel: any Channel, deadlines: DeadlineWheel, timeout: TimeAmount, serve: @escaping ([UInt8]?) throws -> Void) {
+    init(
+        channel: any Channel, deadlines: DeadlineWheel, timeout: TimeAmount, serve: @escaping ([UInt8]?) throws -> Void
+    ) {
         self.channel = channel
         self.timeout = timeout
         self.serve = serve

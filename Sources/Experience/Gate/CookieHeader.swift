@@ -40,7 +40,9 @@ enum CookieHeader {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
             guard let first = rest.firstIndex(of: word.utf8Start.pointee) else { return false }
             position += first
-            if bytes[position...].starts(with: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)) {
+            if bytes[position...].starts(
+                with: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+            {
                 return true
             }
             position += 1

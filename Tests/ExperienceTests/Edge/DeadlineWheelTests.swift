@@ -34,7 +34,9 @@ import Testing
         #expect(sleeper.woken == 1)
     }
 
-    @Test("A deadline that is moved passes at its last place alone", arguments: [(100, 5_000), (5_000, 100)] as [(Int64, Int64)])
+    @Test(
+        "A deadline that is moved passes at its last place alone",
+        arguments: [(100, 5_000), (5_000, 100)] as [(Int64, Int64)])
     func moves(first: Int64, second: Int64) {
         let deadline = ConnectionDeadline(wheel)
         deadline.arm(after: .milliseconds(first), for: sleeper)
@@ -67,7 +69,9 @@ import Testing
         #expect(sleeper.woken == 1)
     }
 
-    @Test("Nobody is lost when the loop was held up for long, whatever the delay", arguments: [100, 50_000, 150_000] as [Int64])
+    @Test(
+        "Nobody is lost when the loop was held up for long, whatever the delay",
+        arguments: [100, 50_000, 150_000] as [Int64])
     func heldUp(delay: Int64) {
         let deadline = ConnectionDeadline(wheel)
         deadline.arm(after: .milliseconds(delay), for: sleeper)
