@@ -114,10 +114,11 @@ private func assemble(
     let upstreamTLS = try UpstreamTrust.contexts(for: configuration.routes)
     for loop in loops {
         try await loop.submit {
-            let pools = try configuration.makePools(loop: loop, tls: upstreamTLS)
+            let flushes = FlushQueue(loop: loop)
+            let pools = try configuration.makePools(loop: loop, flushes: flushes, tls: upstreamTLS)
             let state = LoopState(
                 loop: loop, tokens: VerifiedTokenCache(guardParts.guard), leases: LeaseTable(now: gateway.clock()),
-                upstreams: pools, now: gateway.clock)
+                upstreams: pools, flushes: flushes, now: gateway.clock)
             let verifier = LeaseVerifier(
                 runtime: runtime, securityGuard: guardParts.guard, watch: watch, clock: gateway.clock)
             state.leases.held = held
@@ -220,15 +221,18 @@ extension AuditEvent {
 
 extension GatewayConfiguration {
     /// - Parameter tls: for each route its own, where it has upstreams that speak it.
-    fileprivate func makePools(loop: any EventLoop, tls: [NIOSSLContext?]) throws -> UpstreamPools {
+    fileprivate func makePools(
+        loop: any EventLoop, flushes: FlushQueue, tls: [NIOSSLContext?]
+    ) throws -> UpstreamPools {
         let pools = try zip(routes, tls).map { route, tls in
             UpstreamPool(
-                loop: loop, targets: try route.upstreams.map(Self.target), tls: tls, serverName: route.upstreamTLS.name,
-                connectTimeout: .milliseconds(min(5_000, route.timeout)))
+                loop: loop, flushes: flushes, targets: try route.upstreams.map(Self.target), tls: tls,
+                serverName: route.upstreamTLS.name, connectTimeout: .milliseconds(min(5_000, route.timeout)))
         }
         // `runtime.url` takes plain connections alone.
         let runtimePool = try runtime.url.map { url in
-            UpstreamPool(loop: loop, targets: [try Self.target(url)], tls: nil, connectTimeout: .seconds(5))
+            UpstreamPool(
+                loop: loop, flushes: flushes, targets: [try Self.target(url)], tls: nil, connectTimeout: .seconds(5))
         }
         return UpstreamPools(pools: pools, runtime: runtimePool)
     }

@@ -83,7 +83,7 @@ extension EdgeConnection: ResponseWriter {
     func flushResponse() {
         guard let context else { return }
         _ = writeHead(with: nil, context)
-        context.flush()
+        flush()
     }
 
     func finishResponse() {
@@ -94,7 +94,7 @@ extension EdgeConnection: ResponseWriter {
         if framing == .stream, !isVersion10, !isHeadRequest {
             context.write(wrapOutboundOut(Self.lastChunk), promise: nil)
         }
-        context.flush()
+        flush()
         isBodyPaused = false
         if !keepsAlive, phase == .answering || phase == .body {
             closeGracefully()
@@ -164,7 +164,8 @@ extension EdgeConnection: ResponseWriter {
     }
 
     func writeTunnel(_ bytes: ByteBuffer) { context?.write(wrapOutboundOut(bytes), promise: nil) }
-    func flushTunnel() { context?.flush() }
+    func flushTunnel() { flush() }
+    func flushTunnelNow() { flushNow() }
 
     private static let lineEnd = ByteBuffer(string: "\r\n")
     private static let lastChunk = ByteBuffer(string: "0\r\n\r\n")

@@ -79,6 +79,7 @@ extension EdgeConnection: DeadlineHolder {
     func closeNow() {
         guard phase != .closed else { return }
         let context = self.context
+        flushIfPending()
         goAway()
         context?.close(promise: nil)
     }

@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// Reads heads and bodies with `HTTPWire`, hands each request to `Dispatcher`, which gives it an ``Exchange``, and writes
 /// the answers in order. After an upgrade its bytes belong to a ``Tunnel``.
-final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
+final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -60,6 +60,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
     var pendingHead: ByteBuffer?
     /// As the last event told; asking the channel costs more.
     private var isWritable = true
+    private var isFlushPending = false
     var isDraining = false
 
     init(services: EdgeServices, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
@@ -78,6 +79,25 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// A stream's window is opened and closed without an event for each.
     var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
     var opensTunnelOnSuccess: Bool { origin.isStream }
+
+    // MARK: Flushing
+
+    /// Takes effect when the loop is through with what has arrived.
+    func flush() {
+        guard !isFlushPending else { return }
+        isFlushPending = true
+        loop.flushes.add(self)
+    }
+
+    func flushNow() {
+        isFlushPending = false
+        context?.flush()
+    }
+
+    /// Before the channel closes: what was written before has been sent.
+    func flushIfPending() {
+        if isFlushPending { context?.flush() }
+    }
 
     // MARK: Channel events
 

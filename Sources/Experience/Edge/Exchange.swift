@@ -62,6 +62,8 @@ protocol ResponseWriter: AnyObject {
     /// The same as writing to and flushing the channel, without the way through its pipeline.
     func writeTunnel(_ bytes: ByteBuffer)
     func flushTunnel()
+    /// The same, without waiting for the loop to be through with what has arrived.
+    func flushTunnelNow()
 }
 
 /// What a connection becomes after `101 Switching Protocols`. Every call comes on the connection's event loop.

@@ -10,6 +10,7 @@ final class LoopState {
     let tokens: VerifiedTokenCache
     let leases: LeaseTable
     let upstreams: UpstreamPools
+    let flushes: FlushQueue
     let now: @Sendable () -> Int64
     let deadlines = DeadlineWheel()
     let assertions = AssertionCache()
@@ -28,12 +29,13 @@ final class LoopState {
 
     init(
         loop: any EventLoop, tokens: VerifiedTokenCache, leases: LeaseTable, upstreams: UpstreamPools,
-        now: @escaping @Sendable () -> Int64
+        flushes: FlushQueue, now: @escaping @Sendable () -> Int64
     ) {
         self.loop = loop
         self.tokens = tokens
         self.leases = leases
         self.upstreams = upstreams
+        self.flushes = flushes
         self.now = now
         self.requestPrefix = "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13)
     }

@@ -15,7 +15,7 @@ protocol UpstreamUser: AnyObject {
 }
 
 /// One connection to an upstream: lent to one exchange at a time.
-final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
+final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -43,6 +43,7 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// As the last events told; asking the channel costs more.
     var isUsable: Bool { isOpen }
     private(set) var isWritable = true
+    private var isFlushPending = false
 
     func lend(to user: any UpstreamUser) {
         self.user = user
@@ -63,7 +64,17 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func write(_ bytes: ByteBuffer) { context?.write(wrapOutboundOut(bytes), promise: nil) }
-    func flush() { context?.flush() }
+    /// Takes effect when the loop is through with what has arrived.
+    func flush() {
+        guard !isFlushPending else { return }
+        isFlushPending = true
+        pool.flushes.add(self)
+    }
+
+    func flushNow() {
+        isFlushPending = false
+        context?.flush()
+    }
 
     func close() {
         isOpen = false

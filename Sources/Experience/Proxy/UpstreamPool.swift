@@ -15,6 +15,7 @@ final class UpstreamPool {
     }
 
     private let loop: any EventLoop
+    let flushes: FlushQueue
     private let tls: NIOSSLContext?
     /// The name to verify instead of the one in a target's URL.
     private let serverName: String?
@@ -29,10 +30,11 @@ final class UpstreamPool {
     private static let maxIdleTime = TimeAmount.seconds(60)
 
     init(
-        loop: any EventLoop, targets: [UpstreamTarget], tls: NIOSSLContext?, serverName: String? = nil,
-        connectTimeout: TimeAmount
+        loop: any EventLoop, flushes: FlushQueue, targets: [UpstreamTarget], tls: NIOSSLContext?,
+        serverName: String? = nil, connectTimeout: TimeAmount
     ) {
         self.loop = loop
+        self.flushes = flushes
         self.tls = tls
         self.serverName = serverName
         self.connectTimeout = connectTimeout

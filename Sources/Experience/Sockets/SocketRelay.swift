@@ -138,7 +138,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         var frame = ByteBuffer()
         if !toClient.hasSeenClose { FrameEncoder.close(code: end.closeCode, reason: end.reason, to: &frame) }
         writer.writeTunnel(frame)
-        writer.flushTunnel()
+        writer.flushTunnelNow()
     }
 
     func settle() {
