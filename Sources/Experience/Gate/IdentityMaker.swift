@@ -65,22 +65,33 @@ final class AssertionCache {
         var until: Int64
     }
 
-    private var entries: [Key: Entry] = [:]
+    /// What was signed lately, and what was signed before that: when the one is full it takes the other's place.
+    private var young: [Key: Entry] = [:]
+    private var old: [Key: Entry] = [:]
     private var generation: UInt64 = 0
-    private static let capacity = 4096
+    private let half: Int
     static let freshness: Int64 = 25_000
 
+    /// Some 800 bytes for each of the callers that come within half a minute.
+    init(capacity: Int = 32_768) { half = max(1, capacity / 2) }
+
     func assertion(for key: Key, now: Int64) -> Entry? {
-        guard let entry = entries[key], now < entry.until, entry.until - now <= Self.freshness else { return nil }
+        guard let entry = young[key] ?? old[key], now < entry.until, entry.until - now <= Self.freshness else {
+            return nil
+        }
         return entry
     }
 
     func keep(_ text: String, for key: Key, now: Int64, generation: UInt64) {
-        if entries.count >= Self.capacity || generation != self.generation {
-            entries.removeAll(keepingCapacity: true)
+        if generation != self.generation {
             self.generation = generation
+            old = [:]
+            young = [:]
+        } else if young.count >= half {
+            old = young
+            young = [:]
         }
-        entries[key] = Entry(text: text, until: now + Self.freshness)
+        young[key] = Entry(text: text, until: now + Self.freshness)
     }
 }
 

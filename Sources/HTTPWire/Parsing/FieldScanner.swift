@@ -32,6 +32,7 @@ struct FieldScanner: Sendable {
         while position < bytes.count {
             switch self.state {
             case .lineStart:
+                if try self.scanWholeLine(bytes, &position) { continue }
                 try self.startLine(bytes[position], at: position)
                 if self.state == .finalLineFeed { position &+= 1 }
             case .name:
@@ -60,14 +61,48 @@ struct FieldScanner: Sendable {
         return false
     }
 
+    /// Reads a line that is there as a whole and written as nearly everybody writes it, without going from state to
+    /// state; false, and nothing done, for any other. Whatever that is, it is then judged byte by byte, so a byte is
+    /// looked at twice at most.
+    private mutating func scanWholeLine(
+        _ bytes: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(WireError) -> Bool {
+        let start = position
+        var colon = start
+        while colon < bytes.count, ByteClass.plainName.contains(bytes[colon]) { colon &+= 1 }
+        guard colon > start, colon &+ 2 < bytes.count, bytes[colon] == Byte.colon, bytes[colon &+ 1] == Byte.space,
+            !bytes[colon &+ 2].isOptionalWhitespace
+        else { return false }
+        let valueStart = colon &+ 2
+        let end = ByteScan.endOfFieldContent(bytes, valueStart, bytes.count)
+        guard end &+ 1 < bytes.count, bytes[end] == Byte.carriageReturn, bytes[end &+ 1] == Byte.lineFeed,
+            !bytes[end &- 1].isOptionalWhitespace || end == valueStart
+        else { return false }
+        try self.makeRoom()
+        let name = ByteRange(start: start, end: colon)
+        let field = HeaderField(
+            name: name, value: ByteRange(start: valueStart, end: end), id: KnownField.lookup(bytes, name),
+            hasPlainName: true)
+        self.fields.append(field)
+        position = end &+ 2
+        guard field.id != .other else { return true }
+        self.present.insert(field.id)
+        try self.facts.note(field, padding: .none, bytes)
+        return true
+    }
+
+    private mutating func makeRoom() throws(WireError) {
+        if self.fields.isEmpty { self.fields.reserveCapacity(16) }
+        guard self.fields.count < self.maxFields else { throw WireError(.tooManyFields, "too many fields") }
+    }
+
     private mutating func startLine(_ byte: UInt8, at position: Int) throws(WireError) {
         if byte == Byte.carriageReturn {
             self.state = .finalLineFeed
             return
         }
         guard ByteClass.token.contains(byte) else { throw Self.badLineStart(byte) }
-        if self.fields.isEmpty { self.fields.reserveCapacity(16) }
-        guard self.fields.count < self.maxFields else { throw WireError(.tooManyFields, "too many fields") }
+        try self.makeRoom()
         self.nameStart = position
         self.hasPlainName = true
         self.state = .name
