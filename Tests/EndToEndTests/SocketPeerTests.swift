@@ -51,7 +51,7 @@ import Testing
     }
 
     /// A relay puts no frame of its own into the stream, so the kernel has to ask.
-    @Test("Both connections of a relayed socket are probed by TCP within half a minute, a plain one is not")
+    @Test("Both connections of a relayed socket are probed by TCP within half a minute")
     func keepAlive() async throws {
         let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
         defer { upstream.stop() }
@@ -69,12 +69,6 @@ import Testing
                     return found.count == 1 && found.allSatisfy { ($0 ?? .max) <= 30 }
                 }, "port \(port)")
         }
-        // What the kernel does by itself is hours later.
-        let plain = try RawSocket(port: gateway.port)
-        try plain.send("GET /.well-known/jwks.json HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(try plain.response().status == 200)
-        let all = probes(try TCPConnection.established().filter { $0.localPort == gateway.port })
-        #expect(all.count == 2 && all.contains { ($0 ?? .max) > 30 }, "\(all)")
         // And it is still a tunnel; its upstream's end reaches the client.
         upstream.cutConnections()
         #expect(try relayed.next() == nil)

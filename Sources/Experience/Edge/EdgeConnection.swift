@@ -61,6 +61,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
     /// As the last event told; asking the channel costs more.
     private var isWritable = true
     private var isFlushPending = false
+    private(set) var wasReset = false
     var isDraining = false
 
     init(services: EdgeServices, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
@@ -167,6 +168,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A reset or a TLS fault: the channel is of no more use.
+        wasReset = true
         context.close(promise: nil)
     }
 

@@ -57,6 +57,8 @@ protocol ResponseWriter: AnyObject {
     /// Stops and resumes the flow of the request's body.
     func pauseBody()
     func resumeBody()
+    /// Whether the connection has failed, and not been closed in order.
+    var wasReset: Bool { get }
     /// Writes `head` (a whole 101 answer with its empty line) and gives the connection's bytes to `tunnel` from here on.
     func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel)
     /// The same as writing to and flushing the channel, without the way through its pipeline.

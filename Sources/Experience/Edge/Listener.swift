@@ -97,6 +97,7 @@ final class Listener: Sendable {
             // Connections inherit these from the socket that accepts them: nothing has to be set for each.
             .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .serverChannelOption(.socketOption(.so_keepalive), value: 1)
+        bootstrap = KeepAlive.prepare(bootstrap)
         if shares {
             bootstrap = bootstrap.serverChannelOption(
                 ChannelOptions.Types.SocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_REUSEPORT)),

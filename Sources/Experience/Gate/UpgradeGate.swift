@@ -54,6 +54,10 @@ struct UpgradeGate {
                 return .admitted(
                     UpgradeRequest(accept: accept, protocols: offers.plain, resumeFrom: nil, admitted: .anyone))
             }
+            if let admitted = admitKnown(requirement, scopes: scopes, offers) {
+                return .admitted(
+                    UpgradeRequest(accept: accept, protocols: offers.plain, resumeFrom: nil, admitted: admitted))
+            }
             let query = request.query.map { RequestQuery(ByteBuffer(bytes: $0)) }
             if try query?.contains(anyOf: ["session_token"]) == true {
                 return .refused(Problem(.sessionTokenUnsupported))
@@ -70,6 +74,16 @@ struct UpgradeGate {
         } catch {
             return .refused(Problem(.invalidRequest, detail: "The query can't be read.", reason: "query"))
         }
+    }
+
+    /// The usual upgrade of a client that is no browser: both credentials in header fields, and known.
+    private func admitKnown(
+        _ requirement: RouteConfiguration.Requirement, scopes: [String], _ offers: Subprotocols
+    ) -> Admitted? {
+        guard request.query == nil, offers.tokens.isEmpty, offers.sessions.isEmpty,
+            gate.loop.storeHealth == .current
+        else { return nil }
+        return gate.admitKnown(requirement, scopes: scopes, request)
     }
 
     private func handshake() -> Result<String, Problem> {

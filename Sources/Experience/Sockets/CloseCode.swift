@@ -1,3 +1,6 @@
+import HTTPWire
+import NIOCore
+
 /// Why the gateway itself ends an open socket or streaming answer.
 enum LeaseEnd: Sendable, Equatable {
     /// The token expired without a refresh of its family.
@@ -25,6 +28,26 @@ enum LeaseEnd: Sendable, Equatable {
         case .storeLost: 1013
         case .lifetimeOver: 4401
         }
+    }
+
+    /// The whole close frame, made once: thousands of sockets may get the same.
+    var frame: ByteBuffer {
+        switch self {
+        case .tokenExpired, .lifetimeOver: Self.expiredFrame
+        case .tokenRevoked: Self.revokedFrame
+        case .sessionEnded: Self.endedFrame
+        case .sessionUpgraded, .draining, .storeLost: Self.frame(of: self)
+        }
+    }
+
+    private static let expiredFrame = frame(of: .tokenExpired)
+    private static let revokedFrame = frame(of: .tokenRevoked)
+    private static let endedFrame = frame(of: .sessionEnded)
+
+    private static func frame(of end: LeaseEnd) -> ByteBuffer {
+        var frame = ByteBuffer()
+        FrameEncoder.close(code: end.closeCode, reason: end.reason, to: &frame)
+        return frame
     }
 
     /// The close frame's reason.

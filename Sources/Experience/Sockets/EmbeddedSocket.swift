@@ -208,21 +208,21 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     // MARK: Closing
 
     func leaseEnded(_ end: LeaseEnd) {
-        sendClose(code: end.closeCode, reason: end.reason)
+        sendClose(end.frame)
     }
 
     /// Sends a Close; nothing of the session is sent after it. The client has a moment to answer.
     func close(code: UInt16, reason: String) {
-        sendClose(code: code, reason: reason)
+        var frame = ByteBuffer()
+        FrameEncoder.close(code: code, reason: reason, to: &frame)
+        sendClose(frame)
         settle()
     }
 
-    private func sendClose(code: UInt16, reason: String) {
+    private func sendClose(_ frame: ByteBuffer) {
         guard state == .open else { return }
         state = .closing
         isUnsettled = true
-        var frame = ByteBuffer()
-        FrameEncoder.close(code: code, reason: reason, to: &frame)
         channel?.writeAndFlush(frame, promise: nil)
     }
 

@@ -201,14 +201,21 @@ final class LeaseTable {
     }
 
     private func end(_ ids: [ID], _ reason: LeaseEnd, where isConcerned: (LeaseTerms) -> Bool) {
-        var told: [any LeaseHolder] = []
+        var ended: [(id: ID, holder: any LeaseHolder)] = []
         for id in ids {
-            guard let entry = entries[id], isConcerned(entry.terms) else { continue }
-            remove(id)
-            guard let holder = entry.holder else { continue }
+            guard let index = entries.index(forKey: id), isConcerned(entries.values[index].terms) else { continue }
+            guard let holder = entries.values[index].holder else {
+                remove(id)
+                continue
+            }
+            // No second end can find it on the way.
+            entries.values[index].holder = nil
             holder.leaseEnded(reason)
-            told.append(holder)
+            ended.append((id, holder))
         }
-        for holder in told { holder.settle() }
+        for (id, holder) in ended {
+            remove(id)
+            holder.settle()
+        }
     }
 }

@@ -34,7 +34,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
 
     func opened(on channel: any Channel) {
         client = channel
-        KeepAlive.arm(channel)
+        KeepAlive.armClient(channel)
         KeepAlive.arm(upstream.channel)
         if let early {
             self.early = nil
@@ -62,6 +62,8 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         guard !isOver else { return }
         over()
         let upstream = self.upstream
+        // Who was cut off has said nothing that was worth more than its place.
+        if writer.wasReset { return upstream.release(clean: false) }
         SocketEnding.close(upstream.channel, on: writer.deadlines)
         upstream.channel.closeFuture.assumeIsolated().whenComplete { _ in upstream.release(clean: false) }
     }
@@ -135,9 +137,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
         guard let end, !isOver else { return }
         over()
         isUnsettled = true
-        var frame = ByteBuffer()
-        if !toClient.hasSeenClose { FrameEncoder.close(code: end.closeCode, reason: end.reason, to: &frame) }
-        writer.writeTunnel(frame)
+        writer.writeTunnel(toClient.hasSeenClose ? ByteBuffer() : end.frame)
         writer.flushTunnelNow()
     }
 
