@@ -46,6 +46,9 @@ struct EdgePipeline: Sendable {
         guard let options = channel.syncOptions else { return }
         try options.setOption(.allowRemoteHalfClosure, value: true)
         try options.setOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
+        // A connection keeps its first buffer for good: one that holds the usual request, and grows where that is short.
+        try options.setOption(
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 64 * 1024))
     }
 
     private func serve(_ channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
