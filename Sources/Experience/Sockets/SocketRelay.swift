@@ -135,7 +135,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
 
     private func sayGoodbye() {
         guard let end, !isOver else { return }
-        over()
+        isOver = true
         isUnsettled = true
         writer.writeTunnel(toClient.hasSeenClose ? ByteBuffer() : end.frame)
         writer.flushTunnelNow()
@@ -144,6 +144,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
     func settle() {
         guard isUnsettled, let client else { return }
         isUnsettled = false
+        over()
         upstream.release(clean: false)
         SocketEnding.close(client, on: writer.deadlines)
         client.read()
