@@ -111,7 +111,24 @@ public enum Base64URL {
             let full = text.count / 4
             // Every value read is or-ed in here: a foreign letter sets the top byte, so one test at the end finds it.
             var seen: UInt32 = 0
-            for group in 0..<full {
+            let pairs = full / 2
+            let raw = UnsafeRawBufferPointer(text)
+            let rawOut = UnsafeMutableRawBufferPointer(out)
+            for pair in 0..<pairs {
+                let word = raw.loadUnaligned(fromByteOffset: pair &* 8, as: UInt64.self).littleEndian
+                let first = group(of: UInt32(truncatingIfNeeded: word), places)
+                let second = group(of: UInt32(truncatingIfNeeded: word >> 32), places)
+                seen |= first | second
+                let to = pair &* 6
+                let six = UInt64(first) | UInt64(second) << 24
+                // Where there is room, two bytes more go with the six, and the next pair overwrites them.
+                if to &+ 8 <= rawOut.count {
+                    rawOut.storeBytes(of: six.littleEndian, toByteOffset: to, as: UInt64.self)
+                } else {
+                    for place in 0..<6 { out[to &+ place] = UInt8(truncatingIfNeeded: six >> UInt64(8 &* place)) }
+                }
+            }
+            for group in (pairs &* 2)..<full {
                 let from = group &* 4
                 let to = group &* 3
                 let bits =
@@ -137,6 +154,13 @@ public enum Base64URL {
             // What is left above the bytes written are the unused bits.
             return seen < foreign && bits >> (8 * (rest - 1)) == 0
         }
+    }
+
+    /// The three bytes of four letters, the first letter lowest in `letters`.
+    @inline(__always)
+    private static func group(of letters: UInt32, _ places: UnsafeBufferPointer<UInt32>) -> UInt32 {
+        places[Int(letters & 0xFF)] | places[256 &+ Int(letters >> 8 & 0xFF)]
+            | places[512 &+ Int(letters >> 16 & 0xFF)] | places[768 &+ Int(letters >> 24)]
     }
 
     // MARK: Tables

@@ -1,44 +1,53 @@
 /// A JSON object: members in their order, names unique as UTF-8 bytes.
 public struct JSONObject: Sendable, Equatable, ExpressibleByDictionaryLiteral {
+    /// A member: a structure of its own, because arrays of tuples are slow to let go.
+    package struct Member: Sendable {
+        package let name: String
+        package var value: JSONValue
+    }
+
     /// The members in their order.
-    public private(set) var members: [(name: String, value: JSONValue)]
+    package private(set) var list: [Member]
+
+    /// The members in their order.
+    public var members: [(name: String, value: JSONValue)] { list.map { ($0.name, $0.value) } }
 
     /// An empty object.
     public init() {
-        members = []
+        list = []
     }
 
     /// An object of these members; a name that comes again replaces the first value.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        members = []
-        members.reserveCapacity(elements.count)
+        list = []
+        list.reserveCapacity(elements.count)
         for (name, value) in elements { self[name] = value }
     }
 
     /// Members whose names the parser found to be unique.
-    init(unique members: [(name: String, value: JSONValue)]) {
-        self.members = members
+    init(unique members: [Member]) {
+        list = members
     }
 
     /// How many members there are.
-    public var count: Int { members.count }
+    public var count: Int { list.count }
 
     /// Whether there are no members.
-    public var isEmpty: Bool { members.isEmpty }
+    public var isEmpty: Bool { list.isEmpty }
 
     /// The names in their order.
-    public var names: [String] { members.map(\.name) }
+    public var names: [String] { list.map(\.name) }
 
     /// The value of a name; setting keeps the place of a known name, appends a new one, and nil removes.
     public subscript(name: String) -> JSONValue? {
         get {
-            place(of: name).map { members[$0].value }
+            place(of: name).map { list[$0].value }
         }
         set {
             switch (place(of: name), newValue) {
-            case (let place?, let value?): members[place].value = value
-            case (let place?, nil): members.remove(at: place)
-            case (nil, let value?): members.append((name, value))
+            case (let place?, let value?): list[place].value = value
+            case (let place?, nil): list.remove(at: place)
+            case (nil, let value?): list.append(Member(name: name, value: value))
             case (nil, nil): break
             }
         }
@@ -46,7 +55,7 @@ public struct JSONObject: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 
     private func place(of name: String) -> Int? {
         // By index, because iterating would count a reference to each member it passes.
-        members.indices.first { members[$0].name.hasSameBytes(as: name) }
+        list.indices.first { list[$0].name.hasSameBytes(as: name) }
     }
 
     /// Adds a member at the end, or replaces the value of a known name.
@@ -57,7 +66,7 @@ public struct JSONObject: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// Whether both have the same names with the same values, in any order.
     public static func == (left: Self, right: Self) -> Bool {
         guard left.count == right.count else { return false }
-        for (mine, other) in zip(left.members, right.members) {
+        for (mine, other) in zip(left.list, right.list) {
             if mine.name.hasSameBytes(as: other.name) {
                 guard mine.value == other.value else { return false }
             } else {

@@ -2,6 +2,7 @@
 struct JSONParser {
     private let input: UnsafeBufferPointer<UInt8>
     private let limits: JSONLimits
+    private let known = KnownNames.table
     private(set) var offset = 0
     private var depth = 0
     private var values = 0
@@ -72,7 +73,7 @@ struct JSONParser {
         try descend()
         defer { depth -= 1 }
         if take(UInt8(ascii: "}")) { return JSONObject() }
-        var members: [(name: String, value: JSONValue)] = []
+        var members: [JSONObject.Member] = []
         var names = NameSet()
         members.reserveCapacity(NameSet.linearLimit)
         while true {
@@ -90,7 +91,7 @@ struct JSONParser {
             skipWhitespace()
             guard take(UInt8(ascii: ":")) else { throw JSONError(.malformed, at: offset) }
             skipWhitespace()
-            members.append((name.text, try value()))
+            members.append(JSONObject.Member(name: name.text, value: try value()))
             if try atEnd(UInt8(ascii: "}")) { return JSONObject(unique: members) }
         }
     }
@@ -166,7 +167,7 @@ struct JSONParser {
     private mutating func name() throws(JSONError) -> (text: String, mark: UInt64) {
         let start = offset
         if let plain = plainString(), plain.count <= min(KnownNames.maximumBytes, limits.maxStringBytes),
-            let known = KnownNames.name(input, from: start + 1, count: plain.count)
+            let known = KnownNames.name(input, from: start + 1, count: plain.count, in: known)
         {
             return (known, NameSet.mark(UnsafeBufferPointer(rebasing: input[(start + 1)..<(offset - 1)])))
         }

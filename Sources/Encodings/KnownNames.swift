@@ -2,7 +2,7 @@
 ///
 /// Nothing is decided here: what comes out has exactly the bytes that went in.
 enum KnownNames {
-    private struct Entry {
+    struct Entry: Sendable {
         var low: UInt64 = 0
         var high: UInt64 = 0
         var name = ""
@@ -17,7 +17,7 @@ enum KnownNames {
     ]
 
     /// A table whose place is a multiplication away; of two names for one place the first has it.
-    private static let table: [Entry] = {
+    static let table: [Entry] = {
         var table = [Entry](repeating: Entry(), count: 128)
         for name in names.reversed() {
             let bytes = Array(name.utf8) + [UInt8](repeating: 0, count: 16)
@@ -31,8 +31,10 @@ enum KnownNames {
 
     /// The name in `count` bytes of a text from an offset on, if it is one that is known.
     ///
+    /// - Parameter table: ``table``, which is cheaper to have at hand than to ask for.
+    ///
     /// None of the bytes is zero: a JSON string has none as plain text.
-    static func name(_ text: UnsafeBufferPointer<UInt8>, from start: Int, count: Int) -> String? {
+    static func name(_ text: UnsafeBufferPointer<UInt8>, from start: Int, count: Int, in table: [Entry]) -> String? {
         guard let (low, high) = words(text, from: start, count: count), low != 0 else { return nil }
         return table.withUnsafeBufferPointer { table in
             let place = place(low, high)

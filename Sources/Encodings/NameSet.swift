@@ -11,7 +11,7 @@ struct NameSet {
 
     /// False if `name`, which is to be the next member, was there already.
     mutating func insert(
-        _ name: (text: String, mark: UInt64), into members: [(name: String, value: JSONValue)]
+        _ name: (text: String, mark: UInt64), into members: [JSONObject.Member]
     ) -> Bool {
         guard table.isEmpty else { return insertHashed(name.text, into: members) }
         let (name, bit) = name
@@ -22,7 +22,7 @@ struct NameSet {
     }
 
     /// Goes over to hashing, with room for `capacity` names.
-    mutating func hash(_ members: [(name: String, value: JSONValue)], capacity: Int) {
+    mutating func hash(_ members: [JSONObject.Member], capacity: Int) {
         let room = UInt(max(capacity, members.count + 1))
         table = [UInt32](repeating: 0, count: 1 << (UInt.bitWidth - (room * 2).leadingZeroBitCount))
         for index in members.indices {
@@ -30,7 +30,7 @@ struct NameSet {
         }
     }
 
-    private mutating func insertHashed(_ name: String, into members: [(name: String, value: JSONValue)]) -> Bool {
+    private mutating func insertHashed(_ name: String, into members: [JSONObject.Member]) -> Bool {
         if (members.count + 1) * 2 > table.count { hash(members, capacity: members.count * 2) }
         guard let place = freePlace(name, members) else { return false }
         table[place] = UInt32(members.count + 1)
@@ -38,7 +38,7 @@ struct NameSet {
     }
 
     /// Where `name` would be put; nil if it is there.
-    private func freePlace(_ name: String, _ members: [(name: String, value: JSONValue)]) -> Int? {
+    private func freePlace(_ name: String, _ members: [JSONObject.Member]) -> Int? {
         var hasher = Hasher()
         ByteName(name).hash(into: &hasher)
         var place = hasher.finalize() & (table.count - 1)

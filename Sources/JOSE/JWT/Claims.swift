@@ -27,7 +27,7 @@ public struct Claims: Sendable {
         var notBefore: Double?
         var issuedAt: Double?
         // One pass, by index: iterating would count a reference to every name and value.
-        let list = members.members
+        let list = members.list
         for index in list.indices {
             guard let name = ShortName(list[index].name) else {
                 if list[index].name.hasSameBytes(as: ClaimName.clientID) { places.clientID = index }
@@ -92,7 +92,7 @@ public struct Claims: Sendable {
             default: places.audience
             }
         guard place >= 0 else { return .missing }
-        return switch members.members[place].value {
+        return switch members.list[place].value {
         case .string(let text): text.isEmpty && name != .audience ? .empty : .there
         case .array(let values): values.isEmpty ? .empty : .there
         default: .there
@@ -112,7 +112,7 @@ public struct Claims: Sendable {
     }
 
     private func value(_ place: Int) -> JSONValue? {
-        place < 0 ? nil : members.members[place].value
+        place < 0 ? nil : members.list[place].value
     }
 
     /// A claim that must be a string if it is there.
