@@ -3,8 +3,18 @@
 /// Two generations: what is used moves to the young one; when that is full it becomes the old one, and the one that
 /// was old goes.
 struct BoundedMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private var young: [Key: Value] = [:]
-    private var old: [Key: Value] = [:]
+    /// Key and value side by side: a dictionary keeps them in two places, and each is a wait for memory.
+    private struct Slot: Hashable, Sendable {
+        let key: Key
+        /// nil in what is only asked with.
+        var value: Value?
+
+        func hash(into hasher: inout Hasher) { self.key.hash(into: &hasher) }
+        static func == (a: Self, b: Self) -> Bool { a.key == b.key }
+    }
+
+    private var young: Set<Slot> = []
+    private var old: Set<Slot> = []
     private let half: Int
 
     init(capacity: Int) {
@@ -15,35 +25,34 @@ struct BoundedMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     subscript(key: Key) -> Value? {
         mutating get {
-            if let value = self.young[key] { return value }
-            guard let value = self.old.removeValue(forKey: key) else { return nil }
-            self.insert(value, for: key)
-            return value
+            let asked = Slot(key: key)
+            if let place = self.young.firstIndex(of: asked) { return self.young[place].value }
+            guard let found = self.old.remove(asked) else { return nil }
+            self.insert(found)
+            return found.value
         }
         set {
-            self.old[key] = nil
-            if let newValue {
-                self.insert(newValue, for: key)
-            } else {
-                self.young[key] = nil
-            }
+            let slot = Slot(key: key, value: newValue)
+            self.old.remove(slot)
+            if newValue == nil { self.young.remove(slot) } else { self.insert(slot) }
         }
     }
 
     mutating func remove(_ key: Key) -> Value? {
-        self.young.removeValue(forKey: key) ?? self.old.removeValue(forKey: key)
+        let asked = Slot(key: key)
+        return (self.young.remove(asked) ?? self.old.remove(asked))?.value
     }
 
     mutating func removeAll() {
-        self.young = [:]
-        self.old = [:]
+        self.young = []
+        self.old = []
     }
 
-    private mutating func insert(_ value: Value, for key: Key) {
-        if self.young.count >= self.half, self.young[key] == nil {
+    private mutating func insert(_ slot: Slot) {
+        if self.young.count >= self.half, !self.young.contains(slot) {
             self.old = self.young
-            self.young = [:]
+            self.young = []
         }
-        self.young[key] = value
+        self.young.update(with: slot)
     }
 }

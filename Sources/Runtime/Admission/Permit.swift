@@ -3,25 +3,24 @@ import StateSurface
 /// Evidence that a session was live and open to somebody at the time of asking. Only the checks in this file make one,
 /// so whatever takes a permit cannot be reached without them.
 package struct Permit: Sendable, Equatable {
-    package let sessionID: String
-    package let state: SessionState
-    /// The owner; both nil while the session is anonymous.
-    package let tenantID: String?
-    package let userID: String?
-    /// The session's epoch. A session with a higher one has outgrown this permit.
-    package let epoch: Int64
-    package let familyID: String?
-    /// When the session ends at the latest, however much it is used.
-    package let absoluteExpiresAt: Milliseconds
+    private let entry: SessionView.Entry
 
-    fileprivate init(_ entry: SessionView.Entry) {
-        self.sessionID = entry.id
-        self.state = SessionState(entry.state)
-        self.tenantID = entry.tenantID
-        self.userID = entry.userID
-        self.epoch = entry.epoch
-        self.familyID = entry.familyID
-        self.absoluteExpiresAt = entry.absoluteExpiresAt
+    package var sessionID: String { self.entry.id }
+    package var state: SessionState { SessionState(self.entry.state) }
+    /// The owner; both nil while the session is anonymous.
+    package var tenantID: String? { self.entry.tenantID }
+    package var userID: String? { self.entry.userID }
+    /// The session's epoch. A session with a higher one has outgrown this permit.
+    package var epoch: Int64 { self.entry.epoch }
+    package var familyID: String? { self.entry.familyID }
+    /// When the session ends at the latest, however much it is used.
+    package var absoluteExpiresAt: Milliseconds { self.entry.absoluteExpiresAt }
+
+    fileprivate init(_ entry: SessionView.Entry) { self.entry = entry }
+
+    package static func == (a: Self, b: Self) -> Bool {
+        a.sessionID == b.sessionID && a.state == b.state && a.tenantID == b.tenantID && a.userID == b.userID
+            && a.epoch == b.epoch && a.familyID == b.familyID && a.absoluteExpiresAt == b.absoluteExpiresAt
     }
 }
 
@@ -46,7 +45,7 @@ enum Admit {
     /// A live, authenticated session, to its owner.
     static func owner(_ owner: SessionOwner, to entry: SessionView.Entry?, now: Milliseconds) -> Permit? {
         guard let entry, entry.state == .authenticated, entry.isLive(at: now),
-            owner.owns(tenantID: entry.tenantID, userID: entry.userID)
+            entry.isOwned(by: owner)
         else { return nil }
         return Permit(entry)
     }

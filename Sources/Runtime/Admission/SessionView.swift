@@ -7,29 +7,45 @@ import Synchronization
 /// not asked for lately goes first.
 package final class SessionView: Sendable {
     /// What of a session decides whether a request may pass.
-    struct Entry: Sendable, Equatable {
-        let id: String
+    ///
+    /// A class: who is let in holds on to it, and takes no copy of what it says.
+    final class Entry: Sendable {
+        // What every request asks for lies together, in front.
         let state: StoredSessionState
         let tenantID: String?
-        let userID: String?
-        let epoch: Int64
-        let familyID: String?
-        let secretHash: [UInt8]
+        private let owner: PackedName?
         let idleTimeout: Milliseconds
         let absoluteExpiresAt: Milliseconds
-        var lastSeenAt: Milliseconds
+        private let lastSeen: Atomic<Milliseconds>
+        let epoch: Int64
+        let id: String
+        let userID: String?
+        let familyID: String?
+        let secretHash: [UInt8]
 
         init(_ record: SessionRecord) {
             self.id = record.id
             self.state = record.state
             self.tenantID = record.tenantID
             self.userID = record.userID
+            self.owner = record.userID.map { PackedName($0) }
             self.epoch = record.epoch
             self.familyID = record.familyID
             self.secretHash = record.secretHash
             self.idleTimeout = record.idleTimeout
             self.absoluteExpiresAt = record.absoluteExpiresAt
-            self.lastSeenAt = record.lastSeenAt
+            self.lastSeen = Atomic(record.lastSeenAt)
+        }
+
+        var lastSeenAt: Milliseconds {
+            get { self.lastSeen.load(ordering: .relaxed) }
+            set { self.lastSeen.store(newValue, ordering: .relaxed) }
+        }
+
+        /// Whether the session is this user's, compared byte for byte.
+        func isOwned(by asked: SessionOwner) -> Bool {
+            guard let tenantID, let owner else { return false }
+            return tenantID.hasSameBytes(as: asked.tenantID) && owner == PackedName(asked.userID)
         }
 
         func isLive(at now: Milliseconds) -> Bool {
@@ -63,7 +79,8 @@ package final class SessionView: Sendable {
     // MARK: Asking
 
     func entry(id: String) -> Entry? {
-        self.shard(of: id).withLock { $0.memory[id] }
+        let key = PackedName(id)
+        return self.shard(of: key).withLock { $0.memory[key] }
     }
 
     func entry(secretHash: [UInt8]) -> Entry? {
@@ -82,9 +99,10 @@ package final class SessionView: Sendable {
     @discardableResult
     func remember(_ record: SessionRecord, readAfter mark: Mark) -> Bool {
         let entry = Entry(record)
-        let remembered = self.shard(of: record.id).withLock { shard in
+        let key = PackedName(record.id)
+        let remembered = self.shard(of: key).withLock { shard in
             guard !shard.forgotten.contains(record.id, after: mark.changes) else { return false }
-            shard.memory[record.id] = entry
+            shard.memory[key] = entry
             return true
         }
         // The index needs no such care: what it leads to is compared with the secret it was asked for.
@@ -95,11 +113,11 @@ package final class SessionView: Sendable {
     /// Moves the last use of a remembered session forward.
     /// - Returns: whether the use is worth writing down: not when one was noted within `resolution`.
     func touch(id: String, at now: Milliseconds, resolution: Milliseconds) -> Bool {
-        self.shard(of: id).withLock { shard in
-            guard var entry = shard.memory[id] else { return true }
+        let key = PackedName(id)
+        return self.shard(of: key).withLock { shard in
+            guard let entry = shard.memory[key] else { return true }
             guard now.subtractingReportingOverflow(entry.lastSeenAt).partialValue >= resolution else { return false }
             entry.lastSeenAt = now
-            shard.memory[id] = entry
             return true
         }
     }
@@ -107,9 +125,10 @@ package final class SessionView: Sendable {
     // MARK: Forgetting
 
     func forget(id: String) {
-        let old = self.shard(of: id).withLock { shard in
+        let key = PackedName(id)
+        let old = self.shard(of: key).withLock { shard in
             shard.forgotten.append(id, change: self.nextChange())
-            return shard.memory.remove(id)
+            return shard.memory.remove(key)
         }
         if let old { self.shard(of: old.secretHash).withLock { _ = $0.remove(old.secretHash) } }
     }
@@ -132,8 +151,8 @@ package final class SessionView: Sendable {
         self.entries.reduce(0) { sum, shard in sum + shard.withLock { $0.memory.count } }
     }
 
-    private func shard(of id: String) -> Shard<EntryShard> {
-        self.entries[Int(UInt(bitPattern: id.hashValue) % UInt(Self.shardCount))]
+    private func shard(of key: PackedName) -> Shard<EntryShard> {
+        self.entries[key.shard(of: Self.shardCount)]
     }
 
     private func shard(of secretHash: [UInt8]) -> Shard<BoundedMemory<[UInt8], String>> {
@@ -143,7 +162,7 @@ package final class SessionView: Sendable {
 
 /// Entries, and which of them were forgotten lately.
 private struct EntryShard: Sendable {
-    var memory: BoundedMemory<String, SessionView.Entry>
+    var memory: BoundedMemory<PackedName, SessionView.Entry>
     var forgotten = Forgotten()
 
     init(capacity: Int) {

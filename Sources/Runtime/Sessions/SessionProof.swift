@@ -14,7 +14,7 @@ package struct SessionOwner: Sendable, Hashable {
     /// Compared byte for byte: two spellings of one text are two owners.
     func owns(tenantID: String?, userID: String?) -> Bool {
         guard let tenantID, let userID else { return false }
-        return tenantID.utf8.elementsEqual(self.tenantID.utf8) && userID.utf8.elementsEqual(self.userID.utf8)
+        return tenantID.hasSameBytes(as: self.tenantID) && userID.hasSameBytes(as: self.userID)
     }
 
     func owns(_ record: SessionRecord) -> Bool {
