@@ -2,6 +2,9 @@
 
 SHELL := /bin/sh
 PRODUCT := gatehouse
+# The same for everything that is measured, so that nothing is built twice.
+RELEASE := --configuration release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
+	-Xswiftc -cross-module-optimization
 
 .PHONY: help run test lint format build bench-edge bench-sockets bench-sessions bench-jose fuzz-jose clean
 
@@ -38,8 +41,7 @@ format:
 # updates reach it.
 build:
 	@.ci/install-dependencies run
-	swift build --configuration release --product $(PRODUCT) --static-swift-stdlib -Xlinker -s \
-		-Xswiftc -enforce-exclusivity=unchecked
+	swift build $(RELEASE) --product $(PRODUCT) -Xlinker -s
 
 # Two cores: the server under test has one, load and upstream the other.
 bench-edge bench-sockets:
@@ -51,7 +53,7 @@ bench-edge bench-sockets:
 bench-sessions:
 	@.ci/install-dependencies bench
 	@if [ -z "$$GATEHOUSE_BINARY" ]; then $(MAKE) --no-print-directory build; fi
-	@if [ -z "$$SESSION_BENCH" ]; then BENCH=1 swift build --configuration release --product session-bench; fi
+	@if [ -z "$$SESSION_BENCH" ]; then BENCH=1 swift build $(RELEASE) --product session-bench; fi
 	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Benchmarks/Sessions/run.py
 
 bench-jose:

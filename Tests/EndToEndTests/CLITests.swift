@@ -150,6 +150,31 @@ import Testing
         }
     }
 
+    @Test("token verify --lines answers each line in its order, and one refusal is enough for exit 1")
+    func lines() async throws {
+        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        defer { gateway.stop() }
+        let token = try gateway.login(.ada).token
+        let set = gateway.directory.appendingPathComponent("set.json").path
+        try gateway.request("GET", "/.well-known/jwks.json").text.write(toFile: set, atomically: true, encoding: .utf8)
+        func verify(_ lines: [String], _ more: String...) throws -> CommandResult {
+            try GatewayProcess.run(
+                ["token", "verify", "--jwks", set, "--lines"] + more, in: gateway.directory,
+                input: lines.map { $0 + "\n" }.joined(), stateful: false)
+        }
+        let good = try verify([token, token])
+        #expect(good.status == 0 && good.output == "verified\nverified\n")
+        let mixed = try verify([token, "\(token.dropLast(6))AAAAAA", "", "no token", token])
+        #expect(mixed.status == 1)
+        #expect(
+            mixed.output.split(separator: "\n") == [
+                "verified", "refused signature_invalid", "refused malformed", "refused malformed", "verified",
+            ])
+        let json = try verify([token, "x"], "--json", "--signature-only")
+        #expect(json.status == 1 && json.output.split(separator: "\n").count == 2)
+        #expect(json.output.hasPrefix(#"{"verified":true"#) && json.output.contains(#""verified":false"#))
+    }
+
     @Test("token inspect says what a token holds, escapes what a terminal would obey, and never calls it valid")
     func inspect() async throws {
         let gateway = try await GatewayProcess.start("", users: [])

@@ -96,6 +96,8 @@ enum SessionBench {
         return start.duration(to: .now)
     }
 
+    private static let batch = 64
+
     private static func lookup(_ store: any StateSurface, count: Int) async throws {
         let before = residentMemory()
         let runtime = Runtime(state: store, cop: TrafficCop(clock: clock), clock: clock)
@@ -113,7 +115,6 @@ enum SessionBench {
         print("resident_mebibytes", residentMemory() >> 20)
         print("bytes_per_session", (residentMemory() - before) / count)
 
-        // The names are made first: only the lookup is measured.
         var dice = SystemRandomNumberGenerator()
         let asked = (0..<200_000).map { _ in Int.random(in: 0..<count, using: &dice) }
             .map { (BenchNames.session($0), BenchNames.user($0)) }
@@ -121,13 +122,23 @@ enum SessionBench {
         var granted = 0
         var best = Double.infinity
         for _ in 0..<5 {
-            let start = ContinuousClock.now
-            for (session, user) in asked {
-                if case .granted = runtime.view.admit(sessionID: session, tenantID: "bench", userID: user, now: now) {
-                    granted += 1
+            var spent = Duration.zero
+            for start in stride(from: 0, to: asked.count, by: batch) {
+                // The names are at hand, as those of a request are that has just been read: only the lookup is measured.
+                let names = asked[start..<min(start + batch, asked.count)].map {
+                    (
+                        String(decoding: Array($0.0.utf8), as: UTF8.self),
+                        String(decoding: Array($0.1.utf8), as: UTF8.self)
+                    )
                 }
+                let begin = ContinuousClock.now
+                for (session, user) in names {
+                    let admission = runtime.view.admit(sessionID: session, tenantID: "bench", userID: user, now: now)
+                    if case .granted = admission { granted += 1 }
+                }
+                spent += begin.duration(to: .now)
             }
-            best = min(best, start.duration(to: .now) / .nanoseconds(1) / Double(asked.count))
+            best = min(best, spent / .nanoseconds(1) / Double(asked.count))
         }
         print("lookup_nanoseconds", BenchFigure.whole(best))
         print("lookups_granted_percent", granted * 100 / (asked.count * 5))
