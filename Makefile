@@ -6,7 +6,7 @@ PRODUCT := gatehouse
 RELEASE := --configuration release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -cross-module-optimization
 
-.PHONY: help run test lint format build bench-edge bench-sockets bench-sessions bench-jose fuzz-jose clean
+.PHONY: help run test lint format build bench-edge bench-sockets bench-sessions bench-jose fuzz-jose fuzz-wire clean
 
 help:
 	@echo 'make run     install what is missing, build, make a demo account, serve'
@@ -19,6 +19,7 @@ help:
 	@echo 'make bench-sessions durable sessions on SQLite and PostgreSQL, memory, two nodes'
 	@echo 'make bench-jose     tokens beside libcrypto alone, JWTKit, libjwt and PyJWT'
 	@echo 'make fuzz-jose      a minute of libFuzzer for each parser of tokens and keys (FUZZ_SECONDS)'
+	@echo 'make fuzz-wire  the same for the HTTP wire, beside llhttp'
 	@echo 'make clean   remove what was built'
 
 run:
@@ -62,6 +63,9 @@ bench-jose:
 
 fuzz-jose:
 	@.ci/fuzz-jose
+
+fuzz-wire:
+	@.ci/fuzz-wire
 
 clean:
 	rm -rf .build

@@ -165,7 +165,9 @@ if ProcessInfo.processInfo.environment["BENCH"] != nil {
 // `FUZZ=1` adds the fuzzer and its instrumentation; without it, nothing here exists.
 if fuzzing {
     let instrumented: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]
-    for target in package.targets where ["Encodings", "Libcrypto", "JOSE"].contains(target.name) {
+    // The fuzzer of the wire compares with the same reference as the tests, whose files it links to.
+    package.targets.removeAll { $0.type == .test }
+    for target in package.targets where ["Encodings", "Libcrypto", "JOSE", "HTTPWire"].contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + instrumented
     }
     package.targets.append(
@@ -173,6 +175,18 @@ if fuzzing {
             name: "FuzzJOSE", dependencies: ["JOSE", "Encodings"], path: "Fuzzing/JOSE",
             swiftSettings: instrumented + [.unsafeFlags(["-parse-as-library"])],
             // gold gives up on what the sanitizer adds.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]))
+    package.targets.append(
+        .executableTarget(
+            name: "FuzzHTTPWire",
+            dependencies: [
+                "HTTPWire",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            path: "Fuzzing/HTTPWire",
+            swiftSettings: instrumented + [.unsafeFlags(["-parse-as-library"])],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]))
 }
 

@@ -17,9 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from harness.measure import REPETITIONS, SECONDS, Table
 from harness.place import HERE, LOAD_CORE, Place, free_port, pinned, resident_bytes
-from harness.servers import EMAIL, PASSWORD, TENANT
+from harness.servers import BINARY, EMAIL, PASSWORD, TENANT
 
-BINARY = Path(os.environ.get("GATEHOUSE_BINARY", HERE.parent / ".build/release/gatehouse")).resolve()
 BENCH = Path(os.environ.get("SESSION_BENCH", HERE.parent / ".build/release/session-bench")).resolve()
 MILLION = int(os.environ.get("BENCH_SESSIONS", "1000000"))
 

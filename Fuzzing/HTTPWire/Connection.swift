@@ -1,0 +1,1 @@
+../../Tests/HTTPWireTests/Connection.swift
