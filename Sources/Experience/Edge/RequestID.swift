@@ -16,7 +16,11 @@ struct RequestID: Sendable {
         self.count = count
     }
 
-    var text: String { prefix + RequestID.padded(count, to: Self.countLength) }
+    var text: String {
+        var buffer = ByteBuffer()
+        write(to: &buffer)
+        return String(buffer: buffer)
+    }
 
     func write(to buffer: inout ByteBuffer) {
         buffer.writeString(prefix)

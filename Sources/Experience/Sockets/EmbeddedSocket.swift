@@ -100,7 +100,10 @@ final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         end()
     }
 
-    func drain() { close(code: LeaseEnd.draining.closeCode, reason: LeaseEnd.draining.reason) }
+    func drain() {
+        leaseEnded(.draining)
+        settle()
+    }
 
     /// The application can take messages again.
     func resume() {
