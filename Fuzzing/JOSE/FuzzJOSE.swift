@@ -1,23 +1,13 @@
 import Foundation
 
-// One libFuzzer target for each parser; FUZZ_PARSER names the one to run. SwiftPM links with a main of its own name
-// for the target, which hands over to libFuzzer's driver.
+// One libFuzzer target for each parser; FUZZ_PARSER names the one to run.
 
 private let parser = ProcessInfo.processInfo.environment["FUZZ_PARSER"].flatMap(FuzzProperties.init(rawValue:)) ?? .jws
 
-public typealias FuzzTarget = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-public typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<Arguments>, _ target: FuzzTarget
-)
-    -> CInt
-
+/// The `main` of the fuzzer.
 @_cdecl("FuzzJOSE_main")
 public func fuzzMain(_ count: CInt, _ arguments: Arguments) -> CInt {
-    var (count, arguments) = (count, arguments)
-    return runDriver(&count, &arguments) { start, length in
+    fuzz(count, arguments) { start, length in
         if let violation = parser.violation(Array(UnsafeBufferPointer(start: start, count: length))) {
             fatalError(violation)
         }
