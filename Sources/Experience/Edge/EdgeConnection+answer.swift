@@ -16,14 +16,16 @@ extension EdgeConnection: ResponseWriter {
     func sendContinue() {
         guard isAwaitingContinue, !isAnswerStarted, let context else { return }
         isAwaitingContinue = false
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
+        write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"), to: context)
+        flushOutput(context)
     }
 
     func sendInterim(_ head: ByteBuffer, isContinue: Bool) {
         guard !isVersion10, !isAnswerStarted, let context else { return }
         // Any other interim answer leaves the client waiting for leave to send its body.
         if isContinue { isAwaitingContinue = false }
-        context.writeAndFlush(wrapOutboundOut(head), promise: nil)
+        write(head, to: context)
+        flushOutput(context)
     }
 
     func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming) {
@@ -51,7 +53,7 @@ extension EdgeConnection: ResponseWriter {
     /// Writes the head, with a small body of known length behind it: one piece for the kernel instead of two.
     private func writeHead(with body: ByteBuffer?, _ context: ChannelHandlerContext) -> Bool {
         guard var out = pendingHead.take() else { return false }
-        defer { context.write(wrapOutboundOut(out), promise: nil) }
+        defer { write(out, to: context) }
         guard let body, body.readableBytes <= Self.smallBody else { return false }
         out.writeImmutableBuffer(body)
         return true
@@ -65,18 +67,18 @@ extension EdgeConnection: ResponseWriter {
         switch framing {
         case .none: return
         case .length:
-            if !writeHead(with: bytes, context) { context.write(wrapOutboundOut(bytes), promise: nil) }
+            if !writeHead(with: bytes, context) { write(bytes, to: context) }
         case .stream:
             _ = writeHead(with: nil, context)
             if isVersion10 {
-                context.write(wrapOutboundOut(bytes), promise: nil)
+                write(bytes, to: context)
                 return
             }
             var size = ByteBuffer()
             HeadWriter.chunkHeader(length: bytes.readableBytes, to: &size)
-            context.write(wrapOutboundOut(size), promise: nil)
-            context.write(wrapOutboundOut(bytes), promise: nil)
-            context.write(wrapOutboundOut(Self.lineEnd), promise: nil)
+            write(size, to: context)
+            write(bytes, to: context)
+            write(Self.lineEnd, to: context)
         }
     }
 
@@ -92,7 +94,7 @@ extension EdgeConnection: ResponseWriter {
         exchange = nil
         _ = writeHead(with: nil, context)
         if framing == .stream, !isVersion10, !isHeadRequest {
-            context.write(wrapOutboundOut(Self.lastChunk), promise: nil)
+            write(Self.lastChunk, to: context)
         }
         flush()
         isBodyPaused = false
@@ -147,7 +149,8 @@ extension EdgeConnection: ResponseWriter {
         phase = .tunnel
         self.tunnel = tunnel
         deadline.rest()
-        context.writeAndFlush(wrapOutboundOut(head), promise: nil)
+        write(head, to: context)
+        flushOutput(context)
         tunnel.opened(on: channel)
         if inbound.readableBytes > 0 {
             let early = inbound
@@ -163,7 +166,10 @@ extension EdgeConnection: ResponseWriter {
         resumeReading()
     }
 
-    func writeTunnel(_ bytes: ByteBuffer) { context?.write(wrapOutboundOut(bytes), promise: nil) }
+    func writeTunnel(_ bytes: ByteBuffer) {
+        if let context { write(bytes, to: context) }
+    }
+
     func flushTunnel() { flush() }
     func flushTunnelNow() { flushNow() }
 

@@ -61,6 +61,7 @@ extension EdgeConnection: DeadlineHolder {
         discardBudget = 1024 * 1024
         deadline.arm(after: services.idleTimeout)
         let written = eventLoop.makePromise(of: Void.self)
+        flushNow()
         context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: written)
         let me = NIOLoopBound(self, eventLoop: eventLoop)
         written.futureResult.whenComplete { _ in me.value.closeOutput() }

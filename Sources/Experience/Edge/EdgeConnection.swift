@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// Reads heads and bodies with `HTTPWire`, hands each request to `Dispatcher`, which gives it an ``Exchange``, and writes
 /// the answers in order. After an upgrade its bytes belong to a ``Tunnel``.
-final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable {
+final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -61,6 +61,8 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
     /// As the last event told; asking the channel costs more.
     private var isWritable = true
     private var isFlushPending = false
+    /// What goes to the client goes through this.
+    var output: DirectOutput
     private(set) var wasReset = false
     var isDraining = false
 
@@ -71,6 +73,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
         self.origin = origin
         self.scanner = HeadScanner(limits: services.wireLimits)
         self.requestID = loop.nextRequestID()
+        self.output = DirectOutput(isPlain: !origin.isTLS && !origin.isStream)
         self.deadline = ConnectionDeadline(loop.deadlines)
         self.exchangeDeadline = ConnectionDeadline(loop.deadlines)
     }
@@ -92,12 +95,12 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
 
     func flushNow() {
         isFlushPending = false
-        context?.flush()
+        if let context { flushOutput(context) }
     }
 
     /// Before the channel closes: what was written before has been sent.
     func flushIfPending() {
-        if isFlushPending { context?.flush() }
+        if isFlushPending { flushNow() }
     }
 
     // MARK: Channel events
@@ -145,6 +148,18 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
     func read(context: ChannelHandlerContext) {
         if wantsBytes { context.read() } else { isReadPending = true }
     }
+
+    // A tunnel's application writes to the channel, and must not overtake what is held.
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if promise == nil {
+            write(unwrapOutboundIn(data), to: context)
+        } else {
+            write(data, promise: promise, to: context)
+        }
+    }
+
+    func flush(context: ChannelHandlerContext) { flushOutput(context) }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         isWritable = context.channel.isWritable

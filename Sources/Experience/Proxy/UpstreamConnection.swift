@@ -15,7 +15,7 @@ protocol UpstreamUser: AnyObject {
 }
 
 /// One connection to an upstream: lent to one exchange at a time.
-final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable {
+final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -34,8 +34,9 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
     /// How many exchanges it has served before the current one.
     private(set) var served = 0
 
-    init(channel: any Channel, pool: UpstreamPool, member: Int) {
+    init(channel: any Channel, pool: UpstreamPool, member: Int, isTLS: Bool) {
         self.channel = channel
+        self.output = DirectOutput(isPlain: !isTLS)
         self.pool = pool
         self.member = member
     }
@@ -44,6 +45,7 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
     var isUsable: Bool { isOpen }
     private(set) var isWritable = true
     private var isFlushPending = false
+    var output: DirectOutput
 
     func lend(to user: any UpstreamUser) {
         self.user = user
@@ -63,7 +65,10 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
         }
     }
 
-    func write(_ bytes: ByteBuffer) { context?.write(wrapOutboundOut(bytes), promise: nil) }
+    func write(_ bytes: ByteBuffer) {
+        if let context { write(bytes, to: context) }
+    }
+
     /// Takes effect when the loop is through with what has arrived.
     func flush() {
         guard !isFlushPending else { return }
@@ -73,7 +78,7 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
 
     func flushNow() {
         isFlushPending = false
-        context?.flush()
+        if let context { flushOutput(context) }
     }
 
     func close() {
@@ -96,6 +101,8 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
     func read(context: ChannelHandlerContext) {
         if user?.wantsUpstreamBytes ?? true { context.read() } else { isReadPending = true }
     }
+
+    func flush(context: ChannelHandlerContext) { flushOutput(context) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let user else {

@@ -102,7 +102,8 @@ final class UpstreamPool {
                     }
                     // Where the connection is no TCP connection there is nothing to keep alive.
                     try? channel.syncOptions?.setOption(.socketOption(.so_keepalive), value: 1)
-                    let connection = UpstreamConnection(channel: channel, pool: pool.value, member: index)
+                    let connection = UpstreamConnection(
+                        channel: channel, pool: pool.value, member: index, isTLS: target.isTLS)
                     try channel.pipeline.syncOperations.addHandler(connection)
                     made.value = connection
                 }
