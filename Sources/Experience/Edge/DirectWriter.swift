@@ -41,12 +41,10 @@ extension DirectWriter {
 
 /// What a ``DirectWriter`` has written and not flushed yet, and the way to its socket.
 struct DirectOutput {
-    private typealias Core = any NIOTransportAccessibleChannelCore<NIOBSDSocket.Handle>
-
     private enum Socket {
         /// Not asked for yet.
         case unknown
-        case known(Core)
+        case known(ChannelSocket)
         /// There are handlers between this one and the socket, or there is no socket.
         case none
     }
@@ -95,22 +93,19 @@ struct DirectOutput {
     }
 
     private mutating func send(_ bytes: ByteBuffer, on channel: any Channel) -> Int {
-        guard let core = core(of: channel) else { return 0 }
-        // The channel vouches for the handle: it throws where the socket has been closed.
-        let sent = try? core.withUnsafeTransport { handle in
-            bytes.withUnsafeReadableBytes { Self.send(handle, $0) }
-        }
+        guard let socket = socket(of: channel) else { return 0 }
+        let sent = socket.withHandle { handle in bytes.withUnsafeReadableBytes { Self.send(handle, $0) } }
         return max(0, sent ?? 0)
     }
 
-    private mutating func core(of channel: any Channel) -> Core? {
+    private mutating func socket(of channel: any Channel) -> ChannelSocket? {
         switch socket {
-        case .known(let core): return core
+        case .known(let known): return known
         case .none: return nil
         case .unknown:
-            let core = channel._channelCore as? Core
-            socket = core.map(Socket.known) ?? .none
-            return core
+            let found = ChannelSocket(channel)
+            socket = found.map(Socket.known) ?? .none
+            return found
         }
     }
 

@@ -12,6 +12,13 @@ final class UpstreamPool {
         var active = 0
         var failures = 0
         var restsUntil = NIODeadline.uptimeNanoseconds(0)
+        /// Made once: making it costs as much as the connection.
+        var bootstrap: ClientBootstrap?
+    }
+
+    /// What a bootstrap knows of the pool that keeps it.
+    private struct WeakPool {
+        weak var pool: UpstreamPool?
     }
 
     private let loop: any EventLoop
@@ -22,6 +29,8 @@ final class UpstreamPool {
     private let connectTimeout: TimeAmount
     private var members: [Member]
     private var turn = 0
+    /// The connection whose channel was made last.
+    private var made: UpstreamConnection?
     /// What goes before every path, and the name of the upstream: those of the member named first hold for all.
     let basePath: [UInt8]
     let authority: String
@@ -86,37 +95,12 @@ final class UpstreamPool {
     /// Opens a new connection to the member.
     func connect(_ index: Int) -> EventLoopFuture<UpstreamConnection> {
         members[index].active += 1
-        let target = members[index].target
-        let tls = target.isTLS ? self.tls : nil
-        let serverName = self.serverName ?? target.serverName
+        made = nil
         let pool = NIOLoopBound(self, eventLoop: loop)
-        let made = NIOLoopBoundBox<UpstreamConnection?>(nil, eventLoop: loop)
-        let bootstrap = ClientBootstrap(group: loop)
-            .connectTimeout(connectTimeout)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if target.isTLS {
-                        guard let tls else { throw ChannelError.operationUnsupported }
-                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName)
-                        try channel.pipeline.syncOperations.addHandler(handler)
-                    }
-                    // Where the connection is no TCP connection there is nothing to keep alive.
-                    try? channel.syncOptions?.setOption(.socketOption(.so_keepalive), value: 1)
-                    let connection = UpstreamConnection(
-                        channel: channel, pool: pool.value, member: index, isTLS: target.isTLS)
-                    try channel.pipeline.syncOperations.addHandler(connection)
-                    made.value = connection
-                }
-            }
-        let opened: EventLoopFuture<any Channel>
-        switch (target.socketAddress, target.address) {
-        case (let address?, _): opened = bootstrap.connect(to: address)
-        case (nil, .host(let host, let port)): opened = bootstrap.connect(host: host, port: port)
-        case (nil, .unixSocket(let path)): opened = bootstrap.connect(unixDomainSocketPath: path)
-        }
-        let connected = opened.flatMapThrowing { channel in
+        let connected = open(members[index].target, with: bootstrap(for: index)).flatMapThrowing { channel in
             // A name with several addresses makes a channel for each, of which one wins.
-            if let connection = made.value, connection.channel === channel { return connection }
+            let made = pool.value.made.take()
+            if let made, made.channel === channel { return made }
             return try channel.pipeline.syncOperations.handler(type: UpstreamConnection.self)
         }
         connected.assumeIsolated().whenComplete { result in
@@ -126,6 +110,51 @@ final class UpstreamPool {
             }
         }
         return connected
+    }
+
+    private func bootstrap(for index: Int) -> ClientBootstrap {
+        if let known = members[index].bootstrap { return known }
+        let pool = NIOLoopBound(WeakPool(pool: self), eventLoop: loop)
+        let bootstrap = ClientBootstrap(group: loop)
+            .connectTimeout(connectTimeout)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let pool = pool.value.pool else { throw ChannelError.ioOnClosedChannel }
+                    try pool.prepare(channel, index)
+                }
+            }
+        members[index].bootstrap = bootstrap
+        return bootstrap
+    }
+
+    private func prepare(_ channel: any Channel, _ index: Int) throws {
+        let target = members[index].target
+        if target.isTLS {
+            guard let tls else { throw ChannelError.operationUnsupported }
+            let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName ?? target.serverName)
+            try channel.pipeline.syncOperations.addHandler(handler)
+        }
+        // A connection keeps its first buffer: the usual answer's size, growing where that is short.
+        try channel.syncOptions?.setOption(
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 64 * 1024))
+        KeepAlive.turnOn(channel)
+        let connection = UpstreamConnection(channel: channel, pool: self, member: index, isTLS: target.isTLS)
+        try channel.pipeline.syncOperations.addHandler(connection)
+        made = connection
+    }
+
+    private func open(_ target: UpstreamTarget, with bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
+        switch (target.socketAddress, target.address) {
+        case (let address?, _):
+            guard target.isLocal else { return bootstrap.connect(to: address) }
+            switch LocalConnection.open(address) {
+            case .connected(let socket): return bootstrap.withConnectedSocket(socket)
+            case .failed(let code): return loop.makeFailedFuture(IOError(errnoCode: code, reason: "connect"))
+            case .undecided: return bootstrap.connect(to: address)
+            }
+        case (nil, .host(let host, let port)): return bootstrap.connect(host: host, port: port)
+        case (nil, .unixSocket(let path)): return bootstrap.connect(unixDomainSocketPath: path)
+        }
     }
 
     /// Back after a complete and clean exchange.

@@ -11,6 +11,8 @@ struct UpstreamTarget: Sendable, Hashable {
     let isTLS: Bool
     /// The address, where it needs no resolver.
     let socketAddress: SocketAddress?
+    /// Whether that address is on this machine.
+    let isLocal: Bool
     /// What goes before every forwarded path, without a trailing slash.
     let basePath: [UInt8]
 
@@ -21,6 +23,7 @@ struct UpstreamTarget: Sendable, Hashable {
             guard path.hasPrefix("/") else { return nil }
             address = .unixSocket(path)
             socketAddress = try? SocketAddress(unixDomainSocketPath: path)
+            isLocal = true
             isTLS = false
             basePath = []
             return
@@ -35,7 +38,9 @@ struct UpstreamTarget: Sendable, Hashable {
         guard let host, !host.isEmpty, !authority.contains("@") else { return nil }
         guard let port = port.isEmpty ? (isTLS ? 443 : 80) : UInt16(port).map(Int.init), port > 0 else { return nil }
         self.address = .host(host, port: port)
-        self.socketAddress = try? SocketAddress(ipAddress: host, port: port)
+        let address = try? SocketAddress(ipAddress: host, port: port)
+        self.socketAddress = address
+        self.isLocal = address.map(LocalConnection.isLocal) ?? false
         self.isTLS = isTLS
         self.basePath = path
     }

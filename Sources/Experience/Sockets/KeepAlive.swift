@@ -10,34 +10,39 @@ import Musl
 /// Finds peers that have vanished without a word, where no frame may be put into the stream to ask them.
 enum KeepAlive {
     /// Seconds of silence before the first probe, and between probes. The time below ends what answers none.
-    private static let idle: Int = 30
-    private static let interval: Int = 10
+    private static let idle: CInt = 30
+    private static let interval: CInt = 10
     /// Milliseconds after which bytes that nobody acknowledged end the connection.
-    private static let userTimeout: Int = 60_000
+    private static let userTimeout: CInt = 60_000
+
+    /// Turns the probes on; where the connection is no TCP connection there is nothing to keep alive.
+    static func turnOn(_ channel: any Channel) {
+        withSocket(of: channel) { set(SOL_SOCKET, SO_KEEPALIVE, 1, on: $0) }
+    }
 
     /// Sets the probes on the TCP connection under a channel; others, such as Unix sockets, have no use for them.
     static func arm(_ channel: any Channel) {
         #if os(Linux)
-        guard let transport = transport(of: channel), transport.remoteAddress?.port != nil else { return }
-        set(.init(rawValue: TCP_KEEPIDLE), idle, on: transport)
-        set(.init(rawValue: TCP_KEEPINTVL), interval, on: transport)
-        set(.init(rawValue: TCP_USER_TIMEOUT), userTimeout, on: transport)
+        withSocket(of: channel) { socket in
+            set(CInt(IPPROTO_TCP), TCP_KEEPIDLE, idle, on: socket)
+            set(CInt(IPPROTO_TCP), TCP_KEEPINTVL, interval, on: socket)
+            set(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, userTimeout, on: socket)
+        }
         #endif
     }
 
     /// The same for the client's side, which has inherited the probes from its listener.
     static func armClient(_ channel: any Channel) {
         #if os(Linux)
-        guard let transport = transport(of: channel), transport.remoteAddress?.port != nil else { return }
-        set(.init(rawValue: TCP_USER_TIMEOUT), userTimeout, on: transport)
+        withSocket(of: channel) { set(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, userTimeout, on: $0) }
         #endif
     }
 
     /// Sets the probes for all connections that a listener will accept.
     static func prepare(_ bootstrap: ServerBootstrap) -> ServerBootstrap {
         #if os(Linux)
-        bootstrap.serverChannelOption(option(TCP_KEEPIDLE), value: SocketOptionValue(idle))
-            .serverChannelOption(option(TCP_KEEPINTVL), value: SocketOptionValue(interval))
+        bootstrap.serverChannelOption(option(TCP_KEEPIDLE), value: SocketOptionValue(Int(idle)))
+            .serverChannelOption(option(TCP_KEEPINTVL), value: SocketOptionValue(Int(interval)))
         #else
         bootstrap
         #endif
@@ -47,14 +52,21 @@ enum KeepAlive {
         ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: name))
     }
 
-    /// A stream's connection is its parent; an accepted connection's parent is the listener.
+    /// The TCP socket under a channel. A stream's connection is its parent; an accepted connection's is the listener.
+    private static func withSocket(of channel: any Channel, _ body: (NIOBSDSocket.Handle) -> Void) {
+        guard let transport = transport(of: channel), transport.remoteAddress?.port != nil else { return }
+        // Set by hand: an option of the channel's costs more than the call that it comes to.
+        ChannelSocket(transport)?.withHandle(body)
+    }
+
     private static func transport(of channel: any Channel) -> (any Channel)? {
         if channel is any SocketOptionProvider { return channel }
         return channel.parent.flatMap { $0 is any SocketOptionProvider ? $0 : nil }
     }
 
-    private static func set(_ name: NIOBSDSocket.Option, _ value: Int, on channel: any Channel) {
-        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: name)
-        try? channel.syncOptions?.setOption(option, value: SocketOptionValue(value))
+    private static func set(_ level: CInt, _ name: CInt, _ value: CInt, on socket: NIOBSDSocket.Handle) {
+        var value = value
+        // A socket that is gone already has nobody to be asked for.
+        _ = setsockopt(socket, level, name, &value, socklen_t(MemoryLayout<CInt>.size))
     }
 }
