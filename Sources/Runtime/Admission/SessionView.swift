@@ -6,86 +6,54 @@ import Synchronization
 /// A yes may rest on it. A no may not: the store is asked before anybody is turned away. Memory is bounded; what was
 /// not asked for lately goes first.
 package final class SessionView: Sendable {
-    /// What of a session decides whether a request may pass.
-    ///
-    /// A class: who is let in holds on to it, and takes no copy of what it says.
-    final class Entry: Sendable {
-        // What every request asks for lies together, in front.
-        let state: StoredSessionState
-        let tenantID: String?
-        private let owner: PackedName?
-        let idleTimeout: Milliseconds
-        let absoluteExpiresAt: Milliseconds
-        private let lastSeen: Atomic<Milliseconds>
-        let epoch: Int64
-        let id: String
-        let userID: String?
-        let familyID: String?
-        let secretHash: [UInt8]
-
-        init(_ record: SessionRecord) {
-            self.id = record.id
-            self.state = record.state
-            self.tenantID = record.tenantID
-            self.userID = record.userID
-            self.owner = record.userID.map { PackedName($0) }
-            self.epoch = record.epoch
-            self.familyID = record.familyID
-            self.secretHash = record.secretHash
-            self.idleTimeout = record.idleTimeout
-            self.absoluteExpiresAt = record.absoluteExpiresAt
-            self.lastSeen = Atomic(record.lastSeenAt)
-        }
-
-        var lastSeenAt: Milliseconds {
-            get { self.lastSeen.load(ordering: .relaxed) }
-            set { self.lastSeen.store(newValue, ordering: .relaxed) }
-        }
-
-        /// Whether the session is this user's, compared byte for byte.
-        func isOwned(by asked: SessionOwner) -> Bool {
-            guard let tenantID, let owner else { return false }
-            return tenantID.hasSameBytes(as: asked.tenantID) && owner == PackedName(asked.userID)
-        }
-
-        func isLive(at now: Milliseconds) -> Bool {
-            let (idleEnd, overflow) = self.lastSeenAt.addingReportingOverflow(self.idleTimeout)
-            return self.state.isLive && now < self.absoluteExpiresAt && (overflow || now < idleEnd)
-        }
-    }
-
     /// Taken before the store is read; what was read is only remembered if nothing was forgotten in between.
     struct Mark: Sendable {
         fileprivate let changes: UInt64
     }
 
+    /// A power of two. Each is small enough that it may stand still while its table grows.
     private static let shardCount = 64
+    private let seed: NameSeed
     private let entries: [Shard<EntryShard>]
     private let secrets: [Shard<BoundedMemory<[UInt8], String>>]
     /// Counts what was forgotten because it may be untrue; raised under the lock of the shard concerned.
     private let changes = Atomic<UInt64>(0)
 
-    /// Room for a million sessions in use at once, in some 600 MiB; a node that sees fewer takes no more than those need.
+    /// Room for two million sessions. One million take some 750 MiB; fewer take no more than they need.
     package convenience init() {
         self.init(capacity: 2_097_152)
     }
 
     init(capacity: Int) {
         let perShard = max(4, capacity / Self.shardCount)
-        self.entries = (0..<Self.shardCount).map { _ in Shard(EntryShard(capacity: perShard)) }
+        let seed = NameSeed()
+        self.seed = seed
+        self.entries = (0..<Self.shardCount).map { _ in Shard(EntryShard(capacity: perShard, seed: seed)) }
         self.secrets = (0..<Self.shardCount).map { _ in Shard(BoundedMemory(capacity: perShard)) }
     }
 
     // MARK: Asking
 
     func entry(id: String) -> Entry? {
-        let key = PackedName(id)
-        return self.shard(of: key).withLock { $0.memory[key] }
+        let key = SessionKey(id, seed: self.seed)
+        return self.shard(of: key).withLock { shard in
+            guard let slot = shard.table.use(key) else { return nil }
+            return Entry(slot)
+        }
+    }
+
+    /// Has a check look at a session where it lies: who is turned away costs no look anywhere else.
+    func permit(id: String, _ check: (SessionSlot) -> Permit?) -> Permit? {
+        let key = SessionKey(id, seed: self.seed)
+        return self.shard(of: key).withLock { shard in
+            guard let slot = shard.table.use(key) else { return nil }
+            return check(slot)
+        }
     }
 
     func entry(secretHash: [UInt8]) -> Entry? {
         guard let id = self.shard(of: secretHash).withLock({ $0[secretHash] }) else { return nil }
-        guard let entry = self.entry(id: id), entry.secretHash == secretHash else { return nil }
+        guard let entry = self.entry(id: id), entry.facts.secretHash == secretHash else { return nil }
         return entry
     }
 
@@ -99,45 +67,41 @@ package final class SessionView: Sendable {
     @discardableResult
     func remember(_ record: SessionRecord, readAfter mark: Mark) -> Bool {
         let entry = Entry(record)
-        let key = PackedName(record.id)
-        let remembered = self.shard(of: key).withLock { shard in
-            guard !shard.forgotten.contains(record.id, after: mark.changes) else { return false }
-            shard.memory[key] = entry
-            return true
+        let key = SessionKey(record.id, seed: self.seed)
+        // What has to go for it goes here, when the lock is free again.
+        let (isRemembered, _) = self.shard(of: key).withLock { shard -> (Bool, SessionFacts?) in
+            guard !shard.forgotten.contains(record.id, after: mark.changes) else { return (false, nil) }
+            return (true, shard.table.insert(entry, as: key))
         }
         // The index needs no such care: what it leads to is compared with the secret it was asked for.
-        if remembered { self.shard(of: record.secretHash).withLock { $0[record.secretHash] = record.id } }
-        return remembered
+        if isRemembered { self.shard(of: record.secretHash).withLock { $0[record.secretHash] = record.id } }
+        return isRemembered
     }
 
     /// Moves the last use of a remembered session forward.
     /// - Returns: whether the use is worth writing down: not when one was noted within `resolution`.
     func touch(id: String, at now: Milliseconds, resolution: Milliseconds) -> Bool {
-        let key = PackedName(id)
-        return self.shard(of: key).withLock { shard in
-            guard let entry = shard.memory[key] else { return true }
-            guard now.subtractingReportingOverflow(entry.lastSeenAt).partialValue >= resolution else { return false }
-            entry.lastSeenAt = now
-            return true
-        }
+        let key = SessionKey(id, seed: self.seed)
+        return self.shard(of: key).withLock { $0.table.touch(key, at: now, resolution: resolution) }
     }
 
     // MARK: Forgetting
 
     func forget(id: String) {
-        let key = PackedName(id)
+        let key = SessionKey(id, seed: self.seed)
         let old = self.shard(of: key).withLock { shard in
             shard.forgotten.append(id, change: self.nextChange())
-            return shard.memory.remove(key)
+            return shard.table.remove(key)
         }
         if let old { self.shard(of: old.secretHash).withLock { _ = $0.remove(old.secretHash) } }
     }
 
     func forgetAll() {
         for shard in self.entries {
-            shard.withLock { shard in
+            // All that was there goes here, when the lock is free again.
+            _ = shard.withLock { shard in
                 shard.forgotten.appendEverything(change: self.nextChange())
-                shard.memory.removeAll()
+                return shard.table.removeAll()
             }
         }
         for shard in self.secrets { shard.withLock { $0.removeAll() } }
@@ -148,11 +112,12 @@ package final class SessionView: Sendable {
     }
 
     var count: Int {
-        self.entries.reduce(0) { sum, shard in sum + shard.withLock { $0.memory.count } }
+        self.entries.reduce(0) { sum, shard in sum + shard.withLock { $0.table.count } }
     }
 
-    private func shard(of key: PackedName) -> Shard<EntryShard> {
-        self.entries[key.shard(of: Self.shardCount)]
+    private func shard(of key: SessionKey) -> Shard<EntryShard> {
+        // Bits that the table does not look at.
+        self.entries[Int(truncatingIfNeeded: key.hash >> 48) & (Self.shardCount - 1)]
     }
 
     private func shard(of secretHash: [UInt8]) -> Shard<BoundedMemory<[UInt8], String>> {
@@ -162,11 +127,11 @@ package final class SessionView: Sendable {
 
 /// Entries, and which of them were forgotten lately.
 private struct EntryShard: Sendable {
-    var memory: BoundedMemory<PackedName, SessionView.Entry>
+    var table: SessionTable
     var forgotten = Forgotten()
 
-    init(capacity: Int) {
-        self.memory = BoundedMemory(capacity: capacity)
+    init(capacity: Int, seed: NameSeed) {
+        self.table = SessionTable(capacity: capacity, seed: seed)
     }
 }
 
