@@ -3,9 +3,9 @@ public struct JSONNumber: Sendable, Equatable {
     /// The number as it was written.
     public let text: String
 
-    /// A number whose text the parser has checked.
-    init(checked text: String) {
-        self.text = text
+    /// A number of bytes that the parser has checked.
+    init(ascii bytes: UnsafeBufferPointer<UInt8>) {
+        text = String(knownASCII: bytes)
     }
 
     /// An integer.
@@ -36,18 +36,26 @@ public struct JSONNumber: Sendable, Equatable {
         left.text.hasSameBytes(as: right.text)
     }
 
-    /// The value of up to fifteen digits and nothing else, which is what dates and counters are; nil for all others.
+    /// The nearest floating-point value of bytes that the parser has checked, if it is finite.
+    static func double(ascii bytes: UnsafeBufferPointer<UInt8>) -> Double? {
+        if let plain = plainInteger(ascii: bytes) { return Double(plain) }
+        return JSONNumber(ascii: bytes).double
+    }
+
     private static func plainInteger(_ text: String) -> Int64? {
         var text = text
-        return text.withUTF8 { bytes in
-            guard bytes.count <= 15 else { return nil }
-            var value: Int64 = 0
-            for byte in bytes {
-                guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-                value = value &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
-            }
-            return value
+        return text.withUTF8 { plainInteger(ascii: $0) }
+    }
+
+    /// The value of up to fifteen digits and nothing else, which is what dates and counters are; nil for all others.
+    private static func plainInteger(ascii bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+        guard bytes.count <= 15 else { return nil }
+        var value: Int64 = 0
+        for byte in bytes {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            value = value &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
         }
+        return value
     }
 
     /// Moves the decimal point by the exponent, in digits, so that nothing is rounded on the way.

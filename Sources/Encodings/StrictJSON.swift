@@ -43,15 +43,30 @@ public enum StrictJSON {
     }
 
     // A result, because the standard library's buffer closures do not carry a typed throw.
-    private static func parse(
-        buffer: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits
-    ) -> Result<JSONValue, JSONError> {
-        guard buffer.count <= limits.maxBytes else { return .failure(JSONError(.tooLarge, at: limits.maxBytes)) }
-        var parser = JSONParser(buffer, limits: limits)
+    static func parse(buffer: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) -> Result<JSONValue, JSONError> {
         do throws(JSONError) {
+            try checkLength(buffer, limits)
+            var parser = JSONParser(buffer, limits: limits)
             return .success(try parser.document())
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Where the members of the one object are that the bytes of a buffer spell; any other value is refused.
+    static func members(
+        buffer: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits
+    ) -> Result<[JSONIndex.Member], JSONError> {
+        do throws(JSONError) {
+            try checkLength(buffer, limits)
+            var indexer = JSONIndexer(buffer, limits: limits)
+            return .success(try indexer.document())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func checkLength(_ buffer: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) throws(JSONError) {
+        guard buffer.count <= limits.maxBytes else { throw JSONError(.tooLarge, at: limits.maxBytes) }
     }
 }

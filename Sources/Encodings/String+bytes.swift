@@ -36,6 +36,10 @@ extension UnsafeBufferPointer<UInt8> {
             guard mine.word == others.word else { return false }
             at &+= 8
         }
+        // The last eight overlap what was compared already: one look instead of up to seven.
+        if at > 0, let mine = EightBytes(self, at: count &- 8), let others = EightBytes(other, at: count &- 8) {
+            return mine.word == others.word
+        }
         while at < count {
             guard self[at] == other[at] else { return false }
             at &+= 1

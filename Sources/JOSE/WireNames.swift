@@ -66,6 +66,12 @@ struct ShortName: Equatable {
         packed = name.withUTF8 { UInt32($0[0]) << 16 | UInt32($0[1]) << 8 | UInt32($0[2]) }
     }
 
+    /// A name that was packed when it was read; 0 is none.
+    init?(packed: UInt32) {
+        guard packed != 0 else { return nil }
+        self.packed = packed
+    }
+
     private init(_ a: Unicode.Scalar, _ b: Unicode.Scalar, _ c: Unicode.Scalar) {
         packed = a.value << 16 | b.value << 8 | c.value
     }

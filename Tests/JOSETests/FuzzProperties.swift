@@ -30,6 +30,7 @@ enum FuzzProperties: String, CaseIterable {
     }
 
     private static func json(_ bytes: [UInt8]) -> String? {
+        if let difference = difference(bytes) { return difference }
         guard let value = try? StrictJSON.parse(bytes) else { return nil }
         let written = value.serializedBytes()
         guard let again = try? StrictJSON.parse(written, limits: JSONLimits(maxBytes: 1_000_000)) else {
@@ -39,6 +40,35 @@ enum FuzzProperties: String, CaseIterable {
         return again.serializedBytes() == written ? nil : "what was written is written differently"
     }
 
+    /// An object that is left in its text is the object that is built, and is refused for the same fault.
+    private static func difference(_ bytes: [UInt8]) -> String? {
+        let index: JSONIndex
+        do throws(JSONError) {
+            index = try JSONIndex(reading: bytes, upTo: bytes.count, limits: JSONLimits())
+        } catch {
+            return fault(bytes) == error ? nil : "refused only where it is left in its text, or for another fault"
+        }
+        guard let object = try? StrictJSON.object(bytes) else { return "refused only where it is built" }
+        let members = object.members
+        guard index.members.count == members.count, index.object == object else { return "two objects in one text" }
+        for place in members.indices {
+            let (name, value) = members[place]
+            guard index.name(at: place).utf8.elementsEqual(name.utf8), index.value(at: place) == value else {
+                return "two members in one place"
+            }
+        }
+        return nil
+    }
+
+    private static func fault(_ bytes: [UInt8]) -> JSONError? {
+        do throws(JSONError) {
+            _ = try StrictJSON.object(bytes)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     private static let secret = [UInt8](repeating: 0x2A, count: 32)
 
     private static func token(_ bytes: [UInt8]) -> String? {
@@ -46,6 +76,9 @@ enum FuzzProperties: String, CaseIterable {
         let segments = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard segments.count == 3, Base64URL.encodeBytes(token.unverifiedPayload)[...] == segments[1] else {
             return "not the three segments that were sent"
+        }
+        if let claims = try? token.unverifiedClaims(), let object = try? StrictJSON.object(token.unverifiedPayload) {
+            for (name, value) in object.members.prefix(20) where claims[name] != value { return "another claim" }
         }
         for finding in TokenLint.findings(token, now: 1_800_000_000) where finding.message.isEmpty {
             return "a finding without words"

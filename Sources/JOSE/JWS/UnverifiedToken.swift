@@ -63,13 +63,13 @@ public struct UnverifiedToken: Sendable {
 
     /// The claims, unproved: for choosing an issuer's keys and for inspection.
     public func unverifiedClaims() throws(TokenRefusal) -> Claims {
-        let object = decoded.withUnsafeBufferPointer { decoded in
-            StrictJSON.object(buffer: UnsafeBufferPointer(rebasing: decoded[..<signatureStart]), limits: limits.json)
+        let index: JSONIndex
+        do throws(JSONError) {
+            index = try JSONIndex(reading: decoded, upTo: signatureStart, limits: limits.json)
+        } catch {
+            throw TokenRefusal("payload", error)
         }
-        switch object {
-        case .success(let object): return try Claims(object)
-        case .failure(let error): throw TokenRefusal("payload", error)
-        }
+        return try Claims(index)
     }
 }
 

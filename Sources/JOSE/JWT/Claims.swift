@@ -1,18 +1,19 @@
 import Encodings
 
 /// The claims of a token, with the registered ones read strictly: a wrong type is a refusal, never an absence.
+///
+/// They stay in the text they were read from; what nobody asks for is never made of it.
 public struct Claims: Sendable {
-    /// Every claim in its order.
-    public let members: JSONObject
     /// `exp`, in seconds since 1970.
     public let expiresAt: Double?
     /// `nbf`, in seconds since 1970.
     public let notBefore: Double?
     /// `iat`, in seconds since 1970.
     public let issuedAt: Double?
+    private let index: JSONIndex
     private let places: Places
 
-    /// Where the texts are among the members: copies would be one more thing to count references of.
+    /// Where the claims are that are looked at each time; -1 for those that are not there.
     private struct Places {
         var issuer = -1
         var subject = -1
@@ -21,130 +22,158 @@ public struct Claims: Sendable {
         var clientID = -1
     }
 
-    init(_ members: JSONObject) throws(TokenRefusal) {
+    init(_ index: JSONIndex) throws(TokenRefusal) {
         var places = Places()
         var expiresAt: Double?
         var notBefore: Double?
         var issuedAt: Double?
-        // One pass, by index: iterating would count a reference to every name and value.
-        let list = members.list
-        for index in list.indices {
-            guard let name = ShortName(list[index].name) else {
-                if list[index].name.hasSameBytes(as: ClaimName.clientID) { places.clientID = index }
+        for place in index.members.indices {
+            guard let name = ShortName(packed: index.members[place].name.short) else {
+                if index.isNamed(ClaimName.clientID, at: place) { places.clientID = place }
                 continue
             }
             switch name {
             case .issuer:
-                try Self.checkText(list[index].value, "iss")
-                places.issuer = index
+                try Self.checkText(index.members[place].value, "iss")
+                places.issuer = place
             case .subject:
-                try Self.checkText(list[index].value, "sub")
-                places.subject = index
+                try Self.checkText(index.members[place].value, "sub")
+                places.subject = place
             case .audience:
-                try Self.checkAudience(list[index].value)
-                places.audience = index
+                try Self.checkAudience(index.members[place].value)
+                places.audience = place
             case .tokenID:
-                try Self.checkText(list[index].value, "jti")
-                places.tokenID = index
-            case .expiresAt: expiresAt = try Self.date(list[index].value, "exp")
-            case .notBefore: notBefore = try Self.date(list[index].value, "nbf")
-            case .issuedAt: issuedAt = try Self.date(list[index].value, "iat")
+                try Self.checkText(index.members[place].value, "jti")
+                places.tokenID = place
+            case .expiresAt: expiresAt = try Self.date(index.number(at: place), "exp")
+            case .notBefore: notBefore = try Self.date(index.number(at: place), "nbf")
+            case .issuedAt: issuedAt = try Self.date(index.number(at: place), "iat")
             default: break
             }
         }
-        self.members = members
+        self.index = index
         self.places = places
         self.expiresAt = expiresAt
         self.notBefore = notBefore
         self.issuedAt = issuedAt
     }
 
+    // MARK: Reading
+
+    /// Every claim in its order, made anew each time.
+    public var members: JSONObject { index.object }
+
     /// `iss`.
-    public var issuer: String? { value(places.issuer)?.stringValue }
+    public var issuer: String? { text(places.issuer) }
     /// `sub`.
-    public var subject: String? { value(places.subject)?.stringValue }
+    public var subject: String? { text(places.subject) }
     /// `jti`.
-    public var tokenID: String? { value(places.tokenID)?.stringValue }
+    public var tokenID: String? { text(places.tokenID) }
     /// `aud`, whether it was one string or an array; nil if there is none.
     public var audience: [String]? {
-        switch value(places.audience) {
+        guard places.audience >= 0 else { return nil }
+        return switch index.value(at: places.audience) {
         case .string(let one): [one]
         case .array(let values): values.compactMap(\.stringValue)
         default: nil
         }
     }
-    /// `client_id` as it is: found in the same pass, judged by the rules.
-    var clientID: JSONValue? { value(places.clientID) }
-
-    /// Whether `aud` is there.
-    var hasAudience: Bool { places.audience >= 0 }
-
-    /// Whether a claim is there, and whether it says anything.
-    enum Presence { case there, missing, empty }
-
-    /// The presence of `iss`, `sub`, `jti` or `aud`, without taking a copy.
-    func presence(of name: ShortName) -> Presence {
-        let place =
-            switch name {
-            case .issuer: places.issuer
-            case .subject: places.subject
-            case .tokenID: places.tokenID
-            default: places.audience
-            }
-        guard place >= 0 else { return .missing }
-        return switch members.list[place].value {
-        case .string(let text): text.isEmpty && name != .audience ? .empty : .there
-        case .array(let values): values.isEmpty ? .empty : .there
-        default: .there
-        }
-    }
-
-    /// Whether `aud` names exactly this audience.
-    func isFor(_ wanted: String) -> Bool {
-        switch value(places.audience) {
-        case .string(let one): one.hasSameBytes(as: wanted)
-        case .array(let values):
-            values.contains { value in
-                if case .string(let text) = value { text.hasSameBytes(as: wanted) } else { false }
-            }
-        default: false
-        }
-    }
-
-    private func value(_ place: Int) -> JSONValue? {
-        place < 0 ? nil : members.list[place].value
-    }
 
     /// A claim that must be a string if it is there.
     public func string(_ name: String) throws(TokenRefusal) -> String? {
-        guard let value = members[name] else { return nil }
-        guard case .string(let text) = value else { throw TokenRefusal(.claimInvalid, "\(name) is not a string") }
+        guard let place = index.place(of: name) else { return nil }
+        guard let text = index.string(at: place) else {
+            throw TokenRefusal(.claimInvalid, "\(name) is not a string")
+        }
         return text
     }
 
     /// The claim of a name.
     public subscript(name: String) -> JSONValue? {
-        members[name]
+        guard let place = index.place(of: name) else { return nil }
+        return index.value(at: place)
+    }
+
+    private func text(_ place: Int) -> String? {
+        place < 0 ? nil : index.string(at: place)
+    }
+
+    // MARK: Comparing
+
+    /// Whether `iss` is exactly this; nil if there is none.
+    func isIssuer(_ wanted: String) -> Bool? {
+        places.issuer < 0 ? nil : index.isString(wanted, at: places.issuer)
+    }
+
+    /// Whether `sub` is exactly this; nil if there is none.
+    func isSubject(_ wanted: String) -> Bool? {
+        places.subject < 0 ? nil : index.isString(wanted, at: places.subject)
+    }
+
+    /// Whether `aud` is there.
+    var hasAudience: Bool { places.audience >= 0 }
+
+    /// Whether `aud` names exactly this audience.
+    func isFor(_ wanted: String) -> Bool {
+        let place = places.audience
+        return place >= 0 && (index.isString(wanted, at: place) || index.holds(wanted, at: place))
+    }
+
+    /// Whether `client_id` is there and no string.
+    var hasOddClientID: Bool {
+        places.clientID >= 0 && index.members[places.clientID].value.kind != .string
+    }
+
+    /// Whether a claim is there, and whether it says anything.
+    enum Presence { case there, missing, empty }
+
+    /// The presence of a claim. The registered ones were found and typed when the claims were read.
+    func presence(of claim: RequiredClaim) -> Presence {
+        switch claim.short {
+        case .issuer?: presence(at: places.issuer)
+        case .subject?: presence(at: places.subject)
+        case .tokenID?: presence(at: places.tokenID)
+        case .audience?:
+            // An empty text is still an audience, though none of ours.
+            hasAudience && index.members[places.audience].value.kind == .string
+                ? .there : presence(at: places.audience)
+        case .expiresAt?: expiresAt == nil ? .missing : .there
+        case .notBefore?: notBefore == nil ? .missing : .there
+        case .issuedAt?: issuedAt == nil ? .missing : .there
+        default: presence(at: claim.isClientID ? places.clientID : index.place(of: claim.name) ?? -1)
+        }
+    }
+
+    private func presence(at place: Int) -> Presence {
+        guard place >= 0 else { return .missing }
+        let value = index.members[place].value
+        return switch value.kind {
+        case .null: .empty
+        case .string, .array: value.isEmpty ? .empty : .there
+        default: .there
+        }
     }
 
     // MARK: Types
 
-    private static func checkText(_ value: JSONValue, _ name: StaticString) throws(TokenRefusal) {
-        guard case .string = value else { throw TokenRefusal(.claimInvalid, "\(name) is not a string") }
+    private static func checkText(_ value: JSONIndex.Value, _ name: StaticString) throws(TokenRefusal) {
+        guard value.kind == .string else { throw TokenRefusal(.claimInvalid, "\(name) is not a string") }
     }
 
-    private static func date(_ value: JSONValue, _ name: StaticString) throws(TokenRefusal) -> Double {
-        guard let seconds = NumericDate.seconds(value) else {
+    private static func date(_ number: Double?, _ name: StaticString) throws(TokenRefusal) -> Double {
+        guard let seconds = NumericDate.seconds(number) else {
             throw TokenRefusal(.claimInvalid, "\(name) is not a date in seconds")
         }
         return seconds
     }
 
-    private static func checkAudience(_ value: JSONValue) throws(TokenRefusal) {
-        if case .string = value { return }
-        guard case .array(let values) = value else {
+    private static func checkAudience(_ value: JSONIndex.Value) throws(TokenRefusal) {
+        if value.kind == .string { return }
+        guard value.kind == .array else {
             throw TokenRefusal(.claimInvalid, "aud is neither a string nor an array")
         }
-        for value in values { try checkText(value, "a member of aud") }
+        guard value.holdsStringsOnly else {
+            throw TokenRefusal(.claimInvalid, "a member of aud is not a string")
+        }
     }
 }

@@ -6,10 +6,8 @@ enum NumericDate {
     private static let limit = 9_007_199_254_740_992.0
 
     /// The seconds, or nil for anything but a number from 0 up to 2^53.
-    static func seconds(_ value: JSONValue) -> Double? {
-        guard case .number(let number) = value, let seconds = number.double, seconds >= 0, seconds < limit else {
-            return nil
-        }
+    static func seconds(_ number: Double?) -> Double? {
+        guard let seconds = number, seconds >= 0, seconds < limit else { return nil }
         return seconds
     }
 

@@ -120,7 +120,7 @@ struct TokenExchange: Sendable {
     private func scope(
         of request: ExchangeRequest, issuer: TrustedIssuer, claims: Claims, account: AccountRecord
     ) throws(OAuthFault) -> [String] {
-        let external = claims.members[ClaimName.scope]?.stringValue.flatMap(Scope.parse) ?? []
+        let external = claims[ClaimName.scope]?.stringValue.flatMap(Scope.parse) ?? []
         var granted = issuer.granted(for: external)
         for scope in account.scope where !Scope.contains(granted, scope) { granted.append(scope) }
         guard let text = request.scope else { return granted }

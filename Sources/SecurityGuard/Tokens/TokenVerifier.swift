@@ -63,15 +63,14 @@ struct TokenVerifier: Sendable {
     }
 
     private func principal(_ claims: Claims, _ key: VerificationKey) -> Principal? {
-        let members = claims.members
-        guard let tenantID = members[ClaimName.tenantID]?.stringValue, NameRule.isToken(tenantID),
-            let subject = members[ClaimName.subject]?.stringValue, NameRule.isSubject(subject),
-            let clientID = members[ClaimName.clientID]?.stringValue, NameRule.isToken(clientID),
-            let tokenID = members[ClaimName.tokenID]?.stringValue, NameRule.isToken(tokenID),
+        guard let tenantID = claims[ClaimName.tenantID]?.stringValue, NameRule.isToken(tenantID),
+            let subject = claims.subject, NameRule.isSubject(subject),
+            let clientID = claims[ClaimName.clientID]?.stringValue, NameRule.isToken(clientID),
+            let tokenID = claims.tokenID, NameRule.isToken(tokenID),
             let issuedAt = claims.issuedAt.flatMap(Self.milliseconds),
             let expiresAt = claims.expiresAt.flatMap(Self.milliseconds),
-            let scope = Self.scope(members[ClaimName.scope]),
-            let familyID = Self.family(members[ClaimName.familyID])
+            let scope = Self.scope(claims[ClaimName.scope]),
+            let familyID = Self.family(claims[ClaimName.familyID])
         else { return nil }
         return Principal(
             tenantID: tenantID, subject: subject, clientID: clientID, scope: scope, tokenID: tokenID,
