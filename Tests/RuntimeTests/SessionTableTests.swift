@@ -55,7 +55,7 @@ import Testing
         }
         #expect(born.filter(\.isAlive).count == model.count)
         _ = table.removeAll()
-        #expect(!born.contains(where: \.isAlive))
+        #expect(!born.contains { $0.isAlive })
     }
 
     @Test("A thousand ids that lie in one run are told apart, also when the first of them goes first")
@@ -124,10 +124,10 @@ import Testing
         func filled() -> [Watched] {
             var table = SessionTable(capacity: 1_000, seed: Sample.seed)
             let born = (0..<300).map { Sample.insert($0, into: &table, seed: Sample.seed) }
-            #expect(born.allSatisfy(\.isAlive))
+            #expect(born.allSatisfy { $0.isAlive })
             return born
         }
-        #expect(!filled().contains(where: \.isAlive))
+        #expect(!filled().contains { $0.isAlive })
     }
 }
 

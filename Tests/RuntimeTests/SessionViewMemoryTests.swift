@@ -84,7 +84,7 @@ import Testing
         #expect(born.filter(\.isAlive).count == view.count)
         view.forgetAll()
         #expect(view.count == 0)
-        #expect(!born.contains(where: \.isAlive))
+        #expect(!born.contains { $0.isAlive })
     }
 
     @Test("Use is seen by whoever asks next, and not by what was read before")
