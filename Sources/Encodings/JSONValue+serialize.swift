@@ -48,11 +48,12 @@ extension JSONObject {
 
     fileprivate func write(to out: inout [UInt8]) {
         out.append(UInt8(ascii: "{"))
-        for index in members.indices {
+        // By index in the list itself: `members` would be made anew for each.
+        for index in list.indices {
             if index > 0 { out.append(UInt8(ascii: ",")) }
-            JSONText.append(members[index].name, to: &out)
+            JSONText.append(list[index].name, to: &out)
             out.append(UInt8(ascii: ":"))
-            members[index].value.write(to: &out)
+            list[index].value.write(to: &out)
         }
         out.append(UInt8(ascii: "}"))
     }

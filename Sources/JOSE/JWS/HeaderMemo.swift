@@ -30,11 +30,14 @@ enum HeaderMemo {
         guard let bytes = Base64URL.decode(buffer: segment) else {
             throw TokenRefusal(.malformed, "the header is not base64url")
         }
-        let header: ProtectedHeader
-        switch bytes.withUnsafeBufferPointer({ StrictJSON.object(buffer: $0, limits: limits.json) }) {
-        case .success(let object): header = try ProtectedHeader(object)
-        case .failure(let error): throw TokenRefusal("header", error)
+        // Nothing is built of a header before all of it has been read: most that are not known are not good either.
+        let index: JSONIndex
+        do throws(JSONError) {
+            index = try JSONIndex(reading: bytes, upTo: bytes.count, limits: limits.json)
+        } catch {
+            throw TokenRefusal("header", error)
         }
+        let header = try ProtectedHeader(index.object)
         if segment.count <= maximumBytes {
             let entry = Entry(segment: Array(segment), limits: limits.json, header: header)
             _ = last.withLockIfAvailable { $0 = entry }
