@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The decision endpoint behind nginx, Caddy and HAProxy as their users configure them.
+/// The decision endpoint behind nginx, Caddy and HAProxy, configured by the snippets of docs/integrations.md.
 ///
 /// Each test needs the program and is skipped where it is not installed.
 @Suite struct ProxiesInFrontTests {
@@ -23,9 +23,29 @@ import Testing
               - {path: /open, require: none}
               - {path: /orders, require: token, scopes: ["orders:read"]}
               - {path: /admin, require: token, scopes: [admin]}
+              - {path: /visit, require: session}
             """)
         return House(gateway: gateway, upstream: try RecordingUpstream(), port: try SocketAddressing.unusedPort())
     }
+
+    /// The first snippet of the page in this language, with other addresses and paths in it.
+    private func snippet(_ language: String, replacing changes: [(String, String)] = []) throws -> String {
+        let page = GatewayProcess.packageRoot.appendingPathComponent("docs/integrations.md")
+        let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```\(language)\n")
+        let block = try #require(blocks.dropFirst().first, "no snippet for \(language)")
+        var text = try #require(block.components(separatedBy: "```").first)
+        for (old, new) in changes {
+            #expect(text.contains(old), "the snippet for \(language) has no \(old)")
+            text = text.replacingOccurrences(of: old, with: new)
+        }
+        return text
+    }
+
+    /// What a client says that only the gateway may say.
+    private static let forged = [
+        "X-Gatehouse-User", "X-Gatehouse-Tenant", "X-Gatehouse-Scope", "X-Gatehouse-Session", "X-Gatehouse-Assertion",
+        "X_Gatehouse_User",
+    ].map { ($0, "forged") }
 
     /// What every proxy must do with our answers.
     private func check(_ proxy: ProxyInFront, _ house: House) throws {
@@ -38,11 +58,7 @@ import Testing
         for path in ["/orders/../open/x", "/open/%2e%2e/orders"] {
             #expect(try proxy.request("GET", path).status != 200, "\(path)")
         }
-        house.upstream.forget()
-        let forged = ("X-Gatehouse-User", "usr_forged")
-        #expect(try proxy.request("GET", "/orders/1?a=b", headers: [ada.bearer, forged]).status == 200)
-        let seen = try #require(house.upstream.requests.last)
-        #expect(seen.all("x-gatehouse-user") == [ada.userID] && seen.target == "/orders/1?a=b")
+        try checkFields(proxy, house, ada)
         // What the client says of forwarding does not count.
         house.upstream.forget()
         #expect(
@@ -50,6 +66,29 @@ import Testing
                 .status != 200)
         #expect(house.upstream.requests.isEmpty)
         #expect(try proxy.request("GET", "/orders/1", headers: [ada.bearer]).status == 200)
+    }
+
+    /// The service hears who calls from the gateway alone, and nothing that it could call with itself.
+    private func checkFields(_ proxy: ProxyInFront, _ house: House, _ ada: LoggedIn) throws {
+        let secret = ada.sessionSecret
+        let shown = [ada.bearer, ("Session-Secret", secret), ("Cookie", "gatehouse=\(secret)")]
+        house.upstream.forget()
+        #expect(try proxy.request("GET", "/orders/1?a=b", headers: shown + Self.forged).status == 200)
+        let seen = try #require(house.upstream.requests.last)
+        #expect(seen.target == "/orders/1?a=b" && seen.all("x-gatehouse-user") == [ada.userID])
+        #expect(seen.all("x-gatehouse-tenant") == ["acme"] && seen.all("x-gatehouse-scope") == ["orders:read"])
+        #expect(seen.all("x-gatehouse-assertion").count == 1)
+        #expect(!seen.text.contains("forged") && !seen.text.contains(secret) && !seen.text.contains(ada.token))
+        // A session speaks for its owner, and has no scope.
+        #expect(try proxy.request("GET", "/visit", headers: [("Session-Secret", secret)] + Self.forged).status == 200)
+        let visit = try #require(house.upstream.requests.last)
+        #expect(visit.all("x-gatehouse-user") == [ada.userID] && visit["x-gatehouse-scope"] == nil)
+        #expect(!visit.text.contains("forged") && !visit.text.contains(secret))
+        // Where nobody has to be known, nobody is.
+        #expect(try proxy.request("GET", "/open/x", headers: Self.forged).status == 200)
+        let unknown = try #require(house.upstream.requests.last)
+        #expect(unknown.target == "/open/x" && !unknown.text.contains("forged"))
+        #expect(!unknown.text.lowercased().contains("gatehouse"))
     }
 
     @Test("nginx: auth_request", .enabled(if: ProxyInFront.find("nginx") != nil, "nginx is not installed"))
@@ -61,6 +100,12 @@ import Testing
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(place.path)/\($0);"
         }
+        let locations = try snippet(
+            "nginx",
+            replacing: [
+                ("location /orders/ {", "location / {"), ("http://orders", house.upstream.url),
+                ("http://127.0.0.1:8080", house.gateway.origin),
+            ])
         let proxy = try await ProxyInFront(
             program,
             arguments: { ["-c", $0, "-p", place.path, "-g", "daemon off; master_process off; error_log stderr;"] },
@@ -72,22 +117,7 @@ import Testing
                   \(temporary.joined(separator: "\n"))
                   server {
                     listen 127.0.0.1:\(house.port);
-                    location / {
-                      auth_request /gatehouse;
-                      auth_request_set $user $upstream_http_x_gatehouse_user;
-                      proxy_set_header X-Gatehouse-User $user;
-                      proxy_pass \(house.upstream.url);
-                    }
-                    location = /gatehouse {
-                      internal;
-                      proxy_pass \(house.gateway.origin)/api/auth/verify;
-                      proxy_pass_request_body off;
-                      proxy_set_header Content-Length "";
-                      proxy_set_header Host $http_host;
-                      proxy_set_header X-Original-URI $request_uri;
-                      proxy_set_header X-Forwarded-Method $request_method;
-                      proxy_set_header X-Forwarded-Uri "";
-                    }
+                    \(locations)
                   }
                 }
                 """, port: house.port, in: place)
@@ -100,6 +130,13 @@ import Testing
         let program = try #require(ProxyInFront.find("caddy"))
         let house = try await house()
         defer { house.stop() }
+        let site = try snippet(
+            "caddyfile",
+            replacing: [
+                ("example.com {", "http://:\(house.port) {\nbind 127.0.0.1"), ("route /orders/* {", "route {"),
+                ("127.0.0.1:8080", "127.0.0.1:\(house.gateway.port)"),
+                ("orders:8000", "127.0.0.1:\(house.upstream.port)"),
+            ])
         let proxy = try await ProxyInFront(
             program, arguments: { ["run", "--adapter", "caddyfile", "--config", $0] },
             configuration: """
@@ -107,21 +144,17 @@ import Testing
                   admin off
                   auto_https off
                 }
-                http://:\(house.port) {
-                  bind 127.0.0.1
-                  route {
-                    request_header -X-Gatehouse-*
-                    request_header -X-Original-*
-                    forward_auth 127.0.0.1:\(house.gateway.port) {
-                      uri /api/auth/verify
-                      copy_headers X-Gatehouse-User X-Gatehouse-Assertion
-                    }
-                    reverse_proxy 127.0.0.1:\(house.upstream.port)
-                  }
-                }
+                \(site)
                 """, port: house.port, in: house.gateway.directory)
         defer { proxy.stop() }
         try check(proxy, house)
+        // A field that the client names in Connection is not taken out again.
+        let ada = try house.gateway.login(.ada)
+        house.upstream.forget()
+        let named = ("Connection", "X-Gatehouse-User, x-gatehouse-scope")
+        #expect(try proxy.request("GET", "/orders/1", headers: [ada.bearer, named]).status == 200)
+        let seen = try #require(house.upstream.requests.last)
+        #expect(seen.all("x-gatehouse-user") == [ada.userID] && seen["x-gatehouse-scope"] == "orders:read")
     }
 
     @Test(
@@ -133,6 +166,9 @@ import Testing
         defer { house.stop() }
         let example = GatewayProcess.packageRoot.appendingPathComponent("Examples/haproxy")
         let configuration = try String(contentsOf: example.appendingPathComponent("haproxy.cfg"), encoding: .utf8)
+        // The page shows the lines of the example that do it.
+        let shown = rules(try snippet("haproxy"))
+        #expect(!shown.isEmpty && rules(configuration) == shown)
         let proxy = try await ProxyInFront(
             program, arguments: { ["-db", "-f", $0] }, configuration: configuration,
             environment: [
@@ -143,16 +179,14 @@ import Testing
             ], port: house.port, in: house.gateway.directory)
         defer { proxy.stop() }
         try check(proxy, house)
-        let ada = try house.gateway.login(.ada)
-        house.upstream.forget()
-        #expect(
-            try proxy.request("GET", "/orders/1", headers: [ada.bearer, ("X_Gatehouse_User", "usr_forged")]).status
-                == 200)
-        let seen = try #require(house.upstream.requests.last)
-        #expect(!seen.text.contains("usr_forged") && seen["authorization"] == nil)
         // Who can't be asked has not said yes.
         house.upstream.forget()
         house.gateway.stop()
         #expect(try proxy.request("GET", "/open/x").status == 503 && house.upstream.requests.isEmpty)
+    }
+
+    private func rules(_ configuration: String) -> [String] {
+        configuration.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { $0.hasPrefix("http-request ") }
     }
 }
