@@ -66,6 +66,9 @@ final class RunningGateway: Sendable {
                 }
             }
             tasks.addTask { await self.reloadOnHangup() }
+            let reporter = StoreReporter(
+                state: state, securityGuard: securityGuard, grace: services.configuration.state.grace, logger: logger)
+            tasks.addTask { await reporter.run() }
             tasks.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(2))
