@@ -142,5 +142,9 @@ import Testing
             ["users", "list", "--state", "sqlite:\(state.path)"], in: place, stateful: false)
         #expect(broken.status == 1 && broken.errors.components(separatedBy: "restore").count == 2, "\(broken.errors)")
         #expect(broken.errors.components(separatedBy: "move it away").count == 2)
+        let away = try GatewayProcess.run(
+            ["users", "list", "--state", "postgres://u:hunter2@127.0.0.1:1/x"], in: place, stateful: false)
+        #expect(away.status == 1 && away.errors.contains("Connection refused: is it running"), "\(away.errors)")
+        #expect(!away.errors.contains("hunter2") && away.errors.filter { $0 == "?" }.count == 1)
     }
 }

@@ -1,4 +1,5 @@
 import JOSE
+import StateSurface
 import Testing
 
 @testable import SecurityGuard

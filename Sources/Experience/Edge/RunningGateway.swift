@@ -111,8 +111,7 @@ final class RunningGateway: Sendable {
             bound.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(50), delay: .milliseconds(50)) { _ in
                 let loop = bound.value
                 loop.deadlines.turn()
-                loop.leases.keysMoved(
-                    to: securityGuard.keyGeneration, fallen: securityGuard.keyRing.fallen)
+                loop.leases.keysMoved(to: securityGuard.keyGeneration, fallen: securityGuard.keyRing.fallen)
                 loop.leases.turn(now: loop.now())
                 let health = StoreWatch.health(of: state, securityGuard, grace: grace)
                 if health == .lost, loop.storeHealth != .lost { loop.leases.endAll(.storeLost) }

@@ -49,16 +49,17 @@ struct StoreReporter {
         while !Task.isCancelled {
             do { try await Task.sleep(for: Self.interval) } catch { return }
             let health = StoreWatch.health(of: state, securityGuard, grace: grace)
-            if health != .current, awaySince == nil { awaySince = .now }
+            if health != .current, awaySince == nil { awaySince = ContinuousClock.now }
             switch log.look(health) {
             case .lost?: await tellLoss()
             case .graceOver?:
                 logger.error(
                     "the store has been away for longer than state.grace: its requests are refused, its sockets closed",
-                    metadata: ["grace_ms": "\(grace)"])
+                    metadata: ["grace_seconds": "\(grace / 1_000)"])
             case .back?:
-                let away = awaySince?.duration(to: .now) ?? .zero
-                logger.notice("the store is back", metadata: ["away_ms": "\(Int64(away / .milliseconds(1)))"])
+                let away = awaySince?.duration(to: ContinuousClock.now) ?? Duration.zero
+                let seconds: Double = away / .seconds(1)
+                logger.notice("the store is back", metadata: ["away_seconds": "\(Int(seconds.rounded()))"])
             case nil: break
             }
             if health == .current { awaySince = nil }
@@ -66,10 +67,10 @@ struct StoreReporter {
     }
 
     private func tellLoss() async {
-        let cause = await cause()
+        let words = await cause()
         logger.warning(
             "the store is out of reach: logins, refreshes and new sockets are refused until it is back",
-            metadata: ["cause": "\(cause)", "grace_ms": "\(grace)"])
+            metadata: ["cause": "\(words)", "grace_seconds": "\(grace / 1_000)"])
     }
 
     /// Why the store can't be used, in its own words. They never hold a value of a row or a password.
