@@ -16,6 +16,8 @@ package final class Principal: Sendable, Hashable {
     package let expiresAt: Int64
     /// The thumbprint of the key that verified it.
     let keyThumbprint: String
+    /// The same key in short.
+    package let key: KeyNumber
 
     init(
         tenantID: String, subject: String, clientID: String, scope: [String], tokenID: String, familyID: String?,
@@ -30,6 +32,7 @@ package final class Principal: Sendable, Hashable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.keyThumbprint = keyThumbprint
+        self.key = KeyNumber(thumbprint: keyThumbprint)
     }
 
     package var isUser: Bool { subject.utf8.starts(with: Prefix.user.utf8) }

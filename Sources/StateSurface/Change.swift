@@ -11,7 +11,8 @@ package enum Change: Sendable, Equatable {
     /// A refresh family ended (its `Revocation` is told as well).
     case familyEnded(id: String)
     /// A family has a new access token, good until then: what an older one admitted lives on.
-    case familyRefreshed(id: String, tokenExpiresAt: Milliseconds)
+    /// `key` is the thumbprint of the key that signed it, where that is known.
+    case familyRefreshed(id: String, tokenExpiresAt: Milliseconds, key: String? = nil)
     case revoked(Revocation)
     /// An account was written (password, scope, disabled).
     case account(userID: String)

@@ -144,6 +144,8 @@ package struct FamilyRecord: Sendable, Equatable {
     package var counter: Int64
     /// The end of the latest access token that a refresh gave out; nil before the first.
     package var tokenExpiresAt: Milliseconds?
+    /// The thumbprint of the key that signed that token. A rotation tells it to every node; it is not kept.
+    package var tokenKey: String?
 
     package init(
         id: String, tenantID: String, userID: String, clientID: String, scope: [String], binding: String?,

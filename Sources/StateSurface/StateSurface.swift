@@ -63,6 +63,9 @@ package protocol StateSurface: Sendable {
     func insert(client: ClientRecord) async throws
     func client(id: String) async throws -> ClientRecord?
     func clients(limit: Int) async throws -> [ClientRecord]
+    /// In one transaction: disabled flag set, tokens issued to the client itself so far revoked.
+    /// - Returns: whether there is such a client.
+    func disable(clientID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
 
     // MARK: Refresh families and revocations
     func insert(family: FamilyRecord) async throws
@@ -131,6 +134,9 @@ package protocol StateSurface: Sendable {
 }
 
 extension StateSurface {
+    /// For stores that keep no clients.
+    package func disable(clientID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool { false }
+
     /// For stores that know nothing better: two steps, of which the second fails if the first is no longer true.
     package func change<Outcome: Sendable>(
         sessionID: String,

@@ -15,4 +15,11 @@ package enum StateSurfaceFactory {
         // The URL may hold a password: it is not repeated.
         throw StateSurfaceError(.misconfigured, "the state URL must be sqlite:PATH or postgres://HOST/DATABASE")
     }
+
+    /// The file of an embedded store that is not there yet: opening it would make a new one. nil where there is a store,
+    /// or where only opening can tell.
+    package static func missingFile(url: String) -> String? {
+        guard url.hasPrefix("sqlite:"), let path = try? SQLiteFile.path(ofURL: url) else { return nil }
+        return SQLiteFile.identity(of: path) == nil ? path : nil
+    }
 }

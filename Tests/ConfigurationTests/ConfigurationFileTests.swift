@@ -101,6 +101,11 @@ struct ConfigurationFileTests {
                     + "or unix:/PATH of at most 107 bytes, found 'unix:g.sock'"
             ),
             (
+                "server: {proxy_protocol: true}\n",
+                "g.yaml: server.proxy_protocol: needs server.trusted_proxies: without it every connection is reset; "
+                    + "list the balancers"
+            ),
+            (
                 "server: {tls: {certificate: a.pem}}\n",
                 "g.yaml: server.tls: TLS needs both 'certificate' and 'key': add the other, or remove both"
             ),

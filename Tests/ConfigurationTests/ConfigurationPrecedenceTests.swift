@@ -63,6 +63,16 @@ struct ConfigurationPrecedenceTests {
             ])
     }
 
+    @Test("A list of mappings is the file's alone: its variable is told so, and compared with no other")
+    func tellsListsInVariables() throws {
+        let environment = ["GATEHOUSE_ROUTES": "x", "GATEHOUSE_ISSUERS_0_ISSUER": "y"]
+        #expect(
+            try load(environment: environment).warnings.map(\.description) == [
+                "GATEHOUSE_ISSUERS_0_ISSUER: is ignored: 'issuers' is a list of mappings, which only the file can hold",
+                "GATEHOUSE_ROUTES: is ignored: 'routes' is a list of mappings, which only the file can hold",
+            ])
+    }
+
     @Test("An issuer without TLS is told, and accepted")
     func warnsOfPlainIssuers() throws {
         let loaded = try load("tokens: {issuer: 'http://auth.example'}\n")

@@ -70,6 +70,16 @@ struct RouteReaderTests {
         #expect(tlsFaults("upstream_name: a").isEmpty)
     }
 
+    @Test(
+        "A route at a path that the gateway keeps is refused; without an upstream it is asked for decisions alone",
+        arguments: ["/api/session", "/api/sessions/x", "/api/auth/", "/api/runtime/agent", "/oauth2", "/api", "/apis"])
+    func keptPaths(path: String) {
+        let isKept = path != "/api" && path != "/apis"
+        let found = faults("routes:\n  - {path: \(path), upstream: 'http://a:1'}\n")
+        #expect(found.count == (isKept ? 1 : 0) && found.allSatisfy { $0.contains("keeps this path") })
+        #expect(faults("routes:\n  - {path: \(path)}\n").isEmpty)
+    }
+
     @Test("Every key of a route is read")
     func readsRoutes() throws {
         let yaml = """

@@ -36,7 +36,8 @@ import Testing
 
     @Test("A peer that is not trusted may not speak the PROXY protocol")
     func untrustedBalancer() async throws {
-        let gateway = try await GatewayProcess.start("server: {proxy_protocol: true}", users: [])
+        let gateway = try await GatewayProcess.start(
+            "server: {proxy_protocol: true, trusted_proxies: [192.0.2.1]}", users: [])
         defer { gateway.stop() }
         let socket = try RawSocket(port: gateway.port)
         try? socket.send("PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")

@@ -70,6 +70,13 @@ import Testing
         let upgraded = try nodes.a.request(
             "PATCH", "/api/session/\(id)/upgrade", headers: [ada.bearer, ("Session-Secret", secret)])
         #expect(upgraded.status == 200)
+        for node in [nodes.a, nodes.b] {
+            let told = ["the store is out of reach", "for longer than state.grace", "the store is back"]
+            for line in told {
+                #expect(try await eventually(within: .seconds(2)) { node.log.contains(line) }, "\(line): \(node.log)")
+                #expect(node.log.components(separatedBy: line).count == 2, "once: \(line)")
+            }
+        }
     }
 
     @Test("What happens while a node hears nothing is made up for once it hears again")

@@ -47,6 +47,17 @@ struct AccountsTests {
         #expect(try await login("twice@example.com", tenant: "umbrella") != account.userID)
     }
 
+    @Test("A disabled account that is enabled again opens by its old password")
+    func enable() async throws {
+        let account = try await fixture.account()
+        _ = try await fixture.subject.accounts.disable(userID: account.userID)
+        await #expect(throws: AuthError.self) { try await login("ada@example.com") }
+        #expect(try await fixture.subject.accounts.enable(userID: account.userID))
+        #expect(try await !fixture.subject.accounts.enable(userID: account.userID))
+        #expect(try await login("ada@example.com") == account.userID)
+        await #expect(throws: AuthError.self) { try await fixture.subject.accounts.enable(userID: "usr_none") }
+    }
+
     @Test("A password beyond 1024 bytes, or none, is refused before hashing", arguments: [0, 1025, 100_000])
     func passwordLength(count: Int) async throws {
         _ = try await fixture.account()

@@ -123,6 +123,11 @@ struct AccountConformanceTests {
             #expect(try await store.client(id: "cli_b") == nil)
             #expect(try await store.clients(limit: 5) == [client])
             await #expect(throws: StateSurfaceError(.duplicate, "")) { try await store.insert(client: client) }
+            #expect(try await !store.disable(clientID: "cli_b", at: Sample.now, revokedUntil: Sample.now + 900))
+            #expect(try await store.disable(clientID: "cli_a", at: Sample.now, revokedUntil: Sample.now + 900))
+            #expect(try await store.client(id: "cli_a")?.disabled == true)
+            let revoked = try await store.revocations(now: Sample.now)
+            #expect(revoked.map(\.id) == ["cli_a"] && revoked.first?.issuedUntil == Sample.now)
         }
     }
 }

@@ -9,6 +9,7 @@ struct ChangeTextTests {
         arguments: [
             Change.session(id: "ses_|a|", state: .expired, epoch: -3), .familyEnded(id: "f|\u{E9}"),
             .familyRefreshed(id: "f|x|", tokenExpiresAt: .max),
+            .familyRefreshed(id: "f|x|", tokenExpiresAt: 7, key: "thumb"),
             .revoked(Revocation(kind: .subject, id: "", issuedUntil: .max, expiresAt: .min)),
             .account(userID: "usr"), .events(sessionID: "s|1", lastSeq: 9), .reset,
         ])
@@ -18,7 +19,7 @@ struct ChangeTextTests {
 
     @Test(
         "What cannot be read asks for everything again",
-        arguments: ["", "s", "s|live|1|x", "s|ended|x|y", "q|new", "r|token|1|x|id", "e|1", "g|x|f"])
+        arguments: ["", "s", "s|live|1|x", "s|ended|x|y", "q|new", "r|token|1|x|id", "e|1", "g|x|f", "k|1|f"])
     func unreadable(_ text: String) {
         #expect(Change(text: text) == .reset)
     }

@@ -61,8 +61,10 @@ struct FamilyConformanceTests {
             try await here.insert(family: family)
             var next = Sample.rotated(family, token: 101)
             next.tokenExpiresAt = Sample.now + 500
+            next.tokenKey = "thumb"
             #expect(try await here.rotate(family: next))
-            #expect(try await ear.hears { $0.contains(.familyRefreshed(id: "fam", tokenExpiresAt: Sample.now + 500)) })
+            let told = Change.familyRefreshed(id: "fam", tokenExpiresAt: Sample.now + 500, key: "thumb")
+            #expect(try await ear.hears { $0.contains(told) })
             try await here.extend(familyID: "fam", tokenExpiresAt: Sample.now + 400)
             #expect(try await here.family(id: "fam")?.tokenExpiresAt == Sample.now + 500)
             try await here.extend(familyID: "fam", tokenExpiresAt: Sample.now + 600)

@@ -39,12 +39,9 @@ final class AdminListener: Sendable {
             return ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port)
         } catch let error as ListenError {
             throw ListenError(description: "server.admin: \(error)")
-        } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw ListenError(
-                description:
-                    "server.admin \(address) is in use by another process: choose another with --admin, or --admin off")
         } catch {
-            throw ListenError(description: "cannot listen on server.admin \(address): \(error)")
+            throw ListenError(
+                binding: "server.admin \(address)", error, choose: "choose another with --admin, or --admin off")
         }
     }
 

@@ -27,6 +27,7 @@ final class EdgeServices: Sendable {
     let census: SocketCensus
     let metrics: EdgeMetrics
     let logger: Logger
+    let upstreamLog: UpstreamLog
     let clock: @Sendable () -> Int64
     let refused: @Sendable (Problem, String) -> Void
     let trustedProxies: [AddressBlock]
@@ -53,6 +54,7 @@ final class EdgeServices: Sendable {
         self.origins = origins
         self.metrics = metrics
         self.logger = logger
+        self.upstreamLog = UpstreamLog(logger: logger, clock: clock)
         self.clock = clock
         self.refused = refused
         let limits = configuration.limits

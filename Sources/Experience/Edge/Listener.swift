@@ -12,6 +12,29 @@ package struct ListenError: Error, Sendable, CustomStringConvertible {
     package let description: String
 }
 
+extension ListenError {
+    /// What binding an address failed with.
+    ///
+    /// - Parameter choose: how another address is named.
+    init(binding address: String, _ error: any Error, choose: String) {
+        let what: String
+        if let code = (error as? IOError)?.errnoCode {
+            switch code {
+            case EADDRINUSE: what = "is in use by another process: stop it, or \(choose)"
+            case EADDRNOTAVAIL: what = "is no address of this machine: \(choose), 0.0.0.0 for all that it has"
+            case EAFNOSUPPORT: what = "is of a kind that this machine does not have: \(choose)"
+            case EACCES, EPERM: what = "may not be bound by this user: choose a port above 1023"
+            default: what = "can't be listened on (\(String(cString: strerror(code)))): \(choose)"
+            }
+        } else if error is SocketAddressError || error is SocketAddressError.UnknownHost {
+            what = "names a host that can't be resolved: \(choose)"
+        } else {
+            what = "can't be listened on (\(error)): \(choose)"
+        }
+        self.init(description: "\(address) \(what)")
+    }
+}
+
 /// The public listener: one accepting socket per event loop on one port, or one Unix socket whose connections are spread
 /// over the loops; opened before anything is served.
 final class Listener: Sendable {
@@ -67,13 +90,8 @@ final class Listener: Sendable {
             let channel = try await portBootstrap(loop, shares: false) { $0.eventLoop.makeSucceededVoidFuture() }
                 .bind(host: wanted.host, port: wanted.port).get()
             try await channel.close().get()
-        } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw ListenError(
-                description: "\(wanted) is in use by another process: stop it, or choose another address with --listen")
-        } catch let error as IOError where error.errnoCode == EACCES {
-            throw ListenError(description: "\(wanted) may not be bound by this user: choose a port above 1023")
         } catch {
-            throw ListenError(description: "cannot listen on \(wanted): \(error)")
+            throw ListenError(binding: "\(wanted)", error, choose: "choose another address with --listen")
         }
     }
 

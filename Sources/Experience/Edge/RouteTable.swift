@@ -146,6 +146,12 @@ enum PathParameters {
     }
 }
 
+/// For whoever checks a configuration.
+package enum GatewayPaths {
+    /// Whether the path is the gateway's own, so that nothing at or below it is ever forwarded by a route.
+    package static func keep(_ path: String) -> Bool { OwnPath(Array(path.utf8)) != nil }
+}
+
 /// The paths that are the gateway's own; they win over routes.
 enum OwnPath {
     /// The JSON endpoints; the path as their router knows it (`/api/sessions…` is `/api/session…`).

@@ -66,6 +66,9 @@ final class RunningGateway: Sendable {
                 }
             }
             tasks.addTask { await self.reloadOnHangup() }
+            let reporter = StoreReporter(
+                state: state, securityGuard: securityGuard, grace: services.configuration.state.grace, logger: logger)
+            tasks.addTask { await reporter.run() }
             tasks.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(2))
@@ -108,6 +111,7 @@ final class RunningGateway: Sendable {
             bound.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(50), delay: .milliseconds(50)) { _ in
                 let loop = bound.value
                 loop.deadlines.turn()
+                loop.leases.keysMoved(to: securityGuard.keyGeneration, fallen: securityGuard.keyRing.fallen)
                 loop.leases.turn(now: loop.now())
                 let health = StoreWatch.health(of: state, securityGuard, grace: grace)
                 if health == .lost, loop.storeHealth != .lost { loop.leases.endAll(.storeLost) }

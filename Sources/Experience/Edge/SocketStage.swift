@@ -123,7 +123,7 @@ struct SocketStage {
             query: RequestForm.queryWithoutCredentials(request), identity: identity,
             options: ForwardedHead.Options(route, pool: pool))
         let exchange = RelayExchange(
-            writer: connection, pool: pool, leases: loop.leases, request: head,
+            writer: connection, pool: pool, leases: loop.leases, log: services.upstreamLog, request: head,
             terms: RelayExchange.Terms(
                 head: forwarded.upgrade(protocols: upgrade.protocols),
                 timeout: .milliseconds(route.configuration.timeout), accept: upgrade.accept, ownsCORS: true,

@@ -26,6 +26,7 @@ struct Admitted: Sendable {
             terms.familyID = principal.familyID
             terms.subject = principal.subject
             terms.tokenIssuedAt = principal.issuedAt
+            terms.key = principal.key
             terms.expiresAt = principal.expiresAt + clockSkew
         }
         terms.endsAt = now.addingReportingOverflow(maxLifetime).overflow ? .max : now + maxLifetime

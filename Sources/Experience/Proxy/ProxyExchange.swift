@@ -40,6 +40,8 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
     private var isRequestDone = false
     private var hasSentBody = false
     private var hasFailedAttempt = false
+    /// What the last upstream that could not be reached has failed with.
+    private var lastFault: UpstreamFault?
 
     private var inbound = ByteBuffer()
     private var scanner = ResponseScanner()
@@ -81,7 +83,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
 
     private func connect() {
         guard let member = pool.choose(excluding: tried) else {
-            return fail(Problem(.upstreamUnavailable, reason: "no_upstream_reachable"))
+            return fail(Problem(.upstreamUnavailable, reason: lastFault?.reason ?? "no_upstream_reachable"))
         }
         if !hasFailedAttempt, let idle = pool.takeIdle(member) {
             isFromPool = true
@@ -95,7 +97,8 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
             case .success(let connection):
                 guard exchange.state == .connecting else { return exchange.pool.giveBack(connection) }
                 exchange.connected(connection)
-            case .failure:
+            case .failure(let error):
+                exchange.tell(UpstreamFault(connecting: error), of: member)
                 guard exchange.state == .connecting else { return }
                 // Nothing was sent, so another upstream may be asked whatever the method is.
                 exchange.tried.insert(member)
@@ -121,9 +124,12 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
     /// the method may be repeated, or if it was an idle connection that had been closed meanwhile.
     private func retryOrFail() {
         let mayRetry = isIdempotent && !hasSentBody && !hasFailedAttempt && inbound.readableBytes == 0
+        let fault = UpstreamFault(closedBy: upstream?.fault)
+        // That an idle connection was closed meanwhile is nobody's fault.
+        if let upstream, !mayRetry || !isFromPool { tell(fault, of: upstream.member) }
         upstream?.release(clean: false)
         upstream = nil
-        guard mayRetry else { return fail(Problem(.upstreamUnavailable, reason: "upstream_closed")) }
+        guard mayRetry else { return fail(Problem(.upstreamUnavailable, reason: fault.reason)) }
         hasFailedAttempt = true
         state = .connecting
         connect()
@@ -253,7 +259,8 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         switch scanner.feed(&inbound, requestWasHead: isHead) {
         case .needMoreData: return false
         case .failed:
-            fail(Problem(.upstreamUnavailable, reason: "upstream_answer_malformed"))
+            if let upstream { tell(.malformed, of: upstream.member) }
+            fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
             return false
         case .head(let head) where head.status < 200:
             return interim(head)
@@ -348,7 +355,10 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         case .waiting where !isRequestDone && upstream?.isWritable == true:
             // It is the client that keeps everybody waiting; its own deadline ends it.
             deadline.arm(after: terms.timeout)
-        case .connecting, .waiting: fail(Problem(.upstreamTimeout))
+        case .connecting: fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
+        case .waiting:
+            if let upstream { tell(.answerTimeout, of: upstream.member) }
+            fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
         case .streaming:
             if isClientBlocked || !writer.isClientWritable {
                 // It is the client that is slow; its own deadline ends it.
@@ -362,6 +372,11 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
             }
         case .done: break
         }
+    }
+
+    private func tell(_ fault: UpstreamFault, of member: Int) {
+        lastFault = fault
+        services.upstreamLog.failed(pool.target(member), fault)
     }
 
     private func fail(_ problem: Problem) {

@@ -29,6 +29,8 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
     private(set) var isOpen = true
     /// Whether it ended by a fault, a reset for example, and not by the upstream's orderly close.
     private(set) var isBroken = false
+    /// The fault.
+    private(set) var fault: (any Error)?
     /// Since when nobody has used it.
     var idleSince = NIODeadline.now()
     /// How many exchanges it has served before the current one.
@@ -133,6 +135,7 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         isOpen = false
         isBroken = true
+        fault = fault ?? error
         context.close(promise: nil)
     }
 }

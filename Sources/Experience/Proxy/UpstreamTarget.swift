@@ -52,6 +52,14 @@ struct UpstreamTarget: Sendable, Hashable {
         return port == (isTLS ? 443 : 80) ? name : "\(name):\(port)"
     }
 
+    /// Where it is, as a log line calls it: never more than host and port, or the path of the socket.
+    var place: String {
+        switch address {
+        case .unixSocket(let path): "unix:\(path)"
+        case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+    }
+
     /// The name to verify and to ask for in TLS; nil for an address without one.
     var serverName: String? {
         guard case .host(let host, _) = address, IPAddress.bytes(of: host) == nil else { return nil }

@@ -13,6 +13,17 @@ package enum UpstreamTrust {
         (try? NIOSSLPrivateKey(bytes: pem, format: .pem)) != nil
     }
 
+    /// Whether a server could show these certificates with this key, both in PEM.
+    package static func fit(certificates: [UInt8], key: [UInt8]) -> Bool {
+        guard let chain = try? NIOSSLCertificate.fromPEMBytes(certificates),
+            let privateKey = try? NIOSSLPrivateKey(bytes: key, format: .pem)
+        else { return false }
+        let configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { NIOSSLCertificateSource.certificate($0) },
+            privateKey: .privateKey(privateKey))
+        return (try? NIOSSLContext(configuration: configuration)) != nil
+    }
+
     /// One context for each route that needs one, in the order of the routes. Routes that say the same share it.
     static func contexts(for routes: [RouteConfiguration]) throws -> [NIOSSLContext?] {
         var made: [RouteConfiguration.UpstreamTLS: NIOSSLContext] = [:]

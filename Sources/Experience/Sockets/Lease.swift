@@ -1,3 +1,5 @@
+import SecurityGuard
+
 /// Whoever is let in by a lease and must go when it ends. Called on the lease's event loop, at most once.
 protocol LeaseHolder: AnyObject {
     /// Says so to the peer, and no more: where many end at once, all are told before anything else is done for one.
@@ -24,6 +26,8 @@ struct LeaseTerms: Sendable {
     var subject: String?
     /// `iat` of the token, in ms.
     var tokenIssuedAt: Int64 = 0
+    /// The key of the newest token that this is known to rest on: the one it was admitted with, or a refreshed one.
+    var key: KeyNumber?
     /// When the token is no longer good, `exp` plus the clock skew, in ms since the epoch; moved by a refresh.
     /// nil for answers that only a revocation ends early.
     var expiresAt: Int64?
@@ -68,6 +72,9 @@ final class LeaseTable {
     /// The last slot number that was looked at.
     private var turned: Int64
     private var lastUse: Int64
+    /// Keys that are out of service, as of the key ring of this generation.
+    private var fallenKeys: Set<KeyNumber> = []
+    private var keyGeneration: UInt64 = 0
 
     /// Where other threads look up which sessions have a lease on some loop.
     var held: HeldSessions?
@@ -134,12 +141,30 @@ final class LeaseTable {
         end(bySubject[subject], .tokenRevoked) { $0.tokenIssuedAt <= issuedUntil }
     }
 
-    /// A token of the family was refreshed: what an older token of it admitted lives on until the new expiry.
-    func familyRefreshed(_ familyID: String, expiresAt: Int64) {
+    /// A token of the family was refreshed: what an older token of it admitted lives on until the new expiry, and
+    /// rests on the new token's key.
+    func familyRefreshed(_ familyID: String, expiresAt: Int64, key: KeyNumber? = nil) {
         for id in byFamily[familyID] {
-            guard let current = entries[id]?.terms.expiresAt else { continue }
-            entries[id]?.terms.expiresAt = max(current, expiresAt)
+            guard let current = entries[id]?.terms.expiresAt, current <= expiresAt else { continue }
+            entries[id]?.terms.expiresAt = expiresAt
+            if let key { entries[id]?.terms.key = key }
         }
+        // Refreshed by a node that had not heard yet that the key it signs with is out of service.
+        if let key, fallenKeys.contains(key) { end(byFamily[familyID], .tokenRevoked) { $0.key == key } }
+    }
+
+    /// The key ring is of this generation: what rests on a key that is out of service must go.
+    func keysMoved(to generation: UInt64, fallen: @autoclosure () -> Set<KeyNumber>) {
+        guard generation != keyGeneration else { return }
+        keyGeneration = generation
+        let gone = fallen()
+        guard gone != fallenKeys else { return }
+        fallenKeys = gone
+        var concerned: [ID] = []
+        for (id, entry) in entries {
+            if let key = entry.terms.key, gone.contains(key) { concerned.append(id) }
+        }
+        end(concerned, .tokenRevoked) { _ in true }
     }
 
     /// Ends everything, for example when the store has been lost.

@@ -26,6 +26,7 @@ struct LeaseVerifier: Sendable {
         {
             return .sessionUpgraded
         }
+        if let key = terms.key, securityGuard.keyRing.fallen.contains(key) { return .tokenRevoked }
         let isRevoked = securityGuard.isRevoked(
             tokenID: terms.tokenID, familyID: terms.familyID, subject: terms.subject, issuedAt: terms.tokenIssuedAt)
         return isRevoked ? .tokenRevoked : nil

@@ -50,7 +50,8 @@ final class LeaseWatch: Sendable {
             }
         case .revoked(let revocation): revoked(revocation)
         case .familyEnded(let id): loops.onEach { $0.leases.familyRevoked(id) }
-        case .familyRefreshed(let id, let tokenExpiresAt): refreshed(id, tokenExpiresAt)
+        case .familyRefreshed(let id, let tokenExpiresAt, let key):
+            refreshed(id, tokenExpiresAt, key: key.map { KeyNumber(thumbprint: $0) })
         case .reset: scheduleCheck()
         case .account, .events: break
         }
@@ -65,10 +66,10 @@ final class LeaseWatch: Sendable {
         }
     }
 
-    private func refreshed(_ familyID: String, _ tokenExpiresAt: Int64) {
+    private func refreshed(_ familyID: String, _ tokenExpiresAt: Int64, key: KeyNumber?) {
         let end = tokenExpiresAt.addingReportingOverflow(skew)
         let expiresAt = end.overflow ? .max : end.partialValue
-        loops.onEach { $0.leases.familyRefreshed(familyID, expiresAt: expiresAt) }
+        loops.onEach { $0.leases.familyRefreshed(familyID, expiresAt: expiresAt, key: key) }
     }
 }
 
@@ -153,7 +154,8 @@ extension LeaseWatch {
         // A family that is no longer known has no token that could still be good.
         guard let family = try await state.family(id: id) else { return }
         guard family.isLive else { return loops.onEach { $0.leases.familyRevoked(id) } }
-        if let tokenExpiresAt = family.tokenExpiresAt { refreshed(id, tokenExpiresAt) }
+        // Which key signed its newest token is not kept: the newest one that was heard of goes on counting.
+        if let tokenExpiresAt = family.tokenExpiresAt { refreshed(id, tokenExpiresAt, key: nil) }
     }
 }
 

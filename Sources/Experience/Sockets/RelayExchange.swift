@@ -18,10 +18,13 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
     private let writer: any ResponseWriter
     private let pool: UpstreamPool
     private let leases: LeaseTable
+    private let log: UpstreamLog
     private let request: RequestHead
     private let terms: Terms
     private var upstream: UpstreamConnection?
     private var tried: Set<Int> = []
+    /// What the last upstream that could not be reached has failed with.
+    private var lastFault: UpstreamFault?
     private var inbound = ByteBuffer()
     private var scanner = ResponseScanner()
     private let deadline: ConnectionDeadline
@@ -33,10 +36,14 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
     var wantsContinueFromGateway: Bool { false }
     var wantsUpstreamBytes: Bool { refusal == nil || writer.isClientWritable }
 
-    init(writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, request: RequestHead, terms: Terms) {
+    init(
+        writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, log: UpstreamLog, request: RequestHead,
+        terms: Terms
+    ) {
         self.writer = writer
         self.pool = pool
         self.leases = leases
+        self.log = log
         self.request = request
         self.terms = terms
         self.deadline = writer.exchangeDeadline
@@ -49,7 +56,7 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
 
     private func connect() {
         guard let member = pool.choose(excluding: tried) else {
-            return fail(Problem(.upstreamUnavailable, reason: "no_upstream_reachable"))
+            return fail(Problem(.upstreamUnavailable, reason: lastFault?.reason ?? "no_upstream_reachable"))
         }
         let bound = NIOLoopBound(self, eventLoop: writer.eventLoop)
         // Always a connection of its own: it never goes back to the pool.
@@ -62,7 +69,8 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
                 connection.lend(to: exchange)
                 connection.write(exchange.terms.head)
                 connection.flush()
-            case .failure:
+            case .failure(let error):
+                exchange.tell(UpstreamFault(connecting: error), of: member)
                 guard !exchange.isOver else { return }
                 exchange.tried.insert(member)
                 exchange.connect()
@@ -106,7 +114,9 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
 
     func upstreamClosed() {
         guard refusal != nil, endsWithConnection else {
-            return fail(Problem(.upstreamUnavailable, reason: "upstream_closed"))
+            let fault = UpstreamFault(closedBy: upstream?.fault)
+            if let upstream { tell(fault, of: upstream.member) }
+            return fail(Problem(.upstreamUnavailable, reason: fault.reason))
         }
         finish(closing: true)
         writer.finishResponse()
@@ -170,7 +180,18 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
 
     private var endsWithConnection = false
 
-    func deadlinePassed() { fail(Problem(.upstreamTimeout)) }
+    func deadlinePassed() {
+        guard let upstream else {
+            return fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
+        }
+        tell(.answerTimeout, of: upstream.member)
+        fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
+    }
+
+    private func tell(_ fault: UpstreamFault, of member: Int) {
+        lastFault = fault
+        log.failed(pool.target(member), fault)
+    }
 
     private func fail(_ problem: Problem) {
         guard !isOver else { return }

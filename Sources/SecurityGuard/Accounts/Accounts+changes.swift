@@ -94,6 +94,18 @@ extension Accounts {
         return found
     }
 
+    /// Lets a disabled account log in again. What ended when it was disabled stays ended.
+    /// - Returns: whether it was disabled.
+    package func enable(userID: String) async throws -> Bool {
+        guard var account = try await state.account(userID: userID) else { throw AuthError(.notFound) }
+        guard account.disabled else { return false }
+        account.disabled = false
+        guard try await state.replace(account: account) else {
+            throw AuthError(.conflict, "the account was changed at the same moment; try again")
+        }
+        return true
+    }
+
     /// The account of a user id, or of an e-mail (with its tenant where several have it): for operators.
     package func find(_ name: String, tenantID: String?) async throws -> [AccountRecord] {
         if NameRule.hasShape(name, prefix: Prefix.user) {

@@ -20,8 +20,13 @@ package final class KeyRing: Sendable {
     let knownKeyIDs: Set<String>
     /// Those of them in whose place another one signs.
     let supersededKeyIDs: Set<String>
+    /// Keys whose tokens may still be believed, and those that outlived all of their tokens.
+    private let standing: Set<KeyNumber>
+    /// Keys that were taken out of service while this process ran: what rests on a token of theirs is over.
+    package let fallen: Set<KeyNumber>
 
-    init(_ contents: KeyDirectory.Contents, generation: UInt64) throws(GuardError) {
+    /// - Parameter old: the snapshot in whose place this one comes.
+    init(_ contents: KeyDirectory.Contents, generation: UInt64, after old: KeyRing? = nil) throws(GuardError) {
         let active = contents.plan.active
         guard let signing = contents.keys.first(where: { $0.entry == active }) else {
             throw GuardError(.keyState, "there is no active key")
@@ -35,6 +40,12 @@ package final class KeyRing: Sendable {
         knownKeyIDs = Set(contents.plan.keys.map(\.entry.keyID))
         let superseded = contents.plan.keys.filter { $0.state == .retiring || $0.state == .retired }
         supersededKeyIDs = Set(superseded.map(\.entry.keyID))
+        // A key whose time was over ends nothing: what still rests on it was prolonged since, by newer tokens.
+        let outlived = contents.plan.keys.filter { $0.state == .retired && $0.entry.retiredAt == nil }
+        let thumbprints = contents.keys.map(\.key.verificationKey.thumbprint) + outlived.map(\.entry.keyID)
+        let standing = Set(thumbprints.map { KeyNumber(thumbprint: $0) })
+        self.standing = standing
+        fallen = old.map { $0.fallen.union($0.standing).subtracting(standing) } ?? []
     }
 
     /// The key of exactly this `kid`. There are few keys: a walk is quicker than a table, and compares bytes.

@@ -53,7 +53,7 @@ final class KeyWatch: Sendable {
             throw GuardError(.keyState, "\(directory.path) holds no key any more; the last keys stay in use")
         }
         let old = keys.ring
-        let new = try KeyRing(contents, generation: old.generation + 1)
+        let new = try KeyRing(contents, generation: old.generation + 1, after: old)
         if new.isEquivalent(to: old), new.changesAt == old.changesAt { return false }
         keys.install(new)
         return true

@@ -74,6 +74,7 @@ struct RefreshFamilies: Sendable {
         // token as well.
         let tokens = try tokens(of: next, scope: scope, refresh: successor, now: now)
         next.tokenExpiresAt = max(tokens.principal.expiresAt, family.tokenExpiresAt ?? .min)
+        next.tokenKey = tokens.principal.keyThumbprint
         guard try await state.rotate(family: next) else { return nil }
         report(.familyRotated, next)
         return .rotated(tokens, binding: next.binding)

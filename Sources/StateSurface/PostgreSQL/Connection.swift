@@ -228,6 +228,8 @@ final class Connection {
         let text = message.map { String(cString: $0) } ?? ""
         if text.hasPrefix("could not translate host name") { return "its host name cannot be resolved" }
         guard text.hasPrefix("connection to server") else { return "libpq does not accept the URL" }
-        return text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
+        // What libpq asks the reader is asked again, with what to mend, by whoever shows this.
+        return lines.filter { !$0.hasPrefix("Is the server running") }.joined(separator: "; ")
     }
 }

@@ -4,7 +4,8 @@ extension Change {
         switch self {
         case .session(let id, let state, let epoch): "s|\(state.rawValue)|\(epoch)|\(id)"
         case .familyEnded(let id): "f|\(id)"
-        case .familyRefreshed(let id, let tokenExpiresAt): "g|\(tokenExpiresAt)|\(id)"
+        case .familyRefreshed(let id, let tokenExpiresAt, nil): "g|\(tokenExpiresAt)|\(id)"
+        case .familyRefreshed(let id, let tokenExpiresAt, let key?): "k|\(tokenExpiresAt)|\(key)|\(id)"
         case .revoked(let revocation):
             "r|\(revocation.kind.rawValue)|\(revocation.issuedUntil)|\(revocation.expiresAt)|\(revocation.id)"
         case .account(let userID): "a|\(userID)"
@@ -34,6 +35,9 @@ extension Change {
         case "g|":
             guard let part = fields(2), let tokenExpiresAt = Int64(part[1]) else { return nil }
             return .familyRefreshed(id: String(part[2]), tokenExpiresAt: tokenExpiresAt)
+        case "k|":
+            guard let part = fields(3), let tokenExpiresAt = Int64(part[1]) else { return nil }
+            return .familyRefreshed(id: String(part[3]), tokenExpiresAt: tokenExpiresAt, key: String(part[2]))
         case "r|":
             guard let part = fields(4), let kind = Revocation.Kind(rawValue: String(part[1])),
                 let issuedUntil = Int64(part[2]), let expiresAt = Int64(part[3])

@@ -15,7 +15,7 @@ extension StateSurfaceError {
         let detail = "SQLite \(extended)"
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            self.init(.corrupt, "the state file is damaged (\(detail)); restore it from a backup")
+            self.init(.corrupt, "the state file is damaged (\(detail))")
         case .SQLITE_FULL:
             self.init(.full, "no space is left for the state file (\(detail))")
         case .SQLITE_CONSTRAINT

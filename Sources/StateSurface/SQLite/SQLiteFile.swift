@@ -108,7 +108,7 @@ enum SQLiteFile {
     private static func damaged(_ path: String, _ why: String) -> StateSurfaceError {
         StateSurfaceError(
             .corrupt,
-            "the state file \(path) is damaged: \(why). It is left untouched; restore a backup or move it away")
+            "the state file \(path) is damaged: \(why); it is left untouched")
     }
 
     static func size(of path: String) -> Int64 {

@@ -107,6 +107,17 @@ extension SQLSurface {
             .map(ClientRecord.init(row:))
     }
 
+    func disable(clientID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
+        try await write { transaction in
+            let changed = try transaction.execute(
+                "UPDATE clients SET disabled = 1 WHERE client_id = ?1", [.text(clientID)])
+            guard changed == 1 else { return false }
+            try Self.revoke(
+                Revocation(kind: .subject, id: clientID, issuedUntil: at, expiresAt: revokedUntil), transaction)
+            return true
+        }
+    }
+
     func clients(limit: Int) async throws -> [ClientRecord] {
         try await rows(
             "SELECT \(ClientRecord.columns) FROM clients ORDER BY created_at DESC, client_id LIMIT ?1",

@@ -51,7 +51,8 @@ extension SQLSurface {
             _ = try transaction.execute(
                 Self.rememberTokenSQL, [.blob(record.currentHash), .text(record.id), .integer(record.counter)])
             if let tokenExpiresAt = record.tokenExpiresAt {
-                try transaction.record(.familyRefreshed(id: record.id, tokenExpiresAt: tokenExpiresAt))
+                try transaction.record(
+                    .familyRefreshed(id: record.id, tokenExpiresAt: tokenExpiresAt, key: record.tokenKey))
             }
             return true
         }

@@ -60,6 +60,11 @@ struct AttackCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if transport == Transport.introspection.rawValue, Self.client == nil {
+            throw CommandFailure(
+                "--transport introspection asks as a client: put CLIENT_ID:CLIENT_SECRET into \(Self.clientVariable)",
+                status: .misused)
+        }
         let aim = try AttackAim(url, path: path)
         guard aim.isLoopback || ownsTarget else {
             throw CommandFailure(
@@ -103,6 +108,13 @@ struct AttackCommand: AsyncParsableCommand {
         }
     }
 
+    private static let clientVariable = "GATEHOUSE_ATTACK_CLIENT"
+
+    /// The id and secret of the client that asks for introspection.
+    private static var client: String? {
+        ProcessInfo.processInfo.environment[clientVariable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     private func material(_ token: [UInt8], _ keySet: [UInt8]?, _ canary: CanaryListener?) throws -> AttackMaterial {
         let issuer = try key.map { path in
             let known = try keySet.map { try JWKSet(parsing: $0, policy: .remote) }
@@ -114,9 +126,7 @@ struct AttackCommand: AsyncParsableCommand {
     }
 
     private func runner(_ aim: AttackAim, _ material: AttackMaterial, _ canary: CanaryListener?) -> Runner {
-        let client = ProcessInfo.processInfo.environment["GATEHOUSE_ATTACK_CLIENT"].map {
-            "Basic " + Data($0.utf8).base64EncodedString()
-        }
+        let client = Self.client.map { "Basic " + Data($0.utf8).base64EncodedString() }
         let pacer = Pacer(perSecond: rate)
         let sender = RawSender(host: aim.host, port: aim.port, onlyLoopback: !ownsTarget)
         return Runner(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Encodings
+import JOSE
 import Runtime
 import SecurityGuard
 import StateSurface
@@ -7,7 +8,8 @@ import StateSurface
 /// `gatehouse clients`: OAuth clients with a secret.
 struct ClientsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clients", abstract: "Adds and lists OAuth clients.", subcommands: [Add.self, List.self])
+        commandName: "clients", abstract: "Adds, lists and disables OAuth clients.",
+        subcommands: [Add.self, List.self, Disable.self])
 
     /// `clients add`.
     struct Add: AsyncParsableCommand {
@@ -25,7 +27,7 @@ struct ClientsCommand: AsyncParsableCommand {
         @OptionGroup var options: StateOptions
 
         func run() async throws {
-            try await options.withStore { store in
+            try await options.withStore(makes: true) { store in
                 let clients = Clients(state: store.surface, clock: SystemClock.milliseconds)
                 let (client, secret) = try await clients.add(
                     name: name, tenantID: tenant ?? store.policy.defaultTenant, scope: scope)
@@ -63,6 +65,27 @@ struct ClientsCommand: AsyncParsableCommand {
                     ])
                 }
                 listing.show(rows, fetched: clients.count)
+            }
+        }
+    }
+
+    /// `clients disable`.
+    struct Disable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Disables a client for good; its own tokens end at once.")
+
+        @Argument(help: "The client id (cli_…).")
+        var clientID: String
+        @OptionGroup var options: StateOptions
+
+        func run() async throws {
+            try await options.withStore { store in
+                let now = SystemClock.milliseconds()
+                let found = try await store.surface.disable(
+                    clientID: clientID, at: now, revokedUntil: store.revokedUntil)
+                guard found else { throw CommandFailure("no such client: see 'gatehouse clients list'") }
+                let name = TerminalText.escaped(clientID)
+                Terminal.notice("disabled \(name): its secret is refused, its own tokens have ended")
             }
         }
     }

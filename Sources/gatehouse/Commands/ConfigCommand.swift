@@ -14,8 +14,12 @@ struct ConfigCommand: ParsableCommand {
         @OptionGroup var options: ConfigurationOptions
 
         func run() throws {
-            do {
+            do throws(ConfigurationFaults) {
                 let loaded = try options.load()
+                let faults = ServerFiles.faults(
+                    of: loaded.configuration, place: loaded.file ?? "configuration",
+                    contents: ConfigurationLoader.ofProcess().contents)
+                guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
                 Terminal.answer("ok: \(loaded.file ?? "no file, defaults and environment only")")
             } catch {
                 for fault in error.faults { Terminal.notice("\(fault)") }

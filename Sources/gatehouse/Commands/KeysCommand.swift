@@ -78,8 +78,16 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var options: KeyOptions
 
         func run() throws {
-            let retired = try options.directory().retire(keyID: kid)
+            let directory = try options.directory()
+            let before = try directory.list()
+            let retired = try directory.retire(keyID: kid)
             Terminal.notice("\(options.place(of: retired)) is retired: its tokens are refused from now on")
+            guard let signer = try directory.list().first(where: { $0.state == .active }) else { return }
+            let name = options.place(of: signer)
+            guard let known = before.first(where: { $0.entry.keyID == signer.entry.keyID }) else {
+                return Terminal.notice("no other key was there to sign, so one was made: \(name) signs now")
+            }
+            if known.state != .active { Terminal.notice("\(name) signs now") }
         }
     }
 

@@ -63,12 +63,17 @@ struct SessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { store in
+                var unknown: [String] = []
                 for (index, id) in ids.enumerated() {
-                    let ended = try await SessionEnding(store: store).end(id)
-                    guard let ended else {
-                        throw CommandFailure("no session has id number \(index + 1): see 'gatehouse sessions list'")
+                    guard let ended = try await SessionEnding(store: store).end(id) else {
+                        unknown.append("\(index + 1)")
+                        continue
                     }
                     Terminal.notice("\(index + 1) of \(ids.count): \(ended ? "ended" : "had ended before")")
+                }
+                guard unknown.isEmpty else {
+                    let numbers = unknown.joined(separator: ", ")
+                    throw CommandFailure("no session has id number \(numbers): see 'gatehouse sessions list'")
                 }
             }
         }

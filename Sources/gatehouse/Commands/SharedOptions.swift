@@ -25,10 +25,34 @@ struct StateOptions: ParsableArguments {
     @Option(help: .init("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var state: String?
 
-    /// Opens the store, works with it, and closes it whatever happens.
-    func withStore<R>(_ body: (Store) async throws -> R) async throws -> R {
+    /// The configuration that file, environment and `--state` make.
+    func load() throws(ConfigurationFaults) -> GatewayConfiguration {
         let flags = state.map { [ConfigurationFlag(name: "--state", key: "state.url", value: $0)] } ?? []
-        let configuration = try configuration.load(flags: flags, warn: false).configuration
+        return try configuration.load(flags: flags, warn: false).configuration
+    }
+
+    /// Opens the store, works with it, and closes it whatever happens.
+    ///
+    /// - Parameter makes: whether a store that is not there is made. Whoever only looks or changes has mistyped its name.
+    func withStore<R>(makes: Bool = false, _ body: (Store) async throws -> R) async throws -> R {
+        let configuration = try load()
+        if !makes, let path = StateSurfaceFactory.missingFile(url: configuration.state.url) {
+            throw CommandFailure(
+                "there is no store at \(path): correct state.url (--state); 'gatehouse users add' makes a new one")
+        }
+        return try await withStore(of: configuration, body)
+    }
+
+    /// The same for whoever can do without: nil where there is no store.
+    func withStoreIfThere<R>(_ body: (Store) async throws -> R?) async throws -> R? {
+        let configuration = try load()
+        guard StateSurfaceFactory.missingFile(url: configuration.state.url) == nil else { return nil }
+        return try await withStore(of: configuration, body)
+    }
+
+    private func withStore<R>(
+        of configuration: GatewayConfiguration, _ body: (Store) async throws -> R
+    ) async throws -> R {
         let store = try await Store.open(configuration)
         do {
             let result = try await body(store)

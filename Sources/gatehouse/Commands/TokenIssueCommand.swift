@@ -3,9 +3,10 @@ import Encodings
 import JOSE
 import Libcrypto
 import SecurityGuard
+import StateSurface
 
 /// `gatehouse token issue`: signs a token with the gateway's key, or one that is named.
-struct TokenIssueCommand: ParsableCommand {
+struct TokenIssueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "issue", abstract: "Signs a token for a user or client.",
         discussion: """
@@ -15,7 +16,7 @@ struct TokenIssueCommand: ParsableCommand {
 
     @Option(help: "What stands in sub: a user id (usr_…) or client id (cli_…).")
     var subject: String
-    @Option(help: "What stands in tenant_id.")
+    @Option(help: "What stands in tenant_id. Default: the tenant of the user or client, where the store knows it.")
     var tenant: String?
     @Option(help: "A scope; may be repeated.")
     var scope: [String] = []
@@ -35,13 +36,27 @@ struct TokenIssueCommand: ParsableCommand {
     var algorithm: String?
     @OptionGroup var options: KeyOptions
 
-    func run() throws {
-        let configuration = try options.state.configuration.load(warn: false).configuration
-        let policy = try TokenPolicy(configuration, issuer: nil)
-        Terminal.answer(try signingKey().sign(claims: try claims(policy), type: type))
+    func run() async throws {
+        let policy = try TokenPolicy(try options.state.load(), issuer: nil)
+        let home: String
+        if let tenant { home = tenant } else { home = try await tenantOfSubject() ?? policy.defaultTenant }
+        Terminal.answer(try signingKey().sign(claims: try claims(policy, tenant: home), type: type))
     }
 
-    private func claims(_ policy: TokenPolicy) throws -> JSONObject {
+    /// Where the subject is at home. A store that is not there, or can't be asked, is no reason to sign nothing.
+    private func tenantOfSubject() async throws -> String? {
+        do {
+            return try await options.state.withStoreIfThere { (store: Store) -> String? in
+                if subject.hasPrefix("cli_") { return try await store.surface.client(id: subject)?.tenantID }
+                return try await store.surface.account(userID: subject)?.tenantID
+            }
+        } catch is StateSurfaceError {
+            Terminal.notice("the store can't be asked for the subject's tenant: name it with --tenant if it is another")
+            return nil
+        }
+    }
+
+    private func claims(_ policy: TokenPolicy, tenant: String) throws -> JSONObject {
         let milliseconds = try lifetime.map { text in
             try ValueFormat.duration(Quantity.second...3_650 * Quantity.day).checked(text, as: "--lifetime")
         }
@@ -53,7 +68,7 @@ struct TokenIssueCommand: ParsableCommand {
             "exp": .integer(now + (milliseconds ?? policy.accessTokenLifetime) / 1_000),
             "nbf": .integer(now), "iat": .integer(now), "jti": .string(Base64URL.encode(SecureRandom.bytes(16))),
             "client_id": .string(subject.hasPrefix("cli_") ? subject : "gatehouse"),
-            "tenant_id": .string(tenant ?? policy.defaultTenant), "scope": .string(scope.joined(separator: " ")),
+            "tenant_id": .string(tenant), "scope": .string(scope.joined(separator: " ")),
         ]
         for pair in claim {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -8,8 +8,8 @@ import StateSurface
 /// `gatehouse users`: accounts with a password.
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "users", abstract: "Adds, lists and disables accounts.",
-        subcommands: [Add.self, List.self, Disable.self, Password.self])
+        commandName: "users", abstract: "Adds, lists, disables and enables accounts.",
+        subcommands: [Add.self, List.self, Disable.self, Enable.self, Password.self])
 
     /// `users add`.
     struct Add: AsyncParsableCommand {
@@ -27,7 +27,7 @@ struct UsersCommand: AsyncParsableCommand {
 
         func run() async throws {
             let password = try PasswordPrompt.password(fromInput: passwordStdin)
-            try await options.withStore { store in
+            try await options.withStore(makes: true) { store in
                 let account = try await store.accounts.add(
                     email: email, password: password, tenantID: tenant, scope: scope.isEmpty ? nil : scope)
                 Terminal.answer(account.userID)
@@ -74,6 +74,23 @@ struct UsersCommand: AsyncParsableCommand {
                 let account = try await name.account(in: store)
                 guard try await store.accounts.disable(userID: account.userID) else { throw AuthError(.notFound) }
                 Terminal.notice("disabled \(account.userID): its sessions and tokens have ended")
+            }
+        }
+    }
+
+    /// `users enable`.
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lets a disabled account log in again; what ended with it stays ended.")
+
+        @OptionGroup var name: AccountName
+        @OptionGroup var options: StateOptions
+
+        func run() async throws {
+            try await options.withStore { store in
+                let account = try await name.account(in: store)
+                let wasDisabled = try await store.accounts.enable(userID: account.userID)
+                Terminal.notice(wasDisabled ? "enabled \(account.userID)" : "\(account.userID) was not disabled")
             }
         }
     }

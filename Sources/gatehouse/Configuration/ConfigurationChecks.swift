@@ -24,6 +24,12 @@ enum ConfigurationChecks {
                     place: place, key: "server.admin",
                     message: "must not be the public listener: use another port or path"))
         }
+        if configuration.server.proxyProtocol, configuration.server.trustedProxies.isEmpty {
+            faults.append(
+                .init(
+                    place: place, key: "server.proxy_protocol",
+                    message: "needs server.trusted_proxies: without it every connection is reset; list the balancers"))
+        }
         if configuration.tokens.audience.isEmpty {
             faults.append(.init(place: place, key: "tokens.audience", message: "expected at least one name"))
         }

@@ -78,9 +78,9 @@ struct ConfigurationLoader: Sendable {
             faults.append(.init(place: root.place, message: "expected sections such as 'server:' at the left margin"))
             return
         }
-        let reader = SettingReader(settings: GatewaySettings.all, elsewhere: ["routes", "issuers"])
+        let reader = SettingReader(settings: GatewaySettings.all, elsewhere: Self.lists)
         reader.read(
-            mapping.filter { !["routes", "issuers"].contains($0.key.text) }, into: &draft, faults: &faults)
+            mapping.filter { !Self.lists.contains($0.key.text ?? "") }, into: &draft, faults: &faults)
         for (key, value) in mapping {
             switch key.text {
             case "routes": draft.configuration.routes = RouteReader.routes(value, files: contents, faults: &faults)
@@ -123,11 +123,22 @@ struct ConfigurationLoader: Sendable {
         }
     }
 
+    /// The keys that no variable can set.
+    private static let lists = ["routes", "issuers"]
+
+    private static func isOrBelow(_ name: String, _ variable: String) -> Bool {
+        name == variable || name.hasPrefix(variable + "_")
+    }
+
     /// Variables that look as if they were meant for us.
     private func unknownVariables() -> [ConfigurationFault] {
         let known = Set(GatewaySettings.all.map { Self.variable(for: $0.key) } + [Self.fileVariable])
         let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
         return unknown.sorted().map { name in
+            if let list = Self.lists.first(where: { Self.isOrBelow(name, Self.variable(for: $0)) }) {
+                let message = "is ignored: '\(list)' is a list of mappings, which only the file can hold"
+                return ConfigurationFault(place: TerminalText.escaped(name), message: message)
+            }
             let nearest = NearestKey.nearest(to: name, among: known.sorted()) ?? ""
             return ConfigurationFault(
                 place: TerminalText.escaped(name), message: "overrides no key and is ignored; the nearest is \(nearest)"

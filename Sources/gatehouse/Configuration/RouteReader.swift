@@ -86,6 +86,9 @@ enum RouteReader {
         if route.upstreamTLS != .init(), !route.reachesTLS {
             complaints.append("'upstream_ca' and its like are for https upstreams: remove them, or use https")
         }
+        if !route.upstreams.isEmpty, GatewayPaths.keep(route.path) {
+            complaints.append("the gateway keeps this path for itself, so nothing would be forwarded: use another")
+        }
         if (route.upstreamTLS.certificate == nil) != (route.upstreamTLS.key == nil) {
             complaints.append("'upstream_certificate' and 'upstream_key' go together: add the other, or remove both")
         }

@@ -39,7 +39,7 @@ enum ErrorText {
             case .unavailable: ": is it running, and is state.url (--state) right?"
             case .misconfigured: ": correct state.url (--state)"
             case .full: ": make room where the store lies"
-            case .corrupt: ": restore it from a backup"
+            case .corrupt: ": restore it from a backup, or move it away to begin anew"
             case .duplicate, .failed: ""
             }
         return "the store: \(error.message)\(advice)"

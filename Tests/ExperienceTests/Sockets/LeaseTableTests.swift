@@ -1,3 +1,4 @@
+import SecurityGuard
 import Testing
 
 @testable import Experience
@@ -110,6 +111,33 @@ import Testing
             act(table)
             #expect(holder.ends == [reason] && removed.ends.isEmpty && table.count == 0)
         }
+    }
+
+    @Test("A key that falls ends what rests on it, and nothing that a newer key's token prolonged")
+    func keys() {
+        let table = LeaseTable(now: Self.start)
+        let (old, new) = (KeyNumber(thumbprint: "old"), KeyNumber(thumbprint: "new"))
+        func lease(_ key: KeyNumber?, family: String) -> Holder {
+            var lease = terms(family: family, expiresAt: Self.start + 9_000)
+            lease.key = key
+            let holder = Holder()
+            _ = table.insert(lease, holder: holder)
+            return holder
+        }
+        let (resting, refreshed, late) = (lease(old, family: "f"), lease(old, family: "g"), lease(old, family: "h"))
+        let (other, keyless) = (lease(new, family: "i"), lease(nil, family: "j"))
+        table.familyRefreshed("g", expiresAt: Self.start + 20_000, key: new)
+        table.familyRefreshed("h", expiresAt: Self.start + 8_000, key: new)
+        table.keysMoved(to: 1, fallen: [])
+        #expect(resting.ends.isEmpty)
+        table.keysMoved(to: 2, fallen: [old])
+        #expect(resting.ends == [.tokenRevoked])
+        #expect(late.ends == [.tokenRevoked], "what is said of an older token counts for nothing")
+        table.familyRefreshed("i", expiresAt: Self.start + 20_000)
+        #expect(refreshed.ends.isEmpty && other.ends.isEmpty && keyless.ends.isEmpty)
+        table.familyRefreshed("i", expiresAt: Self.start + 30_000, key: old)
+        #expect(other.ends == [.tokenRevoked], "refreshed with a key that had fallen")
+        #expect(table.count == 2)
     }
 
     @Test("An upgrade ends what was anonymous or rests on an older secret; a token's socket stays")

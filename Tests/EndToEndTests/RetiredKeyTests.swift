@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// What a key's tokens have opened closes when the key is taken out of service.
+@Suite struct RetiredKeyTests {
+    private static let echo = #"{"type":"intent","id":"a","intent":"echo"}"#
+
+    private static func keys(_ arguments: [String], _ gateway: GatewayProcess) throws -> String {
+        let result = try GatewayProcess.run(["keys"] + arguments, in: gateway.directory)
+        #expect(result.status == 0, "\(result.errors)")
+        return result.output.trimmingCharacters(in: .newlines)
+    }
+
+    /// An event stream that goes on for half a minute.
+    private static let script: RecordingUpstream.Script = { _, stream in
+        try stream.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<600 {
+            try stream.send("9\r\ndata: x\n\n\r\n")
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        return .close
+    }
+
+    /// Reads a stream to its end, beginning now.
+    private static func stream(_ gateway: GatewayProcess, _ user: LoggedIn) throws -> RawSocket {
+        let socket = try RawSocket(port: gateway.port, timeoutSeconds: 10)
+        try socket.send("GET /events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(user.token)\r\n\r\n")
+        _ = try socket.read(200)
+        return socket
+    }
+
+    @Test("Sockets and streams of a retired key's tokens close; those of the other key, and refreshed ones, stay")
+    func retired() async throws {
+        let upstream = try RecordingUpstream(script: Self.script)
+        defer { upstream.stop() }
+        let gateway = try await GatewayProcess.start(
+            "limits:\n  enabled: false\nroutes:\n  - {path: /events, upstream: '\(upstream.url)', require: token}",
+            users: [.ada, .bob])
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let old = header(of: ada.token)["kid"] as? String ?? ""
+        let bob = try gateway.login(.bob)
+        let agent = try gateway.opened("/api/runtime/agent?\(ada.query)")
+        let plain = try gateway.opened("/api/runtime/echo?\(ada.query)")
+        let ticketed = try gateway.opened("/api/runtime/agent?ticket=\(try gateway.ticket(ada))")
+        let events = try Self.stream(gateway, ada)
+        let refreshed = try gateway.opened("/api/runtime/agent?\(bob.query)")
+
+        let next = try Self.keys(["rotate", "--now"], gateway)
+        var control: LoggedIn?
+        let rotated = try await eventually(within: .seconds(3)) {
+            let user = try gateway.login(.ada)
+            control = user
+            return header(of: user.token)["kid"] as? String == next
+        }
+        #expect(rotated)
+        let other = try #require(control)
+        let kept = try gateway.opened("/api/runtime/agent?\(other.query)")
+        expectStatus(try gateway.refresh(bob.refreshToken), 200)
+
+        _ = try Self.keys(["retire", old], gateway)
+        let (took, codes) = try seconds { try [agent, plain, ticketed].map { try $0.closing() } }
+        #expect(codes == Array(repeating: "4401 token_revoked", count: 3))
+        #expect(took < 1.5, "\(took) s")
+        let rest = String(decoding: try events.readToEnd(), as: UTF8.self)
+        #expect(!rest.hasSuffix("0\r\n\r\n"), "cut without the final chunk")
+        for probe in [kept, refreshed] {
+            try probe.send(text: Self.echo)
+            #expect(try probe.message()?.json["id"] as? String == "a")
+        }
+        #expect(try gateway.socket("/api/runtime/agent?\(ada.query)").answer.status == 401)
+    }
+}
