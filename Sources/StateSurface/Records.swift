@@ -227,7 +227,7 @@ package struct ExecutionRecord: Sendable, Equatable {
     /// The client's id of the intent, unique per session.
     package var intentID: String
     package var intent: String
-    /// SHA-256 over intent name and parameters: a repeated id with other content is a fault of the client.
+    /// SHA-256 over intent name and parameters: what the id was used for first.
     package var fingerprint: [UInt8]
     /// The node instance that runs it.
     package var nodeID: String

@@ -19,7 +19,7 @@ struct Gatehouse: AsyncParsableCommand {
         // A file that may not grow is an error of the write, not the end of the process.
         signal(SIGXFSZ, SIG_IGN)
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(CommandArguments.ofProcess())
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

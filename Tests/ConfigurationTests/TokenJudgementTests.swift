@@ -1,4 +1,5 @@
 import Encodings
+import Foundation
 import JOSE
 import Testing
 
@@ -45,6 +46,36 @@ struct TokenJudgementTests {
         #expect(throws: TokenRefusal(.keyUnknown, "")) {
             try TokenJudgement(keys: .set(try JWKSet([other]))).verify(token, now: now)
         }
+    }
+
+    @Test("Of several algorithms that were asked for, the token names the one that its key is used with")
+    func choosesAmongAlgorithms() throws {
+        let pem = try SigningKey.generate(.rs256).pkcs8PEM()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).pem")
+        try pem.write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        func token(_ algorithm: SignatureAlgorithm) throws -> UnverifiedToken {
+            try UnverifiedToken(try SigningKey(pem: pem, algorithm: algorithm).sign(claims: claims, type: "at+jwt"))
+        }
+        for asked in [[.rs256, .ps256], [.ps256, .rs256], [.es256, .ps256, .rs256]] as [[SignatureAlgorithm]] {
+            let keys = try TokenKeyring(keyFile: file.path, algorithms: asked)
+            let judgement = TokenJudgement(keys: keys.usual, byAlgorithm: keys.byAlgorithm)
+            for algorithm in [SignatureAlgorithm.rs256, .ps256] {
+                #expect(try judgement.verify(try token(algorithm), now: now).algorithm == algorithm.rawValue)
+            }
+            #expect(throws: TokenRefusal(.algorithmMismatch, "")) {
+                try judgement.verify(try token(.rs512), now: now)
+            }
+        }
+        #expect(throws: CommandFailure.self) { try TokenKeyring(keyFile: file.path, algorithms: [.es256, .es384]) }
+    }
+
+    @Test("A line may end with a carriage return, and with one only")
+    func judgesLines() throws {
+        let lines = TokenLines(judgement: TokenJudgement(keys: .one(key.verificationKey)), now: now, json: false)
+        let token = Array(try key.sign(claims: claims, type: "at+jwt").utf8)
+        #expect(lines.answer(to: token).isVerified && lines.answer(to: token + [0x0D]).isVerified)
+        #expect(!lines.answer(to: token + [0x0D, 0x0D]).isVerified && !lines.answer(to: [0x0D]).isVerified)
     }
 
     @Test("With the signature alone, the payload may be empty or anything")

@@ -31,6 +31,11 @@ import Testing
         try one.send(text: intent("a", "echo", #"{"n":0}"#))
         let repeated = try #require(try one.message()).json
         #expect(repeated["seq"] as? Int == 1 && repeated["id"] as? String == "a")
+        for other in [intent("a", "echo", #"{"n":9}"#), intent("a", "no.such")] {
+            try one.send(text: other)
+            let recorded = try #require(try one.message()).json
+            #expect(recorded["seq"] as? Int == 1 && (recorded["data"] as? [String: Any])?["n"] as? Int == 0, "\(other)")
+        }
         try one.send(text: intent("x", "no.such"))
         for probe in [one, two] {
             let event = try #require(try probe.message()).json
@@ -124,6 +129,9 @@ import Testing
         #expect(event.status == 200 && event.json["seq"] as? Int == 1 && event.json["event"] as? String == "result")
         #expect(try probe.message()?.json["id"] as? String == "h1")
         #expect(try gateway.request("POST", "/api/intent", headers: own, json: body).json["seq"] as? Int == 1)
+        let other: [String: Any] = ["id": "h1", "intent": "echo", "params": ["n": 2]]
+        let repeated = try gateway.request("POST", "/api/intent", headers: own, json: other)
+        #expect(repeated.status == 200 && repeated.text == event.text)
         #expect(try gateway.request("POST", "/api/intent", headers: [ada.bearer], json: body).status == 401)
         let foreign = [ada.bearer, ("Session-Id", bob.sessionID)]
         let refused = try gateway.request("POST", "/api/intent", headers: foreign, json: body)

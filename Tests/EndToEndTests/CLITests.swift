@@ -164,6 +164,9 @@ import Testing
         }
         let good = try verify([token, token])
         #expect(good.status == 0 && good.output == "verified\nverified\n")
+        let windows = try verify([token + "\r", token])
+        #expect(windows.status == 0 && windows.output == "verified\nverified\n", "\(windows)")
+        #expect(try verify([token + "\r\r"]).status == 1)
         let mixed = try verify([token, "\(token.dropLast(6))AAAAAA", "", "no token", token])
         #expect(mixed.status == 1)
         #expect(
@@ -190,6 +193,13 @@ import Testing
             #expect(scalars.isDisjoint(with: ["\u{1B}", "\u{7}", "\u{202E}", "\r"]))
             #expect(!result.output.lowercased().contains("valid"))
         }
+        // What came from outside may begin like an option.
+        let dashed = try GatewayProcess.run(
+            ["token", "issue", "--subject", "-h", "--audience", "-a", "--scope", "--json", "--claim", "-n=-1"],
+            in: gateway.directory, stateful: false)
+        let said = claims(of: dashed.output.trimmingCharacters(in: .newlines))
+        #expect(dashed.status == 0 && said["sub"] as? String == "-h" && said["aud"] as? String == "-a", "\(dashed)")
+        #expect(said["scope"] as? String == "--json" && said["-n"] as? Int == -1)
         let unreadable = try Self.run("token", "inspect", input: "a.b.c")
         Self.expectFailure(unreadable, 1)
         #expect(!unreadable.errors.lowercased().contains("valid"))

@@ -72,6 +72,17 @@ import Testing
             #expect(answer.status >= 400 && answer["access-control-allow-origin"] == "https://app.example")
         }
         #expect(try gateway.request("GET", "/api/auth/me", headers: [evil])["access-control-allow-origin"] == nil)
+        // Also where the head is all that was looked at.
+        for (method, path) in [
+            ("GET", "/pub/../x"), ("GET", "/%2f"), ("GET", "/x//y"), ("GET", "/api/runtime/x"), ("POST", "/"),
+            ("TRACE", "/x"),
+        ] {
+            let answer = try gateway.request(method, path, headers: [app])
+            #expect(answer.status >= 400 && answer.status < 500, "\(method) \(path)")
+            #expect(answer["access-control-allow-origin"] == app.1 && answer["vary"] == "Origin", "\(method) \(path)")
+            let foreign = try gateway.request(method, path, headers: [evil])
+            #expect(foreign["access-control-allow-origin"] == nil && foreign["vary"] == "Origin", "\(method) \(path)")
+        }
         let preflight = try gateway.request("OPTIONS", "/api/auth/login", headers: [app, ask])
         expectStatus(preflight, 204)
         #expect(preflight["access-control-allow-origin"] == "https://app.example")
@@ -97,6 +108,10 @@ import Testing
             expectStatus(try gateway.request("POST", path, headers: [("Content-Type", type)], body: "{}"), 200, type)
         }
         expectStatus(try gateway.request("POST", path), 200, "no body needs no type")
+        for types in [["application/json", "text/plain"], ["application/json", "application/json"]] {
+            let answer = try gateway.request("POST", path, headers: types.map { ("Content-Type", $0) }, body: "{}")
+            expectRefused(answer, 415, "unsupported_media_type", "\(types)")
+        }
     }
 
     @Test("Browsers get secrets as cookies only: __Host- behind https, plain on loopback, none on plain http elsewhere")

@@ -85,6 +85,14 @@ import Testing
         #expect(try status([ada.bearer], "/api/auth/verify/orders/1") == 200)
         #expect(try status([], "/api/auth/verify/orders/1") == 401)
         #expect(try status([], "/api/auth/verify/x/..%2forders") == 401)
+        for (path, uri, expected) in [
+            ("/x", "/x", 200), ("/x?a=1", "/x?a=1", 200), ("/%78", "/x", 200), ("/", "/x", 200), ("/x", "/y", 403),
+            ("/x", "/orders/1", 403), ("/orders/1", "/x", 403), ("/x?a=1", "/x", 403), ("/x", "/x?a=1", 403),
+        ] {
+            for name in ["X-Forwarded-Uri", "X-Original-URI", "X-Original-URL"] {
+                #expect(try status([(name, uri)], "/api/auth/verify" + path) == expected, "\(path) \(name): \(uri)")
+            }
+        }
         for uri in [
             "orders", "", "/x/../orders", "/x/%2e%2e/orders", "//orders", "/x#", "*", "/x%00", "/orders;x",
             "/;x/orders",

@@ -35,12 +35,48 @@ struct HTTP2StreamTests {
             #expect(seen.first as? Int == 1, "\(name): PROTOCOL_ERROR, not \(seen)")
             #expect(found["after_" + name] as? Int == 200, "\(name)")
         }
+        for name in ["path", "scheme", "host"] {
+            #expect(told("refused_" + name) as? [String] == Self.problem, "\(name): \(told("refused_" + name))")
+        }
         // Neither waited for the time limit of a head.
         for (name, value) in found where name.hasPrefix("malformed_") || name == "with_body" {
             #expect(((value as? [Any])?.last as? Double ?? 99) < 10, "\(name): \(value)")
         }
         #expect(found["far_too_large"] is String && found["at_last"] as? Int == 200)
         #expect(!upstream.requests.isEmpty && upstream.requests.allSatisfy { $0.target == "/" })
+    }
+
+    /// Status, type, code, and that the answer names its request in the body and beside it.
+    private static let problem = ["400", "application/problem+json", "bad_message", "same id"]
+
+    @Test("A malformed head gets the problem that it gets over HTTP/1.1, and OPTIONS * what it gets there")
+    func problems() async throws {
+        let upstream = try RecordingUpstream()
+        defer { upstream.stop() }
+        let gateway = try await Self.gateway(upstream)
+        defer { gateway.stop() }
+        let found = try HTTP2Script.run("http2_streams", gateway, ["problems"])
+        for name in ["no_authority", "empty_authority", "host", "path", "scheme", "protocol"] {
+            #expect(found[name] as? [String] == Self.problem, "\(name): \(found[name] ?? "nothing")")
+        }
+        // An answer to HEAD has no body, whatever was wrong.
+        #expect(found["head"] as? [Int] == [400, 0])
+        #expect(found["options"] as? [String] == ["405", "method_not_allowed", "Allow"])
+        #expect(found["after"] as? Int == 200)
+        #expect(upstream.requests.allSatisfy { $0.target == "/" })
+    }
+
+    @Test("A fault of the connection ends it at once, behind the goodbye; a fault of one stream does not")
+    func brokenConnections() async throws {
+        let upstream = try RecordingUpstream()
+        defer { upstream.stop() }
+        let gateway = try await Self.gateway(upstream)
+        defer { gateway.stop() }
+        let found = try HTTP2Script.run("http2_streams", gateway, ["broken"])
+        for name in ["even_stream", "data_on_zero", "rst_on_idle", "ping_of_nine", "unreadable_fields"] {
+            #expect(found[name] as? [String] == ["goodbye", "closed"], "\(name): \(found[name] ?? "nothing")")
+        }
+        #expect(found["one_stream"] as? Int == 200)
     }
 
     @Test("An upload to a slow upstream waits at its client; the gateway holds little of it, and all of it arrives")

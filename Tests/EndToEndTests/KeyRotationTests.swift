@@ -86,6 +86,14 @@ import Testing
         #expect(gateway.log.contains("development key was generated"))
         let unknown = try GatewayProcess.run(["keys", "retire", "nothing"], in: gateway.directory)
         #expect(unknown.status == 1)
+        // One thumbprint in 64 begins like an option, and may hold the letter of --help.
+        for keyID in ["-hV0", "--Vh", "-Vh-"].map({ $0 + String(repeating: "h", count: 39) }) {
+            for arguments in [[keyID], [keyID, "--keys", "keys"], ["--keys", "keys", keyID]] {
+                let result = try GatewayProcess.run(["keys", "retire"] + arguments, in: gateway.directory)
+                #expect(result.status == 1 && result.output.isEmpty, "\(arguments): \(result)")
+                #expect(result.errors.contains("has this kid"), "\(arguments): \(result)")
+            }
+        }
         let symmetric = try GatewayProcess.run(["keys", "rotate", "--algorithm", "HS256"], in: gateway.directory)
         #expect(symmetric.status == 2)
     }

@@ -64,8 +64,9 @@ struct APIStage {
         bytes.flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
     }
 
+    /// nil where there is none, and where there are several: then nobody knows which of them holds.
     private func contentType(_ head: RequestHead) -> String? {
-        guard let field = head.first(.contentType) else { return nil }
+        guard let field = head.only(.contentType) else { return nil }
         let type = head.string(field.value).prefix { $0 != ";" }
         return type.trimmingPrefix { $0 == " " }.lowercased().split(separator: " ").first.map(String.init) ?? ""
     }

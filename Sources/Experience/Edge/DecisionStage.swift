@@ -40,10 +40,11 @@ struct DecisionStage {
 
     // MARK: What is asked about
 
+    private var isAppended: Bool { !appended.isEmpty && appended != [UInt8(ascii: "/")] }
+
     /// nil when no forwarded field speaks of another request: then the credentials alone are judged.
     private func original() -> Result<Original?, Problem> {
         let said = ForwardedRequest(head)
-        let isAppended = !appended.isEmpty && appended != [UInt8(ascii: "/")]
         guard said.isForwarded || isAppended else { return .success(nil) }
         guard ForwardedFacts.isTrusted(connection.origin.peer, services) else {
             services.warnOfForwarding()
@@ -76,7 +77,13 @@ struct DecisionStage {
         if let named = parts.host, let host = said.host, named.map(ASCII.lower) != host.map(ASCII.lower) {
             return .failure(Self.forbidden("The forwarded headers name two hosts.", "forwarded_hosts"))
         }
-        return .success((Array(path.bytes.readableBytesView), parts.query, said.host ?? parts.host))
+        let asked = Array(path.bytes.readableBytesView)
+        // One of them was not made by the proxy in front, and which one cannot be told.
+        if isAppended, asked != appended || parts.query != request.query {
+            return .failure(
+                Self.forbidden("The forwarded header and the path asked name two requests.", "forwarded_paths"))
+        }
+        return .success((asked, parts.query, said.host ?? parts.host))
     }
 
     // MARK: Judging

@@ -25,7 +25,8 @@ struct Dispatcher {
             request = try prepare(head)
         } catch {
             connection.closeAfterAnswer()
-            return refuse(DecisionStage.isAsked(head) ? DecisionStage.refusal(error) : error)
+            // The decision endpoint answers to proxies, and no script reads that.
+            return DecisionStage.isAsked(head) ? refuse(DecisionStage.refusal(error)) : refuse(error, to: head)
         }
         if let own = OwnPath(request.path) { return exchange(own, request) }
         if let asset = asset(request) { return asset }
@@ -33,7 +34,7 @@ struct Dispatcher {
         case .route(let route):
             guard route.takesMethod(of: head) else {
                 connection.closeAfterAnswer()
-                return refuse(methodNotAllowed(Self.usualMethods))
+                return refuse(methodNotAllowed(Self.usualMethods), to: head)
             }
             return RouteStage(dispatcher: self, request: request, route: route).start()
         case .methodNotAllowed(let methods): return refuse(methodNotAllowed(methods), to: head)
@@ -41,7 +42,7 @@ struct Dispatcher {
         }
     }
 
-    /// Refuses what nobody here answers; scripts of allowed origins may read that, too.
+    /// Refuses what nobody here answers, or can; scripts of allowed origins may read that, too.
     private func refuse(_ problem: Problem, to head: RequestHead) -> (any Exchange)? {
         connection.answerFields = CORS(services.origins, head, isPublic: false).fields()
         return refuse(problem)
@@ -162,7 +163,7 @@ struct Dispatcher {
 
     /// `/api/runtime/*`: only an external Runtime has anything there.
     private func runtime(_ request: EdgeRequest) -> (any Exchange)? {
-        guard let pool = loop.upstreams.runtime else { return refuse(Problem(.notFound)) }
+        guard let pool = loop.upstreams.runtime else { return refuse(Problem(.notFound), to: request.head) }
         return RouteStage(dispatcher: self, request: request, route: RuntimeTarget.route, runtimePool: pool).start()
     }
 
@@ -170,7 +171,7 @@ struct Dispatcher {
     private func asset(_ request: EdgeRequest) -> (any Exchange)?? {
         guard let asset = services.assets[request.path] else { return nil }
         guard request.head.knownMethod == .get || request.head.knownMethod == .head else {
-            return .some(refuse(methodNotAllowed(["GET", "HEAD"])))
+            return .some(refuse(methodNotAllowed(["GET", "HEAD"]), to: request.head))
         }
         var fields = WebAssets.headers
         fields.append(("ETag", asset.etag))

@@ -177,6 +177,9 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed {
             inputClosed(context: context)
+        } else if let problem = event as? Problem, phase == .head {
+            // A head that could not even be put into HTTP/1.1's words.
+            refuseHead(problem)
         }
         context.fireUserInboundEventTriggered(event)
     }

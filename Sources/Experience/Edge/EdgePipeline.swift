@@ -78,6 +78,8 @@ struct EdgePipeline: Sendable {
         let watch = NIOLoopBound(
             StreamWatch(channel: channel, loop: state.value, idleTimeout: services.idleTimeout),
             eventLoop: channel.eventLoop)
+        let goodbyes = GoodbyeWatch()
+        try channel.pipeline.syncOperations.addHandler(goodbyes)
         try HTTP2Adapter.configure(channel, maxHeader: services.wireLimits.maxHead) { stream in
             let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
             return stream.eventLoop.makeCompletedFuture {
@@ -86,7 +88,7 @@ struct EdgePipeline: Sendable {
                 try add(to: stream, state.value, origin)
             }
         }
-        try channel.pipeline.syncOperations.addHandler(BrokenConnectionHandler())
+        try channel.pipeline.syncOperations.addHandler(BrokenConnectionHandler(goodbyes))
     }
 
     private func add(to channel: any Channel, _ state: LoopState, _ origin: ConnectionOrigin) throws {

@@ -73,6 +73,7 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     private func begin(_ context: ChannelHandlerContext, _ headers: HTTP2Frame.FramePayload.Headers) {
         hasRequest = true
         guard var bytes = HTTP2RequestText.head(of: headers.headers, endsStream: headers.endStream) else {
+            isHeadRequest = headers.headers.first(name: ":method") == "HEAD"
             return refuse(context, endsStream: headers.endStream)
         }
         isTunnel = bytes.isTunnel
@@ -104,19 +105,18 @@ final class HTTP2Adapter: ChannelDuplexHandler {
         }
     }
 
-    /// Malformed by HTTP/2's own rules (RFC 9113 section 8.1.1): answered, and reset at once if more was to come.
+    /// Malformed by HTTP/2's own rules (RFC 9113 section 8.1.1): answered like a malformed head over HTTP/1.1, and reset
+    /// behind the answer if more was to come.
     private func refuse(_ context: ChannelHandlerContext, endsStream: Bool) {
         isRefused = true
-        writeEmptyAnswer(context, status: "400")
-        if !endsStream { context.write(wrapOutboundOut(.rstStream(.protocolError)), promise: nil) }
-        context.flush()
+        isInputDone = endsStream
+        context.fireUserInboundEventTriggered(Problem(.badMessage, reason: "http2_head"))
     }
 
     /// Any 2xx would tell the client that its tunnel is open (RFC 8441 section 5), and there is none.
     private func refuseTunnel(_ context: ChannelHandlerContext) {
         isTunnel = false
         writeEmptyAnswer(context, status: "501")
-        context.flush()
         // Whoever is writing the answer learns that its client has gone, but not from within that write.
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.execute {
@@ -131,7 +131,7 @@ final class HTTP2Adapter: ChannelDuplexHandler {
         fields.add(name: ":status", value: status)
         fields.add(name: "content-length", value: "0")
         fields.add(name: "cache-control", value: "no-store")
-        context.write(wrapOutboundOut(.headers(.init(headers: fields, endStream: true))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.headers(.init(headers: fields, endStream: true))), promise: nil)
     }
 
     // MARK: Bytes in, frames out
@@ -231,13 +231,13 @@ final class HTTP2Adapter: ChannelDuplexHandler {
         context.eventLoop.scheduleTask(in: .seconds(1)) { bound.value.close(promise: nil) }
     }
 
-    private func reset(_ context: ChannelHandlerContext) {
-        guard !isOutputDone else { return }
+    private func reset(_ context: ChannelHandlerContext, _ code: HTTP2ErrorCode = .cancel) {
         isOutputDone = true
-        context.writeAndFlush(wrapOutboundOut(.rstStream(.cancel)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.rstStream(code)), promise: nil)
     }
 
-    /// The connection layer above ends the stream: complete answers end it cleanly, others with CANCEL.
+    /// The connection layer above ends the stream: complete answers end it cleanly, others with CANCEL, and a malformed
+    /// request of which more was to come with PROTOCOL_ERROR.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if isTunnel, isAnswering, mode == .output || !isOutputDone {
             // A tunnel's orderly end is END_STREAM (RFC 8441 section 5); the client still may have its own to send.
@@ -246,7 +246,12 @@ final class HTTP2Adapter: ChannelDuplexHandler {
             if mode == .all { closeSoon(context) }
             return
         }
-        if !isOutputDone { reset(context) }
+        if isRefused, !isInputDone {
+            isInputDone = true
+            reset(context, .protocolError)
+        } else if !isOutputDone {
+            reset(context)
+        }
         context.close(mode: .all, promise: promise)
     }
 }

@@ -91,7 +91,9 @@ struct HTTP2RequestText {
                 }
             }
             if authority.isEmpty { authority = headers.first(name: "host") ?? "" }
-            guard scheme == "https" || scheme == "http", path.hasPrefix("/"), !authority.isEmpty,
+            // `*` is for OPTIONS alone (RFC 9113 section 8.3.1), and refused where the same is over HTTP/1.1.
+            let isAsterisk = path == "*" && method == "OPTIONS"
+            guard scheme == "https" || scheme == "http", path.hasPrefix("/") || isAsterisk, !authority.isEmpty,
                 !method.isEmpty, !path.utf8.contains(0x20), !method.utf8.contains(0x20), !authority.utf8.contains(0x20)
             else { return nil }
         }

@@ -47,9 +47,7 @@ final class IntentRunner: Sendable {
             sessionID: permit.sessionID, intentID: intent.id, intent: intent.name,
             fingerprint: AgentProtocol.fingerprint(intent), nodeID: self.nodeID, epoch: permit.epoch,
             createdAt: self.clock())
-        if let earlier = try await self.store.begin(execution: execution) {
-            return try Self.outcome(of: earlier, repeatedBy: execution)
-        }
+        if let earlier = try await self.store.begin(execution: execution) { return Self.outcome(of: earlier) }
         let context = RealmContext(
             tenantID: tenantID, userID: userID, sessionID: permit.sessionID, store: self.store, uses: self.uses,
             clock: self.clock)
@@ -124,13 +122,8 @@ final class IntentRunner: Sendable {
         }
     }
 
-    private static func outcome(
-        of earlier: ExecutionRecord, repeatedBy execution: ExecutionRecord
-    ) throws -> Outcome {
-        guard earlier.fingerprint == execution.fingerprint else {
-            throw AgentFault(
-                .invalidRequest, "This id was used for another intent in this session.", intentID: execution.intentID)
-        }
+    /// What an id has come to. It names the intent it was first used for, whatever is handed in under it later.
+    private static func outcome(of earlier: ExecutionRecord) -> Outcome {
         guard let event = Self.event(earlier) else { return .underWay }
         return .event(event, isRepeat: true)
     }

@@ -13,7 +13,7 @@ struct SessionsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists live sessions. An id is an address, not a credential: it opens nothing.")
 
-        @Option(help: "Only sessions of this user id.")
+        @Option(parsing: .unconditional, help: "Only sessions of this user id.")
         var user: String?
         @Flag(help: "Ended and expired sessions too.")
         var all = false

@@ -14,21 +14,29 @@ struct TokenIssueCommand: AsyncParsableCommand {
             subject is disabled. Whoever can read the signing keys can do this.
             """)
 
-    @Option(help: "What stands in sub: a user id (usr_…) or client id (cli_…).")
+    @Option(parsing: .unconditional, help: "What stands in sub: a user id (usr_…) or client id (cli_…).")
     var subject: String
+<<<<<<< HEAD
     @Option(help: "What stands in tenant_id. Default: the tenant of the user or client, where the store knows it.")
+=======
+    @Option(parsing: .unconditional, help: "What stands in tenant_id.")
+>>>>>>> w-attack
     var tenant: String?
-    @Option(help: "A scope; may be repeated.")
+    @Option(parsing: .unconditionalSingleValue, help: "A scope; may be repeated.")
     var scope: [String] = []
-    @Option(help: "What stands in iss. Default: tokens.issuer, else http:// and server.listen.")
+    @Option(
+        parsing: .unconditional,
+        help: "What stands in iss. Default: tokens.issuer, else http:// and server.listen.")
     var issuer: String?
-    @Option(help: "What stands in aud; may be repeated. Default: tokens.audience.")
+    @Option(parsing: .unconditionalSingleValue, help: "What stands in aud; may be repeated. Default: tokens.audience.")
     var audience: [String] = []
     @Option(help: "How long it lives, such as 15m. Default: tokens.access_token_lifetime.")
     var lifetime: String?
-    @Option(help: "What stands in typ.")
+    @Option(parsing: .unconditional, help: "What stands in typ.")
     var type = "at+jwt"
-    @Option(help: .init("Another claim; its value is JSON, or else text. May be repeated.", valueName: "name=value"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init("Another claim; its value is JSON, or else text. May be repeated.", valueName: "name=value"))
     var claim: [String] = []
     @Option(help: .init("A private key to sign with: PEM, DER or JWK. Default: the gateway's.", valueName: "file"))
     var key: String?

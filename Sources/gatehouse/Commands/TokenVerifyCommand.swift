@@ -23,11 +23,11 @@ struct TokenVerifyCommand: AsyncParsableCommand {
     var jwks: String?
     @Option(help: .init("An algorithm to accept; may be repeated. Default: the key's own.", valueName: "name"))
     var algorithm: [String] = []
-    @Option(help: "What must stand in iss.")
+    @Option(parsing: .unconditional, help: "What must stand in iss.")
     var issuer: String?
-    @Option(help: "What must stand in aud.")
+    @Option(parsing: .unconditional, help: "What must stand in aud.")
     var audience: String?
-    @Option(help: "What must stand in typ.")
+    @Option(parsing: .unconditional, help: "What must stand in typ.")
     var type: String?
     @Flag(help: "The signature alone: the payload may be anything, also empty.")
     var signatureOnly = false
@@ -51,7 +51,7 @@ struct TokenVerifyCommand: AsyncParsableCommand {
     func run() async throws {
         let keys = try await keys()
         let judgement = TokenJudgement(
-            keys: keys.named, olderName: keys.older, issuer: issuer, audience: audience, type: type,
+            keys: keys.usual, byAlgorithm: keys.byAlgorithm, issuer: issuer, audience: audience, type: type,
             signatureOnly: signatureOnly)
         guard !lines else { return try judgeLines(judgement) }
         do {
@@ -62,17 +62,14 @@ struct TokenVerifyCommand: AsyncParsableCommand {
         }
     }
 
-    private func keys() async throws -> (named: TokenKeys, older: TokenKeys?) {
+    private func keys() async throws -> TokenKeyring {
         var algorithms: [SignatureAlgorithm] = []
         for name in algorithm {
             let known = try AlgorithmNames.verifying.checked(name, as: "--algorithm")
             if let algorithm = SignatureAlgorithm(name: known) { algorithms.append(algorithm) }
         }
-        guard let key else { return (try await TokenKeys(keySet: jwks ?? "", algorithms: algorithms), nil) }
-        let named = try TokenKeys(keyFile: key, algorithms: algorithms)
-        // An Ed25519 key that says nothing of its algorithm is good for both names of it (RFC 8037, RFC 9864).
-        let older = algorithms.isEmpty ? try? TokenKeys(keyFile: key, algorithms: [.eddsa]) : nil
-        return (named, older)
+        guard let key else { return try await TokenKeyring(keySet: jwks ?? "", algorithms: algorithms) }
+        return try TokenKeyring(keyFile: key, algorithms: algorithms)
     }
 
     // MARK: Lines

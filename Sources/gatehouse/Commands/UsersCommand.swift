@@ -120,7 +120,7 @@ struct UsersCommand: AsyncParsableCommand {
 struct AccountName: ParsableArguments {
     @Argument(help: "The user id (usr_…) or the e-mail.")
     var user: String
-    @Option(help: "The tenant, where several have this e-mail.")
+    @Option(parsing: .unconditional, help: "The tenant, where several have this e-mail.")
     var tenant: String?
 
     /// The one account of that name.

@@ -13,9 +13,8 @@ struct TokenJudgement {
     }
 
     let keys: TokenKeys
-    /// The same keys under `EdDSA`, the older name of Ed25519's algorithm, for a token that goes by it. nil when the
-    /// keys are of another kind, or when the algorithm was said.
-    var olderName: TokenKeys?
+    /// The same keys as a token has them that names one of these algorithms.
+    var byAlgorithm: [SignatureAlgorithm: TokenKeys] = [:]
     var issuer: String?
     var audience: String?
     var type: String?
@@ -39,8 +38,8 @@ struct TokenJudgement {
     }
 
     private func key(for header: ProtectedHeader) throws(TokenRefusal) -> VerificationKey {
-        let isOlderName = header.algorithm.utf8.elementsEqual(SignatureAlgorithm.eddsa.rawValue.utf8)
-        switch isOlderName ? olderName ?? keys : keys {
+        let named = SignatureAlgorithm(name: header.algorithm).flatMap { byAlgorithm[$0] }
+        switch named ?? keys {
         case .one(let key): return key
         case .set(let set): return try set.key(for: header).get()
         }

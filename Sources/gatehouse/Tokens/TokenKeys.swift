@@ -8,34 +8,20 @@ enum TokenKeys {
     case set(JWKSet)
 
     /// What a key file may weigh; a set is the largest.
-    private static let limit = 256 * 1_024
+    static let limit = 256 * 1_024
 
-    /// Reads a key file: PEM, DER, JWK, or a set of keys after all.
-    init(keyFile path: String, algorithms: [SignatureAlgorithm]) throws(CommandFailure) {
-        let bytes = try Self.contents(path)
-        self = try Self.usable(path) { () throws(JOSEError) in
-            let set = try JWKSet(file: bytes, algorithms: algorithms)
-            if let key = set.keys.first, set.keys.count == 1 { return .one(key) }
-            return .set(set)
+    /// Reads the contents of a key file.
+    init(file bytes: [UInt8], algorithms: [SignatureAlgorithm]) throws(JOSEError) {
+        let set = try JWKSet(file: bytes, algorithms: algorithms)
+        if let key = set.keys.first, set.keys.count == 1 {
+            self = .one(key)
+        } else {
+            self = .set(set)
         }
     }
 
-    /// Reads a key set from a file, or fetches it from a URL.
-    init(keySet source: String, algorithms: [SignatureAlgorithm]) async throws {
-        let isRemote = source.contains("://")
-        let bytes = isRemote ? try await KeyFetch.fetch(source, limit: Self.limit) : try Self.contents(source)
-        let set = try Self.usable(source) { () throws(JOSEError) in
-            try Self.set(bytes, algorithms, isRemote: isRemote)
-        }
-        guard !set.keys.isEmpty else {
-            let why = set.skipped.first.map { ": \($0.message)" } ?? ""
-            throw CommandFailure(
-                "\(URLText.redacted(source)): no key in it can be used\(why): name another set", status: .misused)
-        }
-        self = .set(set)
-    }
-
-    private static func set(
+    /// Reads the text of a key set.
+    static func readSet(
         _ bytes: [UInt8], _ algorithms: [SignatureAlgorithm], isRemote: Bool
     ) throws(JOSEError) -> JWKSet {
         do throws(JOSEError) {
@@ -47,7 +33,7 @@ enum TokenKeys {
         }
     }
 
-    private static func contents(_ path: String) throws(CommandFailure) -> [UInt8] {
+    static func contents(_ path: String) throws(CommandFailure) -> [UInt8] {
         do {
             if let bytes = try FileBytes.read(path, limit: limit) { return bytes }
         } catch {
@@ -56,7 +42,7 @@ enum TokenKeys {
         throw CommandFailure("\(path): no such file: name the key's file", status: .misused)
     }
 
-    private static func usable<R>(_ source: String, _ body: () throws(JOSEError) -> R) throws(CommandFailure) -> R {
+    static func usable<R>(_ source: String, _ body: () throws(JOSEError) -> R) throws(CommandFailure) -> R {
         do {
             return try body()
         } catch {

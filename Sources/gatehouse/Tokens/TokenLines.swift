@@ -32,7 +32,7 @@ struct TokenLines {
                     finishLine()
                 } else {
                     hasLine = true
-                    if line.count <= TokenInput.limit { line.append(byte) }
+                    if line.count <= TokenInput.limit + 1 { line.append(byte) }
                 }
             }
             if answers.utf8.count >= Self.pieceBytes {
@@ -45,11 +45,12 @@ struct TokenLines {
         return isAllGood
     }
 
-    /// The answer to one token, and whether it was verified.
+    /// The answer to one token, and whether it was verified. A line may end as on Windows.
     func answer(to line: [UInt8]) -> (text: String, isVerified: Bool) {
+        let token = line.last == 0x0D ? line.dropLast() : line[...]
         do throws(TokenRefusal) {
             let limits = TokenLimits(maxBytes: TokenInput.limit, json: JSONLimits(maxBytes: TokenInput.limit))
-            let verified = try judgement.verify(try UnverifiedToken(line, limits: limits), now: now)
+            let verified = try judgement.verify(try UnverifiedToken(token, limits: limits), now: now)
             let answer: JSONObject = ["verified": true, "kid": .string(verified.keyID)]
             return (json ? TerminalJSON.text(.object(answer)) : "verified", true)
         } catch {

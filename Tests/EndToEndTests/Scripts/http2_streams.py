@@ -2,18 +2,23 @@
 
 Usage: http2_streams.py PORT heads
            tells as one JSON object what became of heads that are too large or malformed.
+       http2_streams.py PORT problems
+           tells how malformed heads were answered.
+       http2_streams.py PORT broken
+           tells what became of connections whose peer broke the protocol.
        http2_streams.py PORT upload BYTES
            uploads to /upload as fast as it is let, prints how many bytes were sent when the gateway made no more room,
            and then what was answered.
 """
 
 import json
+import struct
 import sys
 import time
 
 import h2.events
 
-from http2_client import Connection, get
+from http2_client import Connection, connect, get
 
 
 def ending(connection, stream):
@@ -53,10 +58,21 @@ def far_too_large(found):
         found["far_too_large"] = "closed"
 
 
-def malformed(connection, found):
-    def changed(name, value):
-        return [(n, value if n == name else v) for n, v in get("POST", "/refused")]
+def problem(connection, stream):
+    """What a refusal says: status, type, code, and whether body and field name the same request."""
+    status, headers = connection.status(stream)
+    body = connection.body(stream)[0] if status else b""
+    told = json.loads(body) if body else {}
+    asked = headers.get("x-request-id")
+    is_same = asked is not None and asked == told.get("request_id")
+    return [str(status), headers.get("content-type"), told.get("code"), "same id" if is_same else "other ids"]
 
+
+def changed(name, value, method="POST"):
+    return [(n, value if n == name else v) for n, v in get(method, "/refused")]
+
+
+def malformed(connection, found):
     cases = {
         "path": changed(":path", "refused"),
         "scheme": changed(":scheme", "ftp"),
@@ -74,9 +90,65 @@ def malformed(connection, found):
         # What follows on the stream must not be taken for a request of its own.
         connection.h2.send_data(stream, b"GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
         connection.flush()
+        if name in ("path", "scheme", "host"):
+            found["refused_" + name] = problem(connection, stream)
         found["malformed_" + name] = ending(connection, stream)
         after = connection.request(get("GET", "/"), ends=True)
         found["after_" + name] = connection.status(after)[0]
+
+
+def problems(found):
+    connection = Connection()
+    cases = {
+        "no_authority": get("GET", "/refused")[:-1],
+        "empty_authority": changed(":authority", "", "GET"),
+        "host": get("GET", "/refused", ("host", "other.example")),
+        "path": changed(":path", "refused", "GET"),
+        "scheme": changed(":scheme", "ftp", "GET"),
+        "protocol": [(n, "x" if n == ":protocol" else v) for n, v in connect("/refused")],
+    }
+    for name, fields in cases.items():
+        found[name] = problem(connection, connection.request(fields, ends=name != "protocol"))
+    stream = connection.request(changed(":scheme", "ftp", "HEAD"), ends=True)
+    found["head"] = [connection.status(stream)[0], len(connection.body(stream)[0])]
+    stream = connection.request(get("OPTIONS", "*"), ends=True)
+    status, headers = connection.status(stream)
+    code = json.loads(connection.body(stream)[0] or "{}").get("code")
+    found["options"] = [str(status), code, "Allow" if "GET" in headers.get("allow", "") else "no Allow"]
+    found["after"] = connection.status(connection.request(get("GET", "/"), ends=True))[0]
+
+
+def raw_frame(kind, flags, stream, payload):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def broken(found):
+    head = b"\x82\x87\x84\x41\x09localhost"
+    faults = {
+        "even_stream": raw_frame(1, 5, 2, head),
+        "data_on_zero": raw_frame(0, 0, 0, b"a"),
+        "rst_on_idle": raw_frame(3, 0, 9, bytes(4)),
+        "ping_of_nine": raw_frame(6, 0, 0, bytes(9)),
+        "unreadable_fields": raw_frame(1, 5, 1, b"\xff\xff\xff\xff\xff\xff\xff"),
+    }
+    for name, frame in faults.items():
+        connection = Connection()
+        connection.socket.sendall(frame)
+        end = "closed"
+        try:
+            while True:
+                connection.pump()
+        except TimeoutError:
+            end = "open"
+        except (EOFError, ConnectionError, OSError):
+            pass
+        found[name] = ["goodbye" if connection.is_terminated else "no goodbye", end]
+    # Trailers that are none: a fault of their stream.
+    connection = Connection()
+    stream = connection.request(changed(":path", "/", "POST"))
+    connection.socket.sendall(raw_frame(1, 5, stream, head))
+    connection.next(stream, (h2.events.StreamReset,))
+    found["one_stream"] = connection.status(connection.request(get("GET", "/"), ends=True))[0]
 
 
 def upload(total):
@@ -114,6 +186,10 @@ if sys.argv[2] == "heads":
     far_too_large(found)
     connection = Connection()
     found["at_last"] = connection.status(connection.request(get("GET", "/"), ends=True))[0]
+    print(json.dumps(found))
+elif sys.argv[2] in ("problems", "broken"):
+    found = {}
+    {"problems": problems, "broken": broken}[sys.argv[2]](found)
     print(json.dumps(found))
 else:
     upload(int(sys.argv[3]))

@@ -28,6 +28,9 @@ import Testing
                 == "GET /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
         #expect(Self.text(Self.usual + [("content-length", "5")], endsStream: false)?.contains("chunked") == false)
         #expect(Self.text(Self.replacing(":authority", nil) + [("host", "h")]) == "GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(
+            Self.text([(":method", "OPTIONS"), (":path", "*")] + Self.usual.suffix(2))
+                == "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(Self.text(Self.usual + [("host", "H")]) == "GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
     }
 

@@ -1,0 +1,32 @@
+import Foundation
+
+/// The words of the command line, so ordered that none is taken for what it is not.
+enum CommandArguments {
+    /// How many letters a `kid` has: a SHA-256 thumbprint in base64url.
+    private static let keyIDLength = 43
+
+    static func ofProcess() -> [String] { settled(Array(ProcessInfo.processInfo.arguments.dropFirst())) }
+
+    /// One `kid` in 64 begins with `-` and would be read as options. It goes behind `--`, where nothing is one.
+    static func settled(_ arguments: [String]) -> [String] {
+        guard arguments.starts(with: ["keys", "retire"]), !arguments.contains("--") else { return arguments }
+        let place = arguments.indices.dropFirst(2).first { index in
+            // What follows an option is its value.
+            isDashedKeyID(arguments[index]) && !arguments[index - 1].hasPrefix("--")
+        }
+        guard let place else { return arguments }
+        var settled = arguments
+        let keyID = settled.remove(at: place)
+        return settled + ["--", keyID]
+    }
+
+    private static func isDashedKeyID(_ text: String) -> Bool {
+        guard text.hasPrefix("-"), text.utf8.count == keyIDLength else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+    }
+}

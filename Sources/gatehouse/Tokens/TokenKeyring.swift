@@ -1,0 +1,61 @@
+import JOSE
+
+/// The keys of `token verify`, as each algorithm that may be used with them has them.
+///
+/// A key that does not say its algorithm is bound to one that was asked for. Where several were, the token's header
+/// chooses, but only among these.
+struct TokenKeyring {
+    /// For tokens that name any other algorithm.
+    let usual: TokenKeys
+    private(set) var byAlgorithm: [SignatureAlgorithm: TokenKeys]
+
+    /// Reads a key file: PEM, DER, JWK, or a set of keys after all.
+    init(keyFile path: String, algorithms: [SignatureAlgorithm]) throws(CommandFailure) {
+        let bytes = try TokenKeys.contents(path)
+        func read(_ algorithms: [SignatureAlgorithm]) throws(JOSEError) -> TokenKeys {
+            try TokenKeys(file: bytes, algorithms: algorithms)
+        }
+        var keys = try TokenKeys.usable(path) { () throws(JOSEError) in
+            try TokenKeyring(algorithms: algorithms, read: read)
+        }
+        // An Ed25519 key that says nothing of its algorithm is good for both names of it (RFC 8037, RFC 9864).
+        if algorithms.isEmpty { keys.byAlgorithm[.eddsa] = try? read([.eddsa]) }
+        self = keys
+    }
+
+    /// Reads a key set from a file, or fetches it from a URL.
+    init(keySet source: String, algorithms: [SignatureAlgorithm]) async throws {
+        let isRemote = source.contains("://")
+        let bytes =
+            isRemote ? try await KeyFetch.fetch(source, limit: TokenKeys.limit) : try TokenKeys.contents(source)
+        func read(_ algorithms: [SignatureAlgorithm]) throws(JOSEError) -> TokenKeys {
+            .set(try TokenKeys.readSet(bytes, algorithms, isRemote: isRemote))
+        }
+        let keys = try TokenKeys.usable(source) { () throws(JOSEError) in
+            try TokenKeyring(algorithms: algorithms, read: read)
+        }
+        if case .set(let set) = keys.usual, set.keys.isEmpty {
+            let why = set.skipped.first.map { ": \($0.message)" } ?? ""
+            throw CommandFailure(
+                "\(URLText.redacted(source)): no key in it can be used\(why): name another set", status: .misused)
+        }
+        self = keys
+    }
+
+    /// Reads the same keys once for each algorithm, which then comes before the others.
+    private init(
+        algorithms: [SignatureAlgorithm], read: ([SignatureAlgorithm]) throws(JOSEError) -> TokenKeys
+    ) throws(JOSEError) {
+        var byAlgorithm: [SignatureAlgorithm: TokenKeys] = [:]
+        for algorithm in algorithms {
+            // A secret may be long enough for one algorithm and too short for the next.
+            byAlgorithm[algorithm] = try? read([algorithm] + algorithms.filter { $0 != algorithm })
+        }
+        if let first = algorithms.first(where: { byAlgorithm[$0] != nil }), let keys = byAlgorithm[first] {
+            self.usual = keys
+        } else {
+            self.usual = try read(algorithms)
+        }
+        self.byAlgorithm = byAlgorithm
+    }
+}
