@@ -16,11 +16,9 @@ struct TokenIssueCommand: AsyncParsableCommand {
 
     @Option(parsing: .unconditional, help: "What stands in sub: a user id (usr_…) or client id (cli_…).")
     var subject: String
-<<<<<<< HEAD
-    @Option(help: "What stands in tenant_id. Default: the tenant of the user or client, where the store knows it.")
-=======
-    @Option(parsing: .unconditional, help: "What stands in tenant_id.")
->>>>>>> w-attack
+    @Option(
+        parsing: .unconditional,
+        help: "What stands in tenant_id. Default: the tenant of the user or client, where the store knows it.")
     var tenant: String?
     @Option(parsing: .unconditionalSingleValue, help: "A scope; may be repeated.")
     var scope: [String] = []
