@@ -70,7 +70,7 @@ struct UpstreamTLSTests {
         }
         let log = gateway.log.split(separator: "\n").filter { $0.contains("an upstream does not serve") }
         for line in log {
-            #expect(line.contains("upstream=127.0.0.1:\(upstream.port) ") && line.contains("upstream_tls"), "\(line)")
+            #expect(line.contains("upstream=127.0.0.1:\(upstream.port)") && line.contains("upstream_tls"), "\(line)")
         }
         #expect((1...3).contains(log.count), "one line in ten seconds: \(log)")
     }
