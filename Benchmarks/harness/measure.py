@@ -5,8 +5,9 @@ import statistics
 
 from .place import cpu_seconds
 
-REPETITIONS = int(os.environ.get("BENCH_REPETITIONS", "3"))
-SECONDS = int(os.environ.get("BENCH_SECONDS", "3"))
+# Short and often: where a machine changes its speed from second to second, only close neighbours can be compared.
+REPETITIONS = int(os.environ.get("BENCH_REPETITIONS", "9"))
+SECONDS = int(os.environ.get("BENCH_SECONDS", "1"))
 
 
 class Subject:

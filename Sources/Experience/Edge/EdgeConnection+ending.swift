@@ -16,11 +16,15 @@ extension EdgeConnection: DeadlineHolder {
     func inputClosed(context: ChannelHandlerContext) {
         isInputClosed = true
         switch phase {
-        case .head, .closed: context.close(promise: nil)
+        // The answer to a request that came in one piece with the end may still be on its way out.
+        case .head: closeGracefully()
+        case .closed: context.close(promise: nil)
         case .lingering:
             // What is still on its way goes out first.
             if isOutputClosed { context.close(promise: nil) }
-        case .tunnel: context.close(promise: nil)
+        case .tunnel:
+            flushIfPending()
+            context.close(promise: nil)
         case .body: process()
         case .answering:
             // A client may shut down its side and wait for the answer; one that has part of a stream has gone.

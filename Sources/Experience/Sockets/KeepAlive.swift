@@ -15,9 +15,9 @@ enum KeepAlive {
     /// Milliseconds after which bytes that nobody acknowledged end the connection.
     private static let userTimeout: CInt = 60_000
 
-    /// Turns the probes on; where the connection is no TCP connection there is nothing to keep alive.
+    /// Turns the probes on, also for a socket that is still to be connected. A Unix socket doesn't mind.
     static func turnOn(_ channel: any Channel) {
-        withSocket(of: channel) { set(SOL_SOCKET, SO_KEEPALIVE, 1, on: $0) }
+        ChannelSocket(channel)?.withHandle { set(SOL_SOCKET, SO_KEEPALIVE, 1, on: $0) }
     }
 
     /// Sets the probes on the TCP connection under a channel; others, such as Unix sockets, have no use for them.

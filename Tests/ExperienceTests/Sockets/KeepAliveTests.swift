@@ -33,6 +33,21 @@ import Testing
         for channel in [armed, plain, listener] { try await channel.close().get() }
     }
 
+    @Test("Probes are turned on before there is a connection, so that every connection has them")
+    func turnedOn() async throws {
+        let group = MultiThreadedEventLoopGroup.singleton
+        let listener = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).get()
+        let address = try #require(listener.localAddress)
+        let plain = try await ClientBootstrap(group: group).connect(to: address).get()
+        let probed = try await ClientBootstrap(group: group).channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture { KeepAlive.turnOn(channel) }
+        }.connect(to: address).get()
+        let option = ChannelOptions.Types.SocketOption(level: .socket, name: .so_keepalive)
+        #expect(try await probed.getOption(option).get() != 0)
+        #expect(try await plain.getOption(option).get() == 0)
+        for channel in [plain, probed, listener] { try await channel.close().get() }
+    }
+
     @Test("A Unix socket has no use for it and is left alone")
     func unixSocket() async throws {
         let path = "/tmp/gatehouse-keepalive-\(UInt32.random(in: .min ... .max))"
