@@ -45,7 +45,8 @@ struct TokenIssueCommand: AsyncParsableCommand {
 
     func validate() throws {
         if key == nil, passphrase.passphraseFile != nil {
-            throw ValidationError("\(KeyPassphraseOption.flag) opens --key: name one; the gateway's own have a setting")
+            throw ValidationError(
+                "\(KeyPassphraseOption.flag) opens --key; what opens the gateway's keys is keys.passphrase_file")
         }
     }
 

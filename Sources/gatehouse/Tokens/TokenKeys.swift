@@ -50,7 +50,8 @@ enum TokenKeys {
             return try body()
         } catch {
             if error.code == .passphrase {
-                let text = KeyPassphrase.refusal(of: source, given: passphrase, setting: KeyPassphraseOption.flag)
+                let file = URLText.redacted(source)
+                let text = KeyPassphrase.refusal(of: file, given: passphrase, setting: KeyPassphraseOption.flag)
                 throw CommandFailure(text, status: .misused)
             }
             throw CommandFailure(
