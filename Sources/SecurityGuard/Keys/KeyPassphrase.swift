@@ -1,4 +1,4 @@
-/// What encrypted key files are opened with, and new ones closed with. It has no description: it is a secret.
+/// What encrypted key files are opened with, and new ones closed with. A secret: its description is its name.
 package struct KeyPassphrase: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     package static let maximumBytes = 1_024
     /// The environment variable that holds it. No key of the configuration, so that nothing ever shows it.
