@@ -143,7 +143,8 @@ let package = Package(
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [
-                "gatehouse", "Encodings", "Experience", "JOSE", .product(name: "Logging", package: "swift-log"),
+                "gatehouse", "Encodings", "Experience", "JOSE", "SecurityGuard",
+                .product(name: "Logging", package: "swift-log"),
             ]),
     ]
 )

@@ -154,7 +154,9 @@ private func makeSecurityGuard(
         accessTokenLifetime: configuration.tokens.accessTokenLifetime,
         refreshTokenLifetime: configuration.tokens.refreshTokenLifetime, clockSkew: configuration.tokens.clockSkew,
         defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration)
-    let keys = KeyDirectory(path: configuration.keys.directory, policy: policy, clock: gateway.clock)
+    let passphrase = try configuration.keys.readPassphrase()
+    let keys = KeyDirectory(
+        path: configuration.keys.directory, policy: policy, passphrase: passphrase, clock: gateway.clock)
     let isFirstRun = try keys.load() == nil
     // A key set comes from the address that was configured, and from no other it might point to.
     let http = HTTPClient(
@@ -166,8 +168,10 @@ private func makeSecurityGuard(
             clock: gateway.clock,
             audit: { event in gateway.audit(event.name.rawValue, event.members) })
         if isFirstRun {
+            let made =
+                passphrase == nil ? "a development key was generated, unencrypted" : "one was generated, encrypted"
             gateway.logger.notice(
-                "no signing key was there: a development key was generated, unencrypted",
+                "no signing key was there: \(made)",
                 metadata: ["directory": "\(configuration.keys.directory)"])
         }
         return (guarded, http)

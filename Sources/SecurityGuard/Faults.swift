@@ -70,7 +70,7 @@ package struct OAuthFault: Error, Sendable, Equatable {
 /// Why the guard can't start, or can't use what it was given: one sentence, and how to mend it.
 package struct GuardError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: String, Sendable {
-        case keyFile, keyPermissions, keyDirectory, keyUnknown, keyState, foreignKeys, issuer, policy
+        case keyFile, keyPermissions, keyPassphrase, keyDirectory, keyUnknown, keyState, foreignKeys, issuer, policy
     }
     package let code: Code
     package let message: String

@@ -134,13 +134,22 @@ extension SecurityGuard {
 
     /// Follows the key directory and forgets old revocations until it is cancelled.
     ///
-    /// - Parameter report: hears of a directory that can't be used, once per change of it.
+    /// - Parameter report: hears of a directory that can't be used, once for each reason.
     package func run(report: @escaping @Sendable (any Error) -> Void = { _ in }) async {
         var lastPrune = clock()
+        var reported = ""
         while !Task.isCancelled {
             do { try await Task.sleep(for: .milliseconds(500)) } catch { return }
             if watch.isDue() {
-                do { try await reload() } catch { report(error) }
+                do {
+                    try await reload()
+                    reported = ""
+                } catch {
+                    // A change of several files is met half done, and what is due is tried again.
+                    let reason = "\(error)"
+                    if reason != reported { report(error) }
+                    reported = reason
+                }
             }
             let now = clock()
             if now - lastPrune >= 60_000 || now < lastPrune {

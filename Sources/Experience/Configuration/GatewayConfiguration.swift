@@ -1,3 +1,5 @@
+import SecurityGuard
+
 /// Everything an operator may decide, as plain values.
 ///
 /// Times are milliseconds, sizes are bytes. A fresh value holds the defaults; whoever reads a file, an environment or flags changes what was said there.
@@ -37,8 +39,23 @@ extension GatewayConfiguration {
     package struct Keys: Sendable, Equatable {
         /// `keys.directory`.
         package var directory = "keys"
+        /// `keys.passphrase_file`: holds what the key files are encrypted with.
+        package var passphraseFile: String?
+        /// The passphrase itself, where it was given without a file.
+        package var passphrase: KeyPassphrase?
 
         package init() {}
+
+        /// The passphrase of the key files, from where it was given; nil where none was.
+        package func readPassphrase() throws(GuardError) -> KeyPassphrase? {
+            if let passphrase { return passphrase }
+            guard let passphraseFile else { return nil }
+            do throws(GuardError) {
+                return try KeyPassphrase(file: passphraseFile)
+            } catch {
+                throw GuardError(error.code, "keys.passphrase_file: \(error.message)")
+            }
+        }
     }
 
     /// `accounts.*`: who may have an account.

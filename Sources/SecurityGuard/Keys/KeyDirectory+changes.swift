@@ -25,7 +25,7 @@ extension KeyDirectory {
     /// Makes a key: the first one signs at once, a later one stands by until a rotation.
     package func generate(algorithm: SignatureAlgorithm? = nil) throws(GuardError) -> Listing {
         try change { schedule, now throws(GuardError) in
-            let entry = try makeKey(algorithm ?? self.algorithm)
+            let entry = try makeKey(algorithm ?? self.algorithm, beside: schedule)
             schedule.add(entry, now: now)
             return entry.keyID
         }
@@ -47,7 +47,7 @@ extension KeyDirectory {
             if let standBy {
                 keyID = standBy.keyID
             } else {
-                let entry = try makeKey(algorithm ?? self.algorithm)
+                let entry = try makeKey(algorithm ?? self.algorithm, beside: schedule)
                 schedule.add(entry, now: now)
                 keyID = entry.keyID
             }
@@ -64,12 +64,13 @@ extension KeyDirectory {
             guard let state = schedule.plan(at: now).state(of: keyID) else {
                 throw GuardError(.keyUnknown, "no key in \(path) has this kid; see: gatehouse keys list")
             }
+            let before = schedule
             schedule.retire(keyID: keyID, now: now)
             if state == .active {
                 if let next = schedule.pending(at: now) ?? schedule.standBy(algorithm: nil, at: now) {
                     schedule.promote(keyID: next.keyID, now: now, immediately: true)
                 } else {
-                    schedule.add(try makeKey(algorithm), now: now)
+                    schedule.add(try makeKey(algorithm, beside: before), now: now)
                 }
             }
             return keyID
@@ -106,16 +107,18 @@ extension KeyDirectory {
         try PrivateFiles.replace("\(path)/\(KeyIndex.fileName)", KeyIndex.serialize(schedule.entries))
     }
 
-    /// Generates a key and writes its file. It counts for nothing before the index names it.
-    func makeKey(_ algorithm: SignatureAlgorithm) throws(GuardError) -> KeyEntry {
+    /// Generates a key and writes its file, encrypted where there is a passphrase. It counts for nothing before the
+    /// index names it.
+    func makeKey(_ algorithm: SignatureAlgorithm, beside schedule: KeySchedule) throws(GuardError) -> KeyEntry {
         if algorithm.isSymmetric {
             throw GuardError(.keyFile, "\(algorithm.rawValue) needs a shared secret; tokens are signed with key pairs")
         }
+        try checkPassphrase(schedule)
         let key: SigningKey
         let pem: String
         do {
             key = try SigningKey.generate(algorithm)
-            pem = try key.pkcs8PEM()
+            pem = try key.pkcs8PEM(passphrase: passphrase?.bytes)
         } catch {
             throw GuardError(.keyFile, "can't make a key for \(algorithm.rawValue): \(error)")
         }

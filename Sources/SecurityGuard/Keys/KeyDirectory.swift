@@ -1,6 +1,7 @@
 import JOSE
 
-/// The `keys/` folder: one PKCS#8 PEM per file, readable by its owner alone, and an index of their times.
+/// The `keys/` folder: one PKCS#8 PEM per file, readable by its owner alone, encrypted or not, and an index of their
+/// times.
 ///
 /// PEM files that the index does not name are taken in: as the signing key when there is no other, else as a stand-by.
 package struct KeyDirectory: Sendable {
@@ -9,19 +10,27 @@ package struct KeyDirectory: Sendable {
     package let algorithm: SignatureAlgorithm
     /// See ``TokenPolicy/tokenReach``.
     package let tokenReach: Int64
+    /// Opens encrypted files, and closes new ones. Files in the clear are read with it too.
+    package let passphrase: KeyPassphrase?
     let clock: @Sendable () -> Int64
 
     package init(
-        path: String, algorithm: SignatureAlgorithm, tokenReach: Int64, clock: @escaping @Sendable () -> Int64
+        path: String, algorithm: SignatureAlgorithm, tokenReach: Int64, passphrase: KeyPassphrase? = nil,
+        clock: @escaping @Sendable () -> Int64
     ) {
         self.path = path
         self.algorithm = algorithm
         self.tokenReach = tokenReach
+        self.passphrase = passphrase
         self.clock = clock
     }
 
-    package init(path: String, policy: TokenPolicy, clock: @escaping @Sendable () -> Int64) {
-        self.init(path: path, algorithm: policy.algorithm, tokenReach: policy.tokenReach, clock: clock)
+    package init(
+        path: String, policy: TokenPolicy, passphrase: KeyPassphrase? = nil, clock: @escaping @Sendable () -> Int64
+    ) {
+        self.init(
+            path: path, algorithm: policy.algorithm, tokenReach: policy.tokenReach, passphrase: passphrase,
+            clock: clock)
     }
 
     /// The keys in use and the plan that says what for.
@@ -44,7 +53,7 @@ package struct KeyDirectory: Sendable {
         return try PrivateFiles.locked(path) { () throws(GuardError) -> Contents in
             if let contents = try load() { return contents }
             var schedule = try schedule()
-            let entry = try makeKey(algorithm)
+            let entry = try makeKey(algorithm, beside: schedule)
             schedule.add(entry, now: clock())
             try write(schedule)
             return try contents(of: schedule)
@@ -105,9 +114,13 @@ package struct KeyDirectory: Sendable {
         let name = "\(path)/\(file)"
         let bytes = try PrivateFiles.read(name, limit: 65_536, ownerOnly: true)
         let key: SigningKey
-        do {
+        do throws(JOSEError) {
             key = try signingKey(bytes, algorithm: algorithm, keyID: keyID)
         } catch {
+            if error.code == .passphrase {
+                let text = KeyPassphrase.refusal(of: name, given: passphrase, setting: "keys.passphrase_file")
+                throw GuardError(.keyPassphrase, text)
+            }
             throw GuardError(.keyFile, "\(name) is not a private key that can be used here: \(error)")
         }
         // A shared secret has no public half, so nobody could verify with what the JWKS says.
@@ -118,10 +131,29 @@ package struct KeyDirectory: Sendable {
     private func signingKey(
         _ bytes: [UInt8], algorithm: SignatureAlgorithm?, keyID: String?
     ) throws(JOSEError) -> SigningKey {
-        if let algorithm { return try SigningKey(parsing: bytes, algorithm: algorithm, keyID: keyID) }
+        let secret = passphrase?.bytes
+        if let algorithm {
+            return try SigningKey(parsing: bytes, algorithm: algorithm, keyID: keyID, passphrase: secret)
+        }
         // The configured algorithm where it fits the key, else what the key's own kind suggests.
-        if let key = try? SigningKey(parsing: bytes, algorithm: self.algorithm, keyID: keyID) { return key }
-        return try SigningKey(parsing: bytes, keyID: keyID)
+        let fitting = try? SigningKey(parsing: bytes, algorithm: self.algorithm, keyID: keyID, passphrase: secret)
+        if let fitting { return fitting }
+        return try SigningKey(parsing: bytes, keyID: keyID, passphrase: secret)
+    }
+
+    /// A new key must open with what opens the keys in use: with two passphrases no gateway could start.
+    func checkPassphrase(_ schedule: KeySchedule) throws(GuardError) {
+        let present = try PrivateFiles.names(in: path) ?? []
+        for planned in schedule.plan(at: clock()).keys where planned.state.verifies {
+            let entry = planned.entry
+            guard present.contains(where: { sameBytes($0, entry.file) }) else { continue }
+            do throws(GuardError) {
+                _ = try read(file: entry.file, algorithm: entry.algorithm, keyID: entry.keyID)
+            } catch {
+                // Whatever else is wrong with a file, a new key may be what mends it.
+                if error.code == .keyPassphrase { throw error }
+            }
+        }
     }
 
     private static func algorithm(namedIn file: String) -> SignatureAlgorithm? {

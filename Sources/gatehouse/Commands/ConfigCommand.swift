@@ -1,4 +1,6 @@
 import ArgumentParser
+import Experience
+import SecurityGuard
 
 /// `gatehouse config`: what the gateway would go by.
 struct ConfigCommand: ParsableCommand {
@@ -16,14 +18,26 @@ struct ConfigCommand: ParsableCommand {
         func run() throws {
             do throws(ConfigurationFaults) {
                 let loaded = try options.load()
-                let faults = ServerFiles.faults(
-                    of: loaded.configuration, place: loaded.file ?? "configuration",
-                    contents: ConfigurationLoader.ofProcess().contents)
+                let place = loaded.file ?? "configuration"
+                let faults =
+                    ServerFiles.faults(
+                        of: loaded.configuration, place: place, contents: ConfigurationLoader.ofProcess().contents)
+                    + passphraseFaults(of: loaded.configuration, place: place)
                 guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
                 Terminal.answer("ok: \(loaded.file ?? "no file, defaults and environment only")")
             } catch {
                 for fault in error.faults { Terminal.notice("\(fault)") }
                 throw ExitCode(CommandFailure.Status.failed.rawValue)
+            }
+        }
+
+        /// What `serve` would find wrong with the passphrase's file. Whether it opens the keys is theirs to show.
+        private func passphraseFaults(of configuration: GatewayConfiguration, place: String) -> [ConfigurationFault] {
+            do throws(GuardError) {
+                _ = try configuration.keys.readPassphrase()
+                return []
+            } catch {
+                return [ConfigurationFault(place: place, message: error.message)]
             }
         }
     }

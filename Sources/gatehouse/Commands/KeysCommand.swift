@@ -131,7 +131,8 @@ struct KeyOptions: ParsableArguments {
         let flags = keys.map { [ConfigurationFlag(name: "--keys", key: "keys.directory", value: $0)] } ?? []
         let configuration = try state.configuration.load(flags: flags, warn: false).configuration
         return KeyDirectory(
-            path: configuration.keys.directory, policy: try TokenPolicy(configuration), clock: SystemClock.milliseconds)
+            path: configuration.keys.directory, policy: try TokenPolicy(configuration),
+            passphrase: try configuration.keys.readPassphrase(), clock: SystemClock.milliseconds)
     }
 
     /// A key, as a message calls it.

@@ -40,7 +40,15 @@ struct TokenIssueCommand: AsyncParsableCommand {
     var key: String?
     @Option(help: .init("The algorithm of --key, where the key does not say.", valueName: "name"))
     var algorithm: String?
+    @OptionGroup var passphrase: KeyPassphraseOption
     @OptionGroup var options: KeyOptions
+
+    func validate() throws {
+        if key == nil, passphrase.passphraseFile != nil {
+            throw ValidationError(
+                "\(KeyPassphraseOption.flag) opens --key; what opens the gateway's keys is keys.passphrase_file")
+        }
+    }
 
     func run() async throws {
         let policy = try TokenPolicy(try options.state.load(), issuer: nil)
@@ -89,24 +97,32 @@ struct TokenIssueCommand: AsyncParsableCommand {
     private func signingKey() throws -> SigningKey {
         let algorithm = try algorithm.map { try AlgorithmNames.verifying.checked($0, as: "--algorithm") }
         if let key {
-            return try Self.signingKey(key, algorithm.flatMap { SignatureAlgorithm(name: $0) }, keyID: nil)
+            return try Self.signingKey(
+                key, algorithm.flatMap { SignatureAlgorithm(name: $0) }, keyID: nil, passphrase: try passphrase.read(),
+                setting: KeyPassphraseOption.flag)
         }
         let directory = try options.directory()
         guard let active = try directory.list().first(where: { $0.state == .active })?.entry else {
             throw CommandFailure("\(directory.path) has no active key: make one with 'gatehouse keys generate'")
         }
-        return try Self.signingKey("\(directory.path)/\(active.file)", active.algorithm, keyID: active.keyID)
+        return try Self.signingKey(
+            "\(directory.path)/\(active.file)", active.algorithm, keyID: active.keyID,
+            passphrase: directory.passphrase, setting: "keys.passphrase_file")
     }
 
     private static func signingKey(
-        _ path: String, _ algorithm: SignatureAlgorithm?, keyID: String?
+        _ path: String, _ algorithm: SignatureAlgorithm?, keyID: String?, passphrase: KeyPassphrase?, setting: String
     ) throws(CommandFailure) -> SigningKey {
         guard let bytes = try FileBytes.read(path, limit: 64 * 1_024) else {
             throw CommandFailure("\(path): no such file: name the key's file", status: .misused)
         }
-        do {
-            return try SigningKey(parsing: bytes, algorithm: algorithm, keyID: keyID)
+        do throws(JOSEError) {
+            return try SigningKey(parsing: bytes, algorithm: algorithm, keyID: keyID, passphrase: passphrase?.bytes)
         } catch {
+            if error.code == .passphrase {
+                let text = KeyPassphrase.refusal(of: path, given: passphrase, setting: setting)
+                throw CommandFailure(text, status: .misused)
+            }
             throw CommandFailure("\(path): \(error.message): name a private key that fits", status: .misused)
         }
     }

@@ -19,6 +19,7 @@ struct TokenVerifyCommand: AsyncParsableCommand {
 
     @Option(help: .init("The key: PEM, DER or JWK.", valueName: "file"))
     var key: String?
+    @OptionGroup var passphrase: KeyPassphraseOption
     @Option(help: .init("A key set, in a file or at a URL.", valueName: "file|url"))
     var jwks: String?
     @Option(help: .init("An algorithm to accept; may be repeated. Default: the key's own.", valueName: "name"))
@@ -42,6 +43,9 @@ struct TokenVerifyCommand: AsyncParsableCommand {
         }
         guard (key == nil) != (jwks == nil) else {
             throw ValidationError("name one key to verify with: --key FILE or --jwks FILE|URL")
+        }
+        if key == nil, passphrase.passphraseFile != nil {
+            throw ValidationError("\(KeyPassphraseOption.flag) opens --key: a key set is never encrypted")
         }
         if signatureOnly, issuer != nil || audience != nil {
             throw ValidationError("--signature-only does not look at claims: leave out --issuer and --audience")
@@ -69,7 +73,7 @@ struct TokenVerifyCommand: AsyncParsableCommand {
             if let algorithm = SignatureAlgorithm(name: known) { algorithms.append(algorithm) }
         }
         guard let key else { return try await TokenKeyring(keySet: jwks ?? "", algorithms: algorithms) }
-        return try TokenKeyring(keyFile: key, algorithms: algorithms)
+        return try TokenKeyring(keyFile: key, algorithms: algorithms, passphrase: try passphrase.read())
     }
 
     // MARK: Lines

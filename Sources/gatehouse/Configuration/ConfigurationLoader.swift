@@ -1,6 +1,7 @@
 import Configuration
 import Experience
 import JOSE
+import SecurityGuard
 
 /// A flag that sets a key: its name as it was typed, the key, and the value.
 struct ConfigurationFlag: Sendable {
@@ -44,6 +45,7 @@ struct ConfigurationLoader: Sendable {
         for flag in flags {
             apply(flag.value, to: flag.key, from: flag.name, &draft, &faults)
         }
+        takePassphrase(into: &draft, faults: &faults)
         warnings += unknownVariables()
         ConfigurationChecks.check(&draft, place: file ?? "configuration", faults: &faults, warnings: &warnings)
         guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
@@ -107,6 +109,21 @@ struct ConfigurationLoader: Sendable {
         }
     }
 
+    /// The passphrase of the keys has a variable but no key: what is shown of a configuration is its keys.
+    private func takePassphrase(into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
+        guard let text = environment[KeyPassphrase.variable] else { return }
+        if draft.configuration.keys.passphraseFile != nil {
+            faults.append(
+                .init(
+                    place: KeyPassphrase.variable, message: "is set beside keys.passphrase_file: give one of the two"))
+        }
+        do throws(GuardError) {
+            draft.configuration.keys.passphrase = try KeyPassphrase(Array(text.utf8))
+        } catch {
+            faults.append(.init(place: KeyPassphrase.variable, message: error.message))
+        }
+    }
+
     private func apply(
         _ text: String, to key: String, from place: String, _ draft: inout ConfigurationDraft,
         _ faults: inout [ConfigurationFault]
@@ -132,7 +149,8 @@ struct ConfigurationLoader: Sendable {
 
     /// Variables that look as if they were meant for us.
     private func unknownVariables() -> [ConfigurationFault] {
-        let known = Set(GatewaySettings.all.map { Self.variable(for: $0.key) } + [Self.fileVariable])
+        let others = [Self.fileVariable, KeyPassphrase.variable]
+        let known = Set(GatewaySettings.all.map { Self.variable(for: $0.key) } + others)
         let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
         return unknown.sorted().map { name in
             if let list = Self.lists.first(where: { Self.isOrBelow(name, Self.variable(for: $0)) }) {

@@ -49,6 +49,8 @@ enum GatewaySettings {
         .one("state.url", \.configuration.state.url, .stateURL),
         .one("state.grace", \.configuration.state.grace, .duration(0...3_600 * second)),
         .one("keys.directory", \.configuration.keys.directory, .text("the path of a directory")),
+        .maybe(
+            "keys.passphrase_file", \.configuration.keys.passphraseFile, .text("the path of a file"), missing: "off"),
     ]
 
     private static let tokens: [Key] = [

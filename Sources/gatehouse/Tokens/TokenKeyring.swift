@@ -1,4 +1,5 @@
 import JOSE
+import SecurityGuard
 
 /// The keys of `token verify`, as each algorithm that may be used with them has them.
 ///
@@ -10,12 +11,16 @@ struct TokenKeyring {
     private(set) var byAlgorithm: [SignatureAlgorithm: TokenKeys]
 
     /// Reads a key file: PEM, DER, JWK, or a set of keys after all.
-    init(keyFile path: String, algorithms: [SignatureAlgorithm]) throws(CommandFailure) {
+    ///
+    /// - Parameter passphrase: for encrypted private keys.
+    init(
+        keyFile path: String, algorithms: [SignatureAlgorithm], passphrase: KeyPassphrase? = nil
+    ) throws(CommandFailure) {
         let bytes = try TokenKeys.contents(path)
         func read(_ algorithms: [SignatureAlgorithm]) throws(JOSEError) -> TokenKeys {
-            try TokenKeys(file: bytes, algorithms: algorithms)
+            try TokenKeys(file: bytes, algorithms: algorithms, passphrase: passphrase)
         }
-        var keys = try TokenKeys.usable(path) { () throws(JOSEError) in
+        var keys = try TokenKeys.usable(path, passphrase: passphrase) { () throws(JOSEError) in
             try TokenKeyring(algorithms: algorithms, read: read)
         }
         // An Ed25519 key that says nothing of its algorithm is good for both names of it (RFC 8037, RFC 9864).

@@ -1,4 +1,5 @@
 import JOSE
+import SecurityGuard
 
 /// The keys a token is verified with, from where the command line said. Whatever is wrong with them is wrong usage.
 enum TokenKeys {
@@ -11,8 +12,8 @@ enum TokenKeys {
     static let limit = 256 * 1_024
 
     /// Reads the contents of a key file.
-    init(file bytes: [UInt8], algorithms: [SignatureAlgorithm]) throws(JOSEError) {
-        let set = try JWKSet(file: bytes, algorithms: algorithms)
+    init(file bytes: [UInt8], algorithms: [SignatureAlgorithm], passphrase: KeyPassphrase?) throws(JOSEError) {
+        let set = try JWKSet(file: bytes, algorithms: algorithms, passphrase: passphrase?.bytes)
         if let key = set.keys.first, set.keys.count == 1 {
             self = .one(key)
         } else {
@@ -42,10 +43,17 @@ enum TokenKeys {
         throw CommandFailure("\(path): no such file: name the key's file", status: .misused)
     }
 
-    static func usable<R>(_ source: String, _ body: () throws(JOSEError) -> R) throws(CommandFailure) -> R {
-        do {
+    static func usable<R>(
+        _ source: String, passphrase: KeyPassphrase? = nil, _ body: () throws(JOSEError) -> R
+    ) throws(CommandFailure) -> R {
+        do throws(JOSEError) {
             return try body()
         } catch {
+            if error.code == .passphrase {
+                let file = URLText.redacted(source)
+                let text = KeyPassphrase.refusal(of: file, given: passphrase, setting: KeyPassphraseOption.flag)
+                throw CommandFailure(text, status: .misused)
+            }
             throw CommandFailure(
                 "\(URLText.redacted(source)): \(error.message): name a key that fits", status: .misused)
         }

@@ -63,13 +63,15 @@ final class GatewayProcess: Sendable {
 
     /// Runs one command of the CLI to its end, with the state and configuration of a place.
     static func run(
-        _ arguments: [String], in place: URL, input: String = "", stateful: Bool = true
+        _ arguments: [String], in place: URL, input: String = "", stateful: Bool = true,
+        environment: [String: String] = [:]
     ) throws -> (status: Int32, output: String, errors: String) {
         let process = Process()
         process.executableURL = binary
         process.arguments = arguments + (stateful ? stateArguments(place) : [])
         process.currentDirectoryURL = place
-        process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GATEHOUSE_") }
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { !$0.key.hasPrefix("GATEHOUSE_") }.merging(environment) { $1 }
         let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
         process.standardInput = stdin
         process.standardOutput = stdout
