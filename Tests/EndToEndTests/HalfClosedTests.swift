@@ -31,7 +31,9 @@ import Testing
         defer { gateway.stop() }
         let post = "POST /shut HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"
         let cases = [
-            ("GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n", 404), ("GET /shut HTTP/1.1\r\nHost: h\r\n\r\n", 401), (post, 401),
+            ("GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n", 404),
+            ("GET /shut HTTP/1.1\r\nHost: h\r\n\r\n", 401),
+            (post, 401),
         ]
         for (text, status) in cases {
             for _ in 0..<10 {
@@ -93,9 +95,11 @@ import Testing
         for count in [1, 1_000, 100_000] {
             let last = WebSocketProbe.frame(2, [UInt8](repeating: 7, count: count))
             heard.bytes.withLock { $0 = [] }
-            try gateway.opened("/ws").socket.sendLast(last)
+            let client = try gateway.opened("/ws")
+            try client.socket.sendLast(last)
             let isWhole = try await eventually(within: .seconds(3)) { heard.bytes.withLock { $0 == last } }
             #expect(isWhole, "\(count)")
+            #expect(try client.next() == nil)
         }
     }
 }
