@@ -35,7 +35,7 @@ import Testing
         defer { upstream.stop() }
         let gateway = try await GatewayProcess.start(
             "limits:\n  enabled: false\nroutes:\n  - {path: /events, upstream: '\(upstream.url)', require: token}",
-            users: [.ada, .bob])
+            users: [.ada, .bob, .eve])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let old = header(of: ada.token)["kid"] as? String ?? ""
@@ -45,6 +45,9 @@ import Testing
         let ticketed = try gateway.opened("/api/runtime/agent?ticket=\(try gateway.ticket(ada))")
         let events = try Self.stream(gateway, ada)
         let refreshed = try gateway.opened("/api/runtime/agent?\(bob.query)")
+        let eve = try gateway.login(.eve)
+        let repeated = try gateway.opened("/api/runtime/agent?\(eve.query)")
+        expectStatus(try gateway.refresh(eve.refreshToken), 200)
 
         let next = try Self.keys(["rotate", "--now"], gateway)
         var control: LoggedIn?
@@ -58,6 +61,8 @@ import Testing
         let kept = try gateway.opened("/api/runtime/agent?\(other.query)")
         let flowing = try Self.stream(gateway, other)
         expectStatus(try gateway.refresh(bob.refreshToken), 200)
+        // As after an answer that was lost: the same refresh once more, by now with the new key.
+        expectStatus(try gateway.refresh(eve.refreshToken), 200)
 
         _ = try Self.keys(["retire", old], gateway)
         let start = ContinuousClock.now
@@ -72,7 +77,7 @@ import Testing
         #expect(!rest.hasSuffix("0\r\n\r\n"), "cut without the final chunk")
         // Longer than what has piled up lasts: a stream that had ended would end the reading with an error.
         while start.duration(to: .now) < .seconds(3) { _ = try flowing.read(14) }
-        for probe in [kept, refreshed] {
+        for probe in [kept, refreshed, repeated] {
             try probe.send(text: Self.echo)
             #expect(try probe.message()?.json["id"] as? String == "a")
         }
