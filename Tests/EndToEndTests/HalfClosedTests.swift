@@ -62,10 +62,10 @@ import Testing
         defer { gateway.stop() }
         for path in ["/open/quick", "/open/late", "/open/large"] {
             for _ in 0..<5 {
-                let get = try Self.ask(gateway, "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
-                expectStatus(get.answer, 200, path)
-                let isWhole = get.answer.body == (path == "/open/large" ? Self.large : Array("ok".utf8))
-                #expect(isWhole && get.isClosed, "\(path): \(get.answer.body.count) bytes")
+                let got = try Self.ask(gateway, "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+                expectStatus(got.answer, 200, path)
+                let isWhole = got.answer.body == (path == "/open/large" ? Self.large : Array("ok".utf8))
+                #expect(isWhole && got.isClosed, "\(path): \(got.answer.body.count) bytes")
             }
             let post = "POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"
             expectStatus(try Self.ask(gateway, post).answer, 200, path)

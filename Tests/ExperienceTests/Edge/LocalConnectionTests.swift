@@ -36,8 +36,10 @@ import Testing
         let group = MultiThreadedEventLoopGroup.singleton
         let tcp = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).get()
         let unix = try await ServerBootstrap(group: group).bind(unixDomainSocketPath: path).get()
-        #expect(Self.isConnected(to: try #require(tcp.localAddress)))
-        #expect(Self.isConnected(to: try SocketAddress(unixDomainSocketPath: path)))
+        let port = try #require(tcp.localAddress)
+        let file = try SocketAddress(unixDomainSocketPath: path)
+        #expect(Self.isConnected(to: port))
+        #expect(Self.isConnected(to: file))
         for channel in [tcp, unix] { try await channel.close().get() }
     }
 
@@ -66,11 +68,14 @@ import Testing
     @Test("Local is what needs no network")
     func local() throws {
         for text in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
-            #expect(LocalConnection.isLocal(try SocketAddress(ipAddress: text, port: 80)), "\(text)")
+            let address = try SocketAddress(ipAddress: text, port: 80)
+            #expect(LocalConnection.isLocal(address), "\(text)")
         }
         for text in ["192.0.2.1", "10.0.0.1", "::2", "2001:db8::1"] {
-            #expect(!LocalConnection.isLocal(try SocketAddress(ipAddress: text, port: 80)), "\(text)")
+            let address = try SocketAddress(ipAddress: text, port: 80)
+            #expect(!LocalConnection.isLocal(address), "\(text)")
         }
-        #expect(LocalConnection.isLocal(try SocketAddress(unixDomainSocketPath: "/run/upstream.sock")))
+        let file = try SocketAddress(unixDomainSocketPath: "/run/upstream.sock")
+        #expect(LocalConnection.isLocal(file))
     }
 }
