@@ -75,8 +75,9 @@ package protocol StateSurface: Sendable {
     /// Replaces a live family if its stored counter is still `record.counter - 1`, and remembers `currentHash` as a
     /// token of it. Returns whether it was replaced: exactly one of any number of racers wins.
     func rotate(family record: FamilyRecord) async throws -> Bool
-    /// Notes that a live family has an access token that is good until then. Never takes anything back.
-    func extend(familyID: String, tokenExpiresAt: Milliseconds) async throws
+    /// Notes that a live family has an access token that is good until then, signed with the key of this thumbprint.
+    /// Never takes anything back.
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws
     /// Changes the opaque binding of a live family.
     func bind(familyID: String, to binding: String) async throws
     /// In one transaction: the family ended, its access tokens revoked until `revokedUntil`, its home and guest

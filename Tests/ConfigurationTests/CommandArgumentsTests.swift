@@ -12,6 +12,8 @@ struct CommandArgumentsTests {
         #expect(CommandArguments.settled(["keys", "retire", keyID]) == ["keys", "retire", "--", keyID])
         #expect(CommandArguments.settled(["keys", "retire", keyID, "--keys", "dir"]) == moved)
         #expect(CommandArguments.settled(["keys", "retire", "--keys", "dir", keyID]) == moved)
+        let joined = ["keys", "retire", "--keys=dir", "--", keyID]
+        #expect(CommandArguments.settled(["keys", "retire", "--keys=dir", keyID]) == joined)
     }
 
     @Test("Everything else stays as it was")

@@ -40,4 +40,30 @@ import Testing
             #expect(lines.allSatisfy { $0.contains(" warning ") && $0.contains("cause=") })
         }
     }
+
+    @Test("An upgrade that gets no answer worth the name is told; a refusal that breaks off in the middle is not")
+    func upgrades() async throws {
+        let upstream = try RecordingUpstream { request, stream in
+            try stream.send(
+                request.target == "/ws/half"
+                    ? "HTTP/1.1 403 No\r\nContent-Length: 9\r\n\r\nhalf" : "this is no HTTP\r\n\r\n")
+            return .close
+        }
+        defer { upstream.stop() }
+        let gateway = try await GatewayProcess.start(
+            "routes: [{path: /ws, upstream: \"\(upstream.url)\", require: none, websocket: true}]", users: [])
+        defer { gateway.stop() }
+        let half = try RawSocket(port: gateway.port)
+        let fields = WebSocketProbe.handshake.map { "\($0.0): \($0.1)\r\n" }.joined()
+        try half.send("GET /ws/half HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
+        let text = String(decoding: try half.readToEnd(), as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 403 ") && text.hasSuffix("half"), "\(text)")
+        expectStatus(try gateway.socket("/ws/garbage").answer, 502)
+        let isTold = try await eventually(within: .seconds(2)) {
+            gateway.log.contains("reason=upstream_answer_malformed")
+        }
+        #expect(isTold)
+        // The lines come in order: the other one would be there by now.
+        #expect(!gateway.log.contains("reason=upstream_closed"))
+    }
 }

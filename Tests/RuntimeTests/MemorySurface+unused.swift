@@ -22,7 +22,7 @@ extension MemorySurface {
     func family(id: String) async throws -> FamilyRecord? { throw self.unused }
     func family(tokenHash: [UInt8]) async throws -> (family: FamilyRecord, position: Int64)? { throw self.unused }
     func rotate(family record: FamilyRecord) async throws -> Bool { throw self.unused }
-    func extend(familyID: String, tokenExpiresAt: Milliseconds) async throws { throw self.unused }
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws { throw self.unused }
     func bind(familyID: String, to binding: String) async throws { throw self.unused }
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
         throw self.unused

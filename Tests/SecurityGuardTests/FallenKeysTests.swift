@@ -54,4 +54,26 @@ struct FallenKeysTests {
         let family = try await fixture.state.family(id: login.familyID)
         #expect(family?.tokenKey == fixture.subject.keyRing.signingKey.verificationKey.thumbprint)
     }
+
+    @Test("So does a repeated refresh, which may come after the key was changed")
+    func repeated() async throws {
+        let fixture = try await Fixture()
+        let login = try await fixture.login()
+        let first = try await fixture.subject.refresh(login.refreshToken ?? "")
+        guard case .rotated = first else {
+            Issue.record("not rotated: \(first)")
+            return
+        }
+        #expect(try await fixture.state.family(id: login.familyID)?.tokenKey == login.principal.keyThumbprint)
+        _ = try fixture.subject.keyDirectory.rotate(immediately: true)
+        fixture.clock.advance(10)
+        try await fixture.subject.reload()
+        let outcome = try await fixture.subject.refresh(login.refreshToken ?? "")
+        guard case .repeated(let tokens, _) = outcome else {
+            Issue.record("not repeated: \(outcome)")
+            return
+        }
+        #expect(tokens.principal.key != login.principal.key)
+        #expect(try await fixture.state.family(id: login.familyID)?.tokenKey == tokens.principal.keyThumbprint)
+    }
 }

@@ -30,6 +30,27 @@ struct SQLiteFileTests {
         }
     }
 
+    @Test("A store that is not there is told from one that can't be looked at")
+    func missing() async throws {
+        try await withFolder { folder in
+            let path = folder + "/state.sqlite"
+            #expect(try StateSurfaceFactory.missingFile(url: "sqlite:" + path) == path)
+            try Data().write(to: URL(fileURLWithPath: path))
+            #expect(try StateSurfaceFactory.missingFile(url: "sqlite:" + path) == nil)
+            #expect(try StateSurfaceFactory.missingFile(url: "sqlite:\(path)/below") == path + "/below")
+            #expect(try StateSurfaceFactory.missingFile(url: "postgres://127.0.0.1/x") == nil)
+            // Rights would stop nobody who runs as root: a link to itself stops everybody.
+            let circle = folder + "/circle"
+            try FileManager.default.createSymbolicLink(atPath: circle, withDestinationPath: circle)
+            let error = #expect(throws: StateSurfaceError.self) {
+                try StateSurfaceFactory.missingFile(url: "sqlite:" + circle)
+            }
+            #expect(error?.code == .misconfigured)
+            let message = error?.message ?? ""
+            #expect(message.contains(circle) && message.contains("symbolic links"), "\(message)")
+        }
+    }
+
     @Test("A file that is no database is refused and left as it is")
     func notADatabase() async throws {
         try await withFolder { folder in

@@ -3,8 +3,10 @@ import NIOHTTP2
 
 /// Sees whether an HTTP/2 connection has been told goodbye (GOAWAY), which happens for faults of the connection alone.
 ///
-/// Faults of single streams are reported just as those are, and nothing else tells them apart. A body might hold the same
-/// bytes in a piece of its own: then the next fault of a stream ends that connection, which harms nobody else.
+/// Faults of single streams are reported just as those are, and nothing else tells them apart. A fault of the connection
+/// is reported right behind its goodbye, so only the last piece written counts. A body might hold the same bytes in a
+/// piece of its own: then a fault of a stream that is reported right behind it ends that connection, which harms nobody
+/// else.
 final class GoodbyeWatch: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
@@ -13,13 +15,14 @@ final class GoodbyeWatch: ChannelOutboundHandler {
     private static let header: [UInt8] = [0, 0, 8, 7, 0, 0, 0, 0, 0]
     private static let length = 17
 
+    /// Whether the last piece written was a goodbye.
     private(set) var isSaid = false
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .byteBuffer(let bytes) = unwrapOutboundIn(data), bytes.readableBytes == Self.length,
-            bytes.readableBytesView.starts(with: Self.header)
-        {
-            isSaid = true
+        if case .byteBuffer(let bytes) = unwrapOutboundIn(data) {
+            isSaid = bytes.readableBytes == Self.length && bytes.readableBytesView.starts(with: Self.header)
+        } else {
+            isSaid = false
         }
         context.write(data, promise: promise)
     }

@@ -94,7 +94,9 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
         guard refusal == nil else { return passRefusal() }
         switch scanner.feed(&inbound, requestWasHead: false) {
         case .needMoreData: return
-        case .failed: fail(Problem(.upstreamUnavailable, reason: "upstream_answer_malformed"))
+        case .failed:
+            if let upstream { tell(.malformed, of: upstream.member) }
+            fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
         case .head(let head) where head.status == 101: switchProtocols(head)
         case .head(let head) where head.status < 200:
             interimCount += 1
@@ -115,7 +117,8 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
     func upstreamClosed() {
         guard refusal != nil, endsWithConnection else {
             let fault = UpstreamFault(closedBy: upstream?.fault)
-            if let upstream { tell(fault, of: upstream.member) }
+            // In the middle of an answer it has served, if not to the end: the client sees that.
+            if let upstream, refusal == nil { tell(fault, of: upstream.member) }
             return fail(Problem(.upstreamUnavailable, reason: fault.reason))
         }
         finish(closing: true)
@@ -173,7 +176,7 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
             case .end:
                 finish(closing: true)
                 writer.finishResponse()
-            case .failed: fail(Problem(.upstreamUnavailable, reason: "upstream_answer_malformed"))
+            case .failed: fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
             }
         }
     }
@@ -184,7 +187,7 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
         guard let upstream else {
             return fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
         }
-        tell(.answerTimeout, of: upstream.member)
+        if refusal == nil { tell(.answerTimeout, of: upstream.member) }
         fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
     }
 

@@ -87,7 +87,9 @@ struct RefreshFamilies: Sendable {
         let successor = token.successor(salt: salt)
         guard ConstantTime.equal(successor.hash, family.currentHash) else { return try await endReused(family) }
         let tokens = try tokens(of: family, scope: scope, refresh: successor, now: now)
-        try await state.extend(familyID: family.id, tokenExpiresAt: tokens.principal.expiresAt)
+        // The key may have been changed since the rotation: what the family has open rests on the new one.
+        try await state.extend(
+            familyID: family.id, tokenExpiresAt: tokens.principal.expiresAt, key: tokens.principal.keyThumbprint)
         report(.familyRepeated, family)
         return .repeated(tokens, binding: family.binding)
     }

@@ -116,6 +116,16 @@ enum SQLiteFile {
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
+    /// Whether there is no such file. One that can't be looked at, for want of rights perhaps, may well be there.
+    static func isMissing(_ path: String) throws(StateSurfaceError) -> Bool {
+        var status = stat()
+        guard stat(path, &status) != 0 else { return false }
+        let code = errno
+        guard code != ENOENT, code != ENOTDIR else { return true }
+        let reason = String(cString: strerror(code))
+        throw StateSurfaceError(.misconfigured, "cannot look at the state file \(path): \(reason)")
+    }
+
     /// What tells this file from another one of the same name.
     static func identity(of path: String) -> [UInt64]? {
         var status = stat()

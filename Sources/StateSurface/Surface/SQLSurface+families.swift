@@ -58,15 +58,16 @@ extension SQLSurface {
         }
     }
 
-    func extend(familyID: String, tokenExpiresAt: Milliseconds) async throws {
+    /// A token of the same second may have been signed with another key, which is worth telling as well.
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws {
         try await write { transaction in
             let changed = try transaction.execute(
                 """
                 UPDATE families SET token_expires_at = ?2 WHERE id = ?1 AND is_live = 1
-                AND (token_expires_at IS NULL OR token_expires_at < ?2)
+                AND (token_expires_at IS NULL OR token_expires_at <= ?2)
                 """, [.text(familyID), .integer(tokenExpiresAt)])
             guard changed == 1 else { return }
-            try transaction.record(.familyRefreshed(id: familyID, tokenExpiresAt: tokenExpiresAt))
+            try transaction.record(.familyRefreshed(id: familyID, tokenExpiresAt: tokenExpiresAt, key: key))
         }
     }
 

@@ -11,14 +11,16 @@ enum CommandArguments {
     static func settled(_ arguments: [String]) -> [String] {
         guard arguments.starts(with: ["keys", "retire"]), !arguments.contains("--") else { return arguments }
         let place = arguments.indices.dropFirst(2).first { index in
-            // What follows an option is its value.
-            isDashedKeyID(arguments[index]) && !arguments[index - 1].hasPrefix("--")
+            isDashedKeyID(arguments[index]) && !takesValue(arguments[index - 1])
         }
         guard let place else { return arguments }
         var settled = arguments
         let keyID = settled.remove(at: place)
         return settled + ["--", keyID]
     }
+
+    /// What follows an option is its value, unless the option brings it along behind a `=`.
+    private static func takesValue(_ word: String) -> Bool { word.hasPrefix("--") && !word.contains("=") }
 
     private static func isDashedKeyID(_ text: String) -> Bool {
         guard text.hasPrefix("-"), text.utf8.count == keyIDLength else { return false }

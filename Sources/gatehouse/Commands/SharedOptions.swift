@@ -36,7 +36,7 @@ struct StateOptions: ParsableArguments {
     /// - Parameter makes: whether a store that is not there is made. Whoever only looks or changes has mistyped its name.
     func withStore<R>(makes: Bool = false, _ body: (Store) async throws -> R) async throws -> R {
         let configuration = try load()
-        if !makes, let path = StateSurfaceFactory.missingFile(url: configuration.state.url) {
+        if !makes, let path = try StateSurfaceFactory.missingFile(url: configuration.state.url) {
             throw CommandFailure(
                 "there is no store at \(path): correct state.url (--state); 'gatehouse users add' makes a new one")
         }
@@ -46,7 +46,7 @@ struct StateOptions: ParsableArguments {
     /// The same for whoever can do without: nil where there is no store.
     func withStoreIfThere<R>(_ body: (Store) async throws -> R?) async throws -> R? {
         let configuration = try load()
-        guard StateSurfaceFactory.missingFile(url: configuration.state.url) == nil else { return nil }
+        guard try StateSurfaceFactory.missingFile(url: configuration.state.url) == nil else { return nil }
         return try await withStore(of: configuration, body)
     }
 

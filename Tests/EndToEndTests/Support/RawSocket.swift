@@ -52,11 +52,11 @@ final class RawSocket {
 
     func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) throws {
+    func send(_ bytes: [UInt8], flags: Int32 = 0) throws {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | flags)
             }
             guard count > 0 else { throw Failure(description: "send: \(errno)") }
             sent += count
@@ -65,6 +65,12 @@ final class RawSocket {
 
     /// Says that nothing more will be sent.
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// The last that will be sent, with its end in the same packet.
+    func sendLast(_ bytes: [UInt8]) throws {
+        try send(bytes, flags: Int32(MSG_MORE))
+        finishSending()
+    }
 
     /// At least one more byte, or nothing when the peer has closed.
     @discardableResult

@@ -127,9 +127,9 @@ struct SteppedSurface: StateSurface {
         await gate.pass()
         return try await inner.rotate(family: record)
     }
-    func extend(familyID: String, tokenExpiresAt: Milliseconds) async throws {
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws {
         await gate.pass()
-        return try await inner.extend(familyID: familyID, tokenExpiresAt: tokenExpiresAt)
+        return try await inner.extend(familyID: familyID, tokenExpiresAt: tokenExpiresAt, key: key)
     }
     func bind(familyID: String, to binding: String) async throws {
         await gate.pass()

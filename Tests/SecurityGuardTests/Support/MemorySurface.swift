@@ -137,10 +137,12 @@ final class MemorySurface: StateSurface {
             return true
         }
     }
-    func extend(familyID: String, tokenExpiresAt: Milliseconds) async throws {
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws {
         tables.withLock { tables in
             let known = tables.families[familyID]?.tokenExpiresAt ?? .min
-            tables.families[familyID]?.tokenExpiresAt = max(known, tokenExpiresAt)
+            guard known <= tokenExpiresAt else { return }
+            tables.families[familyID]?.tokenExpiresAt = tokenExpiresAt
+            tables.families[familyID]?.tokenKey = key
         }
     }
     func bind(familyID: String, to binding: String) async throws {
