@@ -52,13 +52,14 @@ import Testing
         let wanted = try SocketAddress(ipAddress: "127.0.0.1", port: 0)
         let isBound = wanted.withSockAddr { bind(holder, $0, socklen_t($1)) } == 0
         try #require(isBound)
-        var name = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isNamed = withUnsafeMutablePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(holder, $0, &length) == 0 }
+        var name = [UInt8](repeating: 0, count: 128)
+        var length = socklen_t(name.count)
+        let isNamed = name.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { getsockname(holder, $0.assumingMemoryBound(to: sockaddr.self), &length) } == 0
         }
         try #require(isNamed)
-        let closed = try SocketAddress(ipAddress: "127.0.0.1", port: Int(UInt16(bigEndian: name.sin_port)))
+        // Behind the family, in the network's order.
+        let closed = try SocketAddress(ipAddress: "127.0.0.1", port: Int(name[2]) << 8 | Int(name[3]))
         #expect(Self.fault(LocalConnection.open(closed)) == ECONNREFUSED)
 
         let missing = try SocketAddress(unixDomainSocketPath: Self.temporaryPath())
