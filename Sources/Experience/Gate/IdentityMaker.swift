@@ -27,29 +27,30 @@ struct IdentityMaker {
         let key = AssertionCache.Key(
             tenant: identity.tenant, user: identity.user, client: admitted.principal?.clientID, scope: identity.scope,
             session: identity.session, route: route.index)
-        if let kept = loop.assertions.assertion(for: key, now: now) {
-            identity.assertion = kept.text
-            let fields = identity.written()
+        if let kept = loop.assertions.fields(for: key, now: now) {
             // Only a caller that comes again is worth a place.
             if let principal = admitted.principal {
-                loop.identities.keep(fields, of: principal, session: session, route: route.index, until: kept.until)
+                loop.identities.keep(
+                    kept.fields, of: principal, session: session, route: route.index, until: kept.until)
             }
-            return fields
+            return kept.fields
         }
         let made = try services.securityGuard.signAssertion(
             audience: route.configuration.assertionAudience, principal: admitted.principal,
             owner: (identity.tenant, identity.user), sessionID: identity.session)
-        loop.assertions.keep(made, for: key, now: now, generation: services.securityGuard.keyGeneration)
         identity.assertion = made
-        return identity.written()
+        let fields = identity.written()
+        loop.assertions.keep(fields, for: key, now: now, generation: services.securityGuard.keyGeneration)
+        return fields
     }
 }
 
-/// Assertions that were signed a moment ago, of one event loop.
+/// Identity fields whose assertion was signed a moment ago, of one event loop.
 ///
 /// An assertion is good for a minute and says nothing of the single request or token, so a caller's next requests to the
 /// same route carry the same one for half of that time.
 final class AssertionCache {
+    /// All that the fields say.
     struct Key: Hashable {
         var tenant: String?
         var user: String?
@@ -60,7 +61,8 @@ final class AssertionCache {
     }
 
     struct Entry {
-        var text: String
+        /// Written out, with the assertion.
+        var fields: ByteBuffer
         /// In ms since the epoch.
         var until: Int64
     }
@@ -75,14 +77,14 @@ final class AssertionCache {
     /// Some 800 bytes for each of the callers that come within half a minute.
     init(capacity: Int = 32_768) { half = max(1, capacity / 2) }
 
-    func assertion(for key: Key, now: Int64) -> Entry? {
+    func fields(for key: Key, now: Int64) -> Entry? {
         guard let entry = young[key] ?? old[key], now < entry.until, entry.until - now <= Self.freshness else {
             return nil
         }
         return entry
     }
 
-    func keep(_ text: String, for key: Key, now: Int64, generation: UInt64) {
+    func keep(_ fields: ByteBuffer, for key: Key, now: Int64, generation: UInt64) {
         if generation != self.generation {
             self.generation = generation
             old = [:]
@@ -91,7 +93,7 @@ final class AssertionCache {
             old = young
             young = [:]
         }
-        young[key] = Entry(text: text, until: now + Self.freshness)
+        young[key] = Entry(fields: fields, until: now + Self.freshness)
     }
 }
 

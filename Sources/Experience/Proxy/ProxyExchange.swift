@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// The body streams in both directions: whichever side can't take more stops the other. A connection goes back to the
 /// pool only after a complete and clean exchange.
-final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
+final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder {
     /// What the exchange needs to know of its route.
     struct Terms {
         var head: ByteBuffer
@@ -18,40 +18,43 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         var isLeased: Bool
     }
 
-    private enum State { case connecting, waiting, streaming, done }
+    enum State { case connecting, waiting, streaming, done }
 
-    private let writer: any ResponseWriter
-    private let pool: UpstreamPool
-    private let services: EdgeServices
-    private let loop: LoopState
-    private let terms: Terms
-    private let receivedAt: Int64
-    private let isHead: Bool
-    private let isIdempotent: Bool
-    private let framing: BodyFraming
+    let writer: any ResponseWriter
+    let pool: UpstreamPool
+    let services: EdgeServices
+    let loop: LoopState
+    let terms: Terms
+    let receivedAt: Int64
+    let isHead: Bool
+    let isIdempotent: Bool
+    let framing: BodyFraming
 
-    private var state = State.connecting
-    private var upstream: UpstreamConnection?
-    private var tried: Set<Int> = []
-    private var isFromPool = false
-    private var held: [ByteBuffer] = []
-    private var heldBytes = 0
-    private var bodyBytes: Int64 = 0
-    private var isRequestDone = false
-    private var hasSentBody = false
-    private var hasFailedAttempt = false
+    var state = State.connecting
+    var upstream: UpstreamConnection?
+    var tried: Set<Int> = []
+    var isFromPool = false
+    var held: [ByteBuffer] = []
+    var heldBytes = 0
+    var bodyBytes: Int64 = 0
+    var isRequestDone = false
+    var hasSentBody = false
+    var hasFailedAttempt = false
     /// What the last upstream that could not be reached has failed with.
-    private var lastFault: UpstreamFault?
+    var lastFault: UpstreamFault?
 
-    private var inbound = ByteBuffer()
-    private var scanner = ResponseScanner()
-    private var decoder = BodyDecoder(.none)
-    private var interimCount = 0
-    private var leaseID: LeaseTable.ID?
-    private let deadline: ConnectionDeadline
-    private var keepsUpstream = false
-    private var isClientBlocked = false
-    private var isStream = false
+    var inbound = ByteBuffer()
+    var scanner = ResponseScanner()
+    var decoder = BodyDecoder(.none)
+    var interimCount = 0
+    var leaseID: LeaseTable.ID?
+    let deadline: ConnectionDeadline
+    var keepsUpstream = false
+    var isClientBlocked = false
+    var isStream = false
+    var decoderFraming = BodyFraming.none
+    var hasUpstreamEnded = false
+    var isBroken = false
 
     var wantsContinueFromGateway: Bool { false }
 
@@ -81,7 +84,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
 
     // MARK: Reaching the upstream
 
-    private func connect() {
+    func connect() {
         guard let member = pool.choose(excluding: tried) else {
             return fail(Problem(.upstreamUnavailable, reason: lastFault?.reason ?? "no_upstream_reachable"))
         }
@@ -107,7 +110,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         }
     }
 
-    private func connected(_ connection: UpstreamConnection) {
+    func connected(_ connection: UpstreamConnection) {
         upstream = connection
         state = .waiting
         connection.lend(to: self)
@@ -122,7 +125,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
 
     /// The connection broke before a byte of the answer came: another try is safe if nothing of a body had gone out and
     /// the method may be repeated, or if it was an idle connection that had been closed meanwhile.
-    private func retryOrFail() {
+    func retryOrFail() {
         let mayRetry = isIdempotent && !hasSentBody && !hasFailedAttempt && inbound.readableBytes == 0
         let fault = UpstreamFault(closedBy: upstream?.fault)
         // That an idle connection was closed meanwhile is nobody's fault.
@@ -179,7 +182,7 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         finish(clean: false)
     }
 
-    private func send(_ part: ByteBuffer) {
+    func send(_ part: ByteBuffer) {
         guard let upstream else { return }
         hasSentBody = true
         if framing == .chunked {
@@ -193,152 +196,8 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         }
     }
 
-    private func endRequest() {
+    func endRequest() {
         if framing == .chunked { upstream?.write(Self.lastChunk) }
-    }
-
-    // MARK: UpstreamUser
-
-    var wantsUpstreamBytes: Bool { !isClientBlocked && (state != .streaming || writer.isClientWritable) }
-
-    func upstreamBecameWritable() { writer.resumeBody() }
-
-    func upstreamReceived(_ bytes: ByteBuffer) {
-        var bytes = bytes
-        if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeBuffer(&bytes) }
-        drainInbound()
-    }
-
-    func upstreamReceivedAll() {
-        guard state == .streaming else { return }
-        takeLease()
-        writer.flushResponse()
-    }
-
-    func upstreamClosed() {
-        switch state {
-        case .connecting, .done: break
-        case .waiting:
-            retryOrFail()
-        case .streaming:
-            // A slow client may still have to be given what came before the end.
-            isBroken = upstream?.isBroken ?? true
-            hasUpstreamEnded = true
-            release(clean: false)
-            drainInbound()
-        }
-    }
-
-    /// Everything that came has been passed on, and no more will come.
-    private func endWithUpstream() {
-        if case .untilClose = decoderFraming, !isBroken {
-            complete()
-        } else {
-            // The client must be able to tell that the answer is not whole.
-            finish(clean: false)
-            writer.abortResponse()
-        }
-    }
-
-    private var decoderFraming = BodyFraming.none
-    private var hasUpstreamEnded = false
-    private var isBroken = false
-
-    private func drainInbound() {
-        while true {
-            switch state {
-            case .waiting: guard readHead() else { return }
-            case .streaming: guard readBody() else { return }
-            case .connecting, .done: return
-            }
-        }
-    }
-
-    private func readHead() -> Bool {
-        guard inbound.readableBytes > 0 else { return false }
-        switch scanner.feed(&inbound, requestWasHead: isHead) {
-        case .needMoreData: return false
-        case .failed:
-            if let upstream { tell(.malformed, of: upstream.member) }
-            fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
-            return false
-        case .head(let head) where head.status < 200:
-            return interim(head)
-        case .head(let head):
-            begin(head)
-            return true
-        }
-    }
-
-    private func interim(_ head: ResponseHead) -> Bool {
-        interimCount += 1
-        guard head.status != 101, interimCount <= 16 else {
-            fail(Problem(.upstreamUnavailable, reason: "unexpected_interim_answer"))
-            return false
-        }
-        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false)
-        out.writeStaticString("\r\n")
-        writer.sendInterim(out, isContinue: head.status == 100)
-        return true
-    }
-
-    private func begin(_ head: ResponseHead) {
-        state = .streaming
-        keepsUpstream = head.keepAlive
-        decoder = BodyDecoder(head.framing)
-        decoderFraming = head.framing
-        deadline.arm(after: terms.timeout)
-        isStream = terms.isLeased || ResponseFilter.isEventStream(head)
-        let framing: ResponseFraming
-        switch head.framing {
-        case .none: framing = .none
-        case .length(let count): framing = .length(count)
-        case .chunked, .untilClose: framing = .stream
-        }
-        // HEAD and 304 may say how long a body would be; nothing else without a body may.
-        let keepsLength = head.framing == .none && (isHead || head.status == 304)
-        writer.startResponse(
-            ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength), framing: framing)
-    }
-
-    /// An answer that is not complete after its first burst of bytes can be ended early: a stream by whatever ends its
-    /// lease, any other only by a revocation.
-    private func takeLease() {
-        guard leaseID == nil,
-            var lease = terms.admitted.leaseTerms(
-                clockSkew: services.configuration.tokens.clockSkew,
-                maxLifetime: services.configuration.webSocket.maxLifetime, now: receivedAt)
-        else { return }
-        if !isStream {
-            lease.expiresAt = nil
-            lease.endsAt = .max
-        }
-        leaseID = loop.leases.insert(lease, holder: self)
-    }
-
-    private func readBody() -> Bool {
-        guard writer.isClientWritable else {
-            isClientBlocked = true
-            return false
-        }
-        switch decoder.next(&inbound, maxSlice: 64 * 1024) {
-        case .needMoreData:
-            if hasUpstreamEnded { endWithUpstream() }
-            return false
-        case .data(let part):
-            deadline.arm(after: terms.timeout)
-            writer.sendBody(part)
-            return state == .streaming
-        case .end:
-            let clean = keepsUpstream && isRequestDone && inbound.readableBytes == 0
-            release(clean: clean)
-            complete()
-            return false
-        case .failed:
-            finish(clean: false)
-            writer.abortResponse()
-            return false
-        }
     }
 
     // MARK: Endings
@@ -374,28 +233,28 @@ final class ProxyExchange: Exchange, UpstreamUser, LeaseHolder, DeadlineHolder {
         }
     }
 
-    private func tell(_ fault: UpstreamFault, of member: Int) {
+    func tell(_ fault: UpstreamFault, of member: Int) {
         lastFault = fault
         services.upstreamLog.failed(pool.target(member), fault)
     }
 
-    private func fail(_ problem: Problem) {
+    func fail(_ problem: Problem) {
         guard state != .done else { return }
         finish(clean: false)
         writer.respond(problem)
     }
 
-    private func complete() {
+    func complete() {
         finish(clean: false)
         writer.finishResponse()
     }
 
-    private func release(clean: Bool) {
+    func release(clean: Bool) {
         upstream?.release(clean: clean)
         upstream = nil
     }
 
-    private func finish(clean: Bool) {
+    func finish(clean: Bool) {
         state = .done
         deadline.rest()
         if let leaseID { loop.leases.remove(leaseID) }
