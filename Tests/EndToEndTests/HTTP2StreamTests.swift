@@ -30,6 +30,10 @@ struct HTTP2StreamTests {
             #expect(seen.dropFirst().first as? String == "header_too_large", "\(name): \(seen)")
         }
         #expect(told("with_body").first as? Int == 431)
+        // The settings hold from the first request on, which a client sends before it has read them.
+        for (length, status) in [(100, 200), (17_000, 200), (30_000, 200), (34_000, 431), (60_000, 431)] {
+            #expect(told("early_\(length)") as? [Int] == [status, 200], "\(length): \(told("early_\(length)"))")
+        }
         for name in ["path", "scheme", "authority", "method", "host", "doubled", "unknown", "missing", "late"] {
             let seen = told("malformed_" + name)
             #expect(seen.first as? Int == 1, "\(name): PROTOCOL_ERROR, not \(seen)")

@@ -80,6 +80,7 @@ struct EdgePipeline: Sendable {
             eventLoop: channel.eventLoop)
         let goodbyes = GoodbyeWatch()
         try channel.pipeline.syncOperations.addHandler(goodbyes)
+        try channel.pipeline.syncOperations.addHandler(EarlySettings())
         try HTTP2Adapter.configure(channel, maxHeader: services.wireLimits.maxHead) { stream in
             let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
             return stream.eventLoop.makeCompletedFuture {

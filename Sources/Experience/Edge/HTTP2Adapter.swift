@@ -28,6 +28,8 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     private var isOutputDone = false
     /// The frame that ends the stream, for as long as the client's window keeps it here.
     private var lastFrame: EventLoopFuture<Void>?
+    /// Whether that frame has left.
+    private var hasAnswered = false
 
     /// Sets up HTTP/2 on a connection whose TLS handshake chose it.
     static func configure(
@@ -210,6 +212,8 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     private func writeLast(_ context: ChannelHandlerContext, _ frame: HTTP2Frame.FramePayload) {
         let written = context.eventLoop.makePromise(of: Void.self)
         lastFrame = written.futureResult
+        let me = NIOLoopBound(self, eventLoop: context.eventLoop)
+        written.futureResult.whenSuccess { me.value.hasAnswered = true }
         context.writeAndFlush(wrapOutboundOut(frame), promise: written)
     }
 
@@ -251,6 +255,9 @@ final class HTTP2Adapter: ChannelDuplexHandler {
             reset(context, .protocolError)
         } else if !isOutputDone {
             reset(context)
+        } else if !isInputDone, hasAnswered {
+            // The answer is whole, and nothing more is read (RFC 9113 section 8.1).
+            reset(context, .noError)
         }
         context.close(mode: .all, promise: promise)
     }

@@ -19,7 +19,8 @@ PORT = int(sys.argv[1])
 class Connection:
     """One connection to the gateway: streams by their number, events as they come."""
 
-    def __init__(self):
+    def __init__(self, first=None):
+        """With `first`, a request's fields go out with the preface, before anything of the gateway's has been read."""
         context = ssl.create_default_context()
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -31,6 +32,9 @@ class Connection:
             client_side=True, validate_outbound_headers=False, normalize_outbound_headers=False)
         self.h2 = h2.connection.H2Connection(config=config)
         self.h2.initiate_connection()
+        self.first = first and self.h2.get_next_available_stream_id()
+        if first:
+            self.h2.send_headers(self.first, first, end_stream=True)
         self.flush()
         self.events = {}
         self.is_terminated = False

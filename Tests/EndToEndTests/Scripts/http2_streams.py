@@ -58,6 +58,15 @@ def far_too_large(found):
         found["far_too_large"] = "closed"
 
 
+def early(found):
+    """Long heads that come with the preface, each with a request behind it."""
+    for length in (100, 17000, 30000, 34000, 60000):
+        connection = Connection(first=get("GET", "/", ("x-pad", "~" * length)))
+        first = connection.status(connection.first)[0]
+        after = connection.request(get("GET", "/"), ends=True)
+        found["early_%d" % length] = [first, connection.status(after)[0]]
+
+
 def problem(connection, stream):
     """What a refusal says: status, type, code, and whether body and field name the same request."""
     status, headers = connection.status(stream)
@@ -184,6 +193,7 @@ if sys.argv[2] == "heads":
     large(connection, found)
     malformed(connection, found)
     far_too_large(found)
+    early(found)
     connection = Connection()
     found["at_last"] = connection.status(connection.request(get("GET", "/"), ends=True))[0]
     print(json.dumps(found))
