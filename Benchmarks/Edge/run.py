@@ -43,7 +43,8 @@ class Edge:
         verified = self.subject("haproxy jwt_verify ES256", self.peer, self.peer.verified, "/x", one)
         plain = self.subject("haproxy, no authentication", self.peer, self.peer.plain, "/x", one)
         direct = self.subject("upstream itself", self.upstream, self.upstream.port, "/x", one)
-        interleave(ours, owned, verified, plain, direct)
+        # Next to each other: those that are compared.
+        interleave(verified, ours, plain, owned, direct)
         self.table.at_least("same ES256 token, proxied / HAProxy jwt_verify", ratio(ours, verified), 5, 8)
         self.table.at_least("the same / HAProxy without authentication", ratio(ours, plain), 0.8, 1)
         self.table.at_least("with session ownership / HAProxy without authentication", ratio(owned, plain), 0.8, 1)
