@@ -103,14 +103,15 @@ let package = Package(
 
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
-        .testTarget(name: "EncodingsTests", dependencies: ["Encodings"]),
+        .target(name: "RandomForTests", path: "Tests/RandomForTests"),
+        .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
-        .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto"]),
+        .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
         .testTarget(name: "HostileTokensTests", dependencies: ["HostileTokens", "JOSE", "Encodings"]),
         .testTarget(
             name: "HTTPWireTests",
             dependencies: [
-                "HTTPWire",
+                "HTTPWire", "RandomForTests",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -127,11 +128,13 @@ let package = Package(
             dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),
         .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop", "Libcrypto"]),
         .testTarget(
-            name: "RuntimeTests", dependencies: ["Runtime", "Encodings", "Libcrypto", "StateSurface", "TrafficCop"]),
+            name: "RuntimeTests",
+            dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
         .testTarget(
             name: "ExperienceTests",
             dependencies: [
-                "Experience", "Encodings", "HTTPWire", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "Experience", "Encodings", "HTTPWire", "JOSE", "RandomForTests", "Runtime", "SecurityGuard",
+                "StateSurface", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -181,7 +184,7 @@ if fuzzing {
         .executableTarget(
             name: "FuzzHTTPWire",
             dependencies: [
-                "HTTPWire",
+                "HTTPWire", "RandomForTests",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -1,4 +1,5 @@
 import Encodings
+import RandomForTests
 import Testing
 
 /// Reading an object without making anything of it, held against reading it into values.
@@ -40,7 +41,7 @@ import Testing
 
     @Test("Mutated texts are read or refused alike")
     func mutations() {
-        var generator = SplitMix(state: 7519)
+        var generator = SeededGenerator(seed: 7519)
         var accepted = 0
         for round in 0..<8_000 {
             var bytes = Self.texts[round % Self.texts.count]
@@ -193,7 +194,7 @@ import Testing
         }
     }
 
-    private static func mutate(_ bytes: inout [UInt8], _ generator: inout SplitMix) {
+    private static func mutate(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
         let place = Int.random(in: 0...bytes.count, using: &generator)
         switch Int.random(in: 0..<6, using: &generator) {
         case 0: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: place)
@@ -203,18 +204,5 @@ import Testing
         case 4: bytes.insert(contentsOf: Array(#""a","#.utf8), at: place)
         default: bytes.insert(Array("\"\\{}[],: \n0au".utf8).randomElement(using: &generator) ?? 0, at: place)
         }
-    }
-}
-
-/// The same numbers in each run, so that a failure can be repeated.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -1,5 +1,6 @@
 import HTTPWire
 import NIOCore
+import RandomForTests
 import Testing
 
 @Suite("Against llhttp")

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPWire
 import NIOCore
+import RandomForTests
 import Testing
 
 @Suite("Mutated bytes")

@@ -1,4 +1,5 @@
 import Foundation
+import RandomForTests
 
 /// Messages from which the fuzzers start, and pieces that they put into them.
 enum Seeds {

@@ -1,4 +1,5 @@
 import Foundation
+import RandomForTests
 import Testing
 
 /// Replays `Tests/Corpus`: seeds of the fuzzer, and every input that ever broke something.
@@ -21,7 +22,7 @@ import Testing
     @Test("Mutations of the corpus break nothing either", arguments: FuzzProperties.allCases)
     func mutations(parser: FuzzProperties) throws {
         let files = try Self.files(parser)
-        var generator = SplitMix(state: 8725)
+        var generator = SeededGenerator(seed: 8725)
         for round in 0..<2_000 {
             let name = files[round % files.count].name
             var bytes = files[round % files.count].bytes
@@ -32,7 +33,7 @@ import Testing
         }
     }
 
-    private static func mutate(_ bytes: inout [UInt8], _ others: [[UInt8]], _ generator: inout SplitMix) {
+    private static func mutate(_ bytes: inout [UInt8], _ others: [[UInt8]], _ generator: inout SeededGenerator) {
         let place = Int.random(in: 0...bytes.count, using: &generator)
         switch Int.random(in: 0..<6, using: &generator) {
         case 0: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: place)
@@ -42,18 +43,5 @@ import Testing
         case 4: bytes = Array(bytes.prefix(place)) + (others.randomElement(using: &generator) ?? []).suffix(40)
         default: bytes.insert(Array("\"\\{}[],:.=-_ \n0".utf8).randomElement(using: &generator) ?? 0, at: place)
         }
-    }
-}
-
-/// The same numbers in each run, so that a failure can be repeated.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

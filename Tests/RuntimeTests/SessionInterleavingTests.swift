@@ -1,3 +1,4 @@
+import RandomForTests
 import StateSurface
 import Testing
 

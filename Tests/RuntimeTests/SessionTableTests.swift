@@ -1,3 +1,4 @@
+import RandomForTests
 import StateSurface
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
         var table = SessionTable(capacity: 10_000, seed: seed)
         var model: [String: Known] = [:]
         var born: [Watched] = []
-        var dice = Dice(state: isColliding ? 1 : 2)
+        var dice = SeededGenerator(seed: isColliding ? 1 : 2)
         for step in 0..<20_000 {
             // In the one case all in one run, in the other all kinds of lengths.
             let number = Int.random(in: 0..<200, using: &dice)
@@ -142,19 +143,6 @@ struct Watched {
     weak var facts: SessionFacts?
 
     var isAlive: Bool { self.facts != nil }
-}
-
-/// Throws the same each time.
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = self.state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }
 
 /// Sessions to fill a table with.

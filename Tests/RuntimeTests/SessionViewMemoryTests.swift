@@ -1,3 +1,4 @@
+import RandomForTests
 import StateSurface
 import Testing
 
@@ -106,7 +107,7 @@ import Testing
         let view = SessionView(capacity: 640)
         let wrong = await withTaskGroup(of: Int.self) { group in
             for caller in 0..<4 {
-                group.addTask { Self.mixed(view, Dice(state: UInt64(caller))) }
+                group.addTask { Self.mixed(view, SeededGenerator(seed: UInt64(caller))) }
             }
             return await group.reduce(0, +)
         }
@@ -116,7 +117,7 @@ import Testing
 
     /// Does all there is to be done, in any order.
     /// - Returns: how often a permit was another one's.
-    private static func mixed(_ view: SessionView, _ seeded: Dice) -> Int {
+    private static func mixed(_ view: SessionView, _ seeded: SeededGenerator) -> Int {
         var dice = seeded
         var wrong = 0
         for step in 0..<5_000 {

@@ -1,5 +1,6 @@
 import Encodings
 import Foundation
+import RandomForTests
 import Runtime
 import SecurityGuard
 import StateSurface
@@ -48,7 +49,7 @@ private struct APIWorld {
     }
 
     func run(seed: UInt64) async throws -> [String] {
-        var dice = SeededDice(seed: seed)
+        var dice = SeededGenerator(seed: seed)
         let cast = try await makeCast(seed)
         let acts =
             [.login, .rivalLogin, .upgrade] + (0..<4).map { _ in Act.allCases.randomElement(using: &dice) ?? .login }
@@ -187,19 +188,5 @@ private struct APIWorld {
 extension APIHouse {
     fileprivate func refresh(_ token: String?) async throws -> Answer {
         try await send("POST", "/api/auth/refresh", Ask(#"{"refresh_token":"\#(token ?? "")"}"#))
-    }
-}
-
-private struct SeededDice: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
