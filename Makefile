@@ -3,8 +3,7 @@
 SHELL := /bin/sh
 PRODUCT := gatehouse
 # The same for everything that is measured, so that nothing is built twice.
-RELEASE := --configuration release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
-	-Xswiftc -cross-module-optimization
+RELEASE := --configuration release --static-swift-stdlib -Xswiftc -cross-module-optimization
 
 .PHONY: help run test lint format build bench-edge bench-sockets bench-sessions bench-jose fuzz-jose fuzz-wire clean
 

@@ -98,10 +98,13 @@ extension EdgeConnection {
         phase = .body
         discardBudget = 256 * 1024
         let exchange = Dispatcher(connection: self).exchange(for: head)
-        if phase == .body, !isAnswerDone {
-            self.exchange = exchange
-            if isAwaitingContinue, exchange?.wantsContinueFromGateway == true { sendContinue() }
+        guard phase == .body, !isAnswerDone else {
+            exchange?.clientGone()
+            return
         }
+        self.exchange = exchange
+        if isAwaitingContinue, exchange?.wantsContinueFromGateway == true { sendContinue() }
+        exchange?.start()
     }
 
     func readBody() -> Bool {

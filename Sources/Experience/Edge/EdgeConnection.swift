@@ -80,6 +80,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
 
     var eventLoop: any EventLoop { channel.eventLoop }
     var deadlines: DeadlineWheel { loop.deadlines }
+    var date: String { loop.date() }
     /// A stream's window is opened and closed without an event for each.
     var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
     var opensTunnelOnSuccess: Bool { origin.isStream }

@@ -6,6 +6,9 @@ import NIOCore
 /// The connection hands over the body part by part and tells when the client can take more or has gone; the exchange
 /// answers through the connection's `ResponseWriter` side.
 protocol Exchange: AnyObject {
+    /// The exchange holds the request from here on. Called once, before anything else: what it starts may ask for the
+    /// body at once.
+    func start()
     /// A part of the request's body, already freed of its framing.
     func received(body: ByteBuffer)
     /// The request's body is complete.
@@ -16,6 +19,10 @@ protocol Exchange: AnyObject {
     func clientGone()
     /// Whether the gateway itself answers `Expect: 100-continue` (the API), rather than the upstream.
     var wantsContinueFromGateway: Bool { get }
+}
+
+extension Exchange {
+    func start() {}
 }
 
 /// How the body of an answer is delimited.
@@ -38,6 +45,8 @@ protocol ResponseWriter: AnyObject {
     var exchangeDeadline: ConnectionDeadline { get }
     /// The time limits of the loop.
     var deadlines: DeadlineWheel { get }
+    /// The current time, as `Date` says it.
+    var date: String { get }
     /// Whether the client's channel takes more bytes now.
     var isClientWritable: Bool { get }
     /// Whether any 2xx would tell a client that its upgrade was taken: so it is over HTTP/2 (RFC 8441 section 5).

@@ -132,41 +132,14 @@ struct RouteStage {
             request: request, path: route.upstreamPath(of: request.path),
             query: RequestForm.queryWithoutCredentials(request), identity: identity,
             options: ForwardedHead.Options(route, pool: pool))
-        let exchange = ProxyExchange(
-            writer: connection, pool: pool, request: request, services: services,
+        services.metrics.proxied.add(1, ordering: .relaxed)
+        let configuration = services.configuration
+        return ProxyExchange(
+            writer: connection, pool: pool, leases: loop.leases, log: services.upstreamLog, request: head,
             terms: ProxyExchange.Terms(
                 head: forwarded.plain(), timeout: route.timeout, maxBody: maxBody, ownsCORS: route.ownsCORS,
-                admitted: admitted, isLeased: terms.lease))
-        services.metrics.proxied.add(1, ordering: .relaxed)
-        exchange.start()
-        return exchange
-    }
-}
-
-/// Stands in for an exchange while the store is being asked; the body waits meanwhile.
-final class DeferredExchange: Exchange {
-    private let writer: any ResponseWriter
-    private var inner: (any Exchange)?
-    private(set) var isGone = false
-
-    init(writer: any ResponseWriter) {
-        self.writer = writer
-        writer.pauseBody()
-    }
-
-    /// Goes on as `exchange`; nil when the answer has been given.
-    func resolve(_ exchange: (any Exchange)?) {
-        inner = exchange
-        writer.resumeBody()
-    }
-
-    var wantsContinueFromGateway: Bool { false }
-    func received(body: ByteBuffer) { inner?.received(body: body) }
-    func receivedEnd() { inner?.receivedEnd() }
-    func clientBecameWritable() { inner?.clientBecameWritable() }
-    func clientGone() {
-        isGone = true
-        inner?.clientGone()
+                admitted: admitted, isLeased: terms.lease, clockSkew: configuration.tokens.clockSkew,
+                maxLifetime: configuration.webSocket.maxLifetime, receivedAt: request.receivedAt))
     }
 }
 

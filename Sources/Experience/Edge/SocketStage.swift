@@ -129,7 +129,6 @@ struct SocketStage {
                 timeout: .milliseconds(route.configuration.timeout), accept: upgrade.accept, ownsCORS: true,
                 lease: leaseTerms(admitted), place: place, ownProtocol: protocolOfCarrier))
         services.metrics.upgrades.add(1, ordering: .relaxed)
-        exchange.start()
         return exchange
     }
 

@@ -1,11 +1,11 @@
 import HTTPWire
 import NIOCore
 
-/// One request on its way to an upstream, and its answer on the way back.
+/// One request on its way to an upstream, and its answer on the way back: does what ``ProxyMachine`` decides.
 ///
-/// The body streams in both directions: whichever side can't take more stops the other. A connection goes back to the
-/// pool only after a complete and clean exchange.
-final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder {
+/// Every callback is an event for the machine, followed by whatever actions are due. An action that calls back here only
+/// adds an event; the actions that follow from it come in the turn that is already under way.
+final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser {
     /// What the exchange needs to know of its route.
     struct Terms {
         var head: ByteBuffer
@@ -16,252 +16,250 @@ final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder {
         var admitted: Admitted
         /// Whether the lease's expiry counts for every answer, and not only for event streams.
         var isLeased: Bool
+        /// What bounds a lease besides its token and session, in ms.
+        var clockSkew: Int64
+        var maxLifetime: Int64
+        /// When the request's head was complete, in ms since the epoch.
+        var receivedAt: Int64
     }
 
-    enum State { case connecting, waiting, streaming, done }
+    private let writer: any ResponseWriter
+    private let pool: UpstreamPool
+    private let leases: LeaseTable
+    private let log: UpstreamLog
+    private let terms: Terms
+    private let isChunked: Bool
+    private let isHead: Bool
+    private let deadline: ConnectionDeadline
 
-    let writer: any ResponseWriter
-    let pool: UpstreamPool
-    let services: EdgeServices
-    let loop: LoopState
-    let terms: Terms
-    let receivedAt: Int64
-    let isHead: Bool
-    let isIdempotent: Bool
-    let framing: BodyFraming
-
-    var state = State.connecting
-    var upstream: UpstreamConnection?
-    var tried: Set<Int> = []
-    var isFromPool = false
-    var held: [ByteBuffer] = []
-    var heldBytes = 0
-    var bodyBytes: Int64 = 0
-    var isRequestDone = false
-    var hasSentBody = false
-    var hasFailedAttempt = false
-    /// What the last upstream that could not be reached has failed with.
-    var lastFault: UpstreamFault?
-
-    var inbound = ByteBuffer()
-    var scanner = ResponseScanner()
-    var decoder = BodyDecoder(.none)
-    var interimCount = 0
-    var leaseID: LeaseTable.ID?
-    let deadline: ConnectionDeadline
-    var keepsUpstream = false
-    var isClientBlocked = false
-    var isStream = false
-    var decoderFraming = BodyFraming.none
-    var hasUpstreamEnded = false
-    var isBroken = false
+    private var machine: ProxyMachine
+    private var isActing = false
+    private var upstream: UpstreamConnection?
+    /// The upstream that was asked last, and those that could not be reached.
+    private var member: Int?
+    private var tried: Set<Int> = []
+    private var connectFault: UpstreamFault?
+    private var leaseID: LeaseTable.ID?
 
     var wantsContinueFromGateway: Bool { false }
 
     init(
-        writer: any ResponseWriter, pool: UpstreamPool, request: EdgeRequest, services: EdgeServices, terms: Terms
+        writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, log: UpstreamLog, request: RequestHead,
+        terms: Terms
     ) {
         self.writer = writer
         self.pool = pool
-        self.services = services
-        self.loop = request.loop
+        self.leases = leases
+        self.log = log
         self.terms = terms
-        self.receivedAt = request.receivedAt
-        self.isHead = request.head.knownMethod == .head
-        self.framing = request.head.framing
-        self.isRequestDone = request.head.framing == .none
-        switch request.head.knownMethod {
-        case .get, .head, .options, .put, .delete: isIdempotent = true
-        default: isIdempotent = false
-        }
+        self.isChunked = request.framing == .chunked
+        self.isHead = request.knownMethod == .head
         self.deadline = writer.exchangeDeadline
+        self.machine = ProxyMachine(
+            ProxyMachine.Terms(
+                framing: request.framing, method: request.knownMethod, maxBody: terms.maxBody,
+                isLeased: terms.isLeased))
     }
+
+    // MARK: Events
 
     func start() {
         deadline.arm(after: terms.timeout, for: self)
-        connect()
+        machine.start()
+        act()
     }
 
-    // MARK: Reaching the upstream
+    func received(body: ByteBuffer) {
+        machine.received(body: body)
+        act()
+    }
 
-    func connect() {
+    func receivedEnd() {
+        machine.receivedEnd()
+        act()
+    }
+
+    func clientBecameWritable() {
+        act()
+        upstream?.resumeReading()
+    }
+
+    func clientGone() {
+        machine.clientGone()
+        act()
+    }
+
+    func leaseEnded(_ end: LeaseEnd) {
+        leaseID = nil
+        machine.leaseEnded()
+        act()
+    }
+
+    func deadlinePassed() {
+        let isPatient = machine.deadlinePassed(
+            clientTakes: writer.isClientWritable, upstreamTakes: upstream?.isWritable ?? true)
+        if isPatient { deadline.arm(after: terms.timeout) }
+        act()
+    }
+
+    var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
+
+    func upstreamReceived(_ bytes: ByteBuffer) {
+        machine.upstreamReceived(bytes)
+        act()
+    }
+
+    func upstreamReceivedAll() {
+        machine.upstreamReceivedAll()
+        act()
+    }
+
+    func upstreamBecameWritable() { act() }
+
+    func upstreamClosed() {
+        machine.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true)
+        act()
+    }
+
+    // MARK: Actions
+
+    private func act() {
+        guard !isActing else { return }
+        isActing = true
+        while let action = machine.next(
+            clientTakes: writer.isClientWritable, upstreamTakes: upstream?.isWritable ?? true)
+        {
+            perform(action)
+        }
+        isActing = false
+    }
+
+    private func perform(_ action: ProxyMachine.Action) {
+        switch action {
+        case .connect(let reuse): connect(reuse)
+        case .sendHead: upstream?.write(terms.head)
+        case .sendBody(let part):
+            deadline.arm(after: terms.timeout)
+            send(part)
+        case .sendEnd: upstream?.write(Self.lastChunk)
+        case .flushUpstream: upstream?.flush()
+        case .pauseBody: writer.pauseBody()
+        case .resumeBody: writer.resumeBody()
+        case .sendInterim(let head): sendInterim(head)
+        case .startAnswer(let head): startAnswer(head)
+        case .sendAnswer(let part):
+            deadline.arm(after: terms.timeout)
+            writer.sendBody(part)
+        case .flushAnswer: writer.flushResponse()
+        case .takeLease: takeLease()
+        case .release(let reuse):
+            let connection = upstream.take()
+            connection?.release(clean: reuse)
+        case .settle: settleAll()
+        case .finishAnswer: writer.finishResponse()
+        case .abortAnswer: writer.abortResponse()
+        case .respond(let problem): writer.respond(problem)
+        case .tell(let fault):
+            if let member { log.failed(pool.target(member), fault) }
+        }
+    }
+
+    private func settleAll() {
+        deadline.rest()
+        if let leaseID { leases.remove(leaseID) }
+        leaseID = nil
+    }
+
+    // MARK: Towards the upstream
+
+    private func connect(_ reuse: ProxyMachine.Reuse) {
         guard let member = pool.choose(excluding: tried) else {
-            return fail(Problem(.upstreamUnavailable, reason: lastFault?.reason ?? "no_upstream_reachable"))
+            return machine.cannotConnect(reason: connectFault?.reason ?? "no_upstream_reachable")
         }
-        if !hasFailedAttempt, let idle = pool.takeIdle(member) {
-            isFromPool = true
-            return connected(idle)
-        }
-        isFromPool = false
+        self.member = member
+        if let idle = pool.takeIdle(member, reuse) { return connected(idle, isPooled: true) }
         let bound = NIOLoopBound(self, eventLoop: writer.eventLoop)
         pool.connect(member).assumeIsolated().whenComplete { result in
             let exchange = bound.value
             switch result {
             case .success(let connection):
-                guard exchange.state == .connecting else { return exchange.pool.giveBack(connection) }
-                exchange.connected(connection)
+                guard exchange.machine.isConnecting else { return exchange.pool.giveBack(connection) }
+                exchange.connected(connection, isPooled: false)
+                exchange.act()
             case .failure(let error):
-                exchange.tell(UpstreamFault(connecting: error), of: member)
-                guard exchange.state == .connecting else { return }
-                // Nothing was sent, so another upstream may be asked whatever the method is.
-                exchange.tried.insert(member)
-                exchange.connect()
+                exchange.failedToConnect(to: member, error)
             }
         }
     }
 
-    func connected(_ connection: UpstreamConnection) {
+    private func connected(_ connection: UpstreamConnection, isPooled: Bool) {
         upstream = connection
-        state = .waiting
+        machine.connected(isPooled: isPooled)
         connection.lend(to: self)
-        connection.write(terms.head)
-        for part in held { send(part) }
-        if isRequestDone { endRequest() }
-        held = []
-        heldBytes = 0
-        connection.flush()
-        writer.resumeBody()
     }
 
-    /// The connection broke before a byte of the answer came: another try is safe if nothing of a body had gone out and
-    /// the method may be repeated, or if it was an idle connection that had been closed meanwhile.
-    func retryOrFail() {
-        let mayRetry = isIdempotent && !hasSentBody && !hasFailedAttempt && inbound.readableBytes == 0
-        let fault = UpstreamFault(closedBy: upstream?.fault)
-        // That an idle connection was closed meanwhile is nobody's fault.
-        if let upstream, !mayRetry || !isFromPool { tell(fault, of: upstream.member) }
-        upstream?.release(clean: false)
-        upstream = nil
-        guard mayRetry else { return fail(Problem(.upstreamUnavailable, reason: fault.reason)) }
-        hasFailedAttempt = true
-        state = .connecting
-        connect()
+    /// Nothing was sent, so another upstream may be asked whatever the method is.
+    private func failedToConnect(to member: Int, _ error: any Error) {
+        let fault = UpstreamFault(connecting: error)
+        connectFault = fault
+        log.failed(pool.target(member), fault)
+        guard machine.isConnecting else { return }
+        tried.insert(member)
+        connect(.none)
+        act()
     }
 
-    // MARK: Exchange
-
-    func received(body: ByteBuffer) {
-        bodyBytes += Int64(body.readableBytes)
-        if let limit = terms.maxBody, bodyBytes > limit {
-            return fail(Problem(.payloadTooLarge))
-        }
-        switch state {
-        case .connecting:
-            held.append(body)
-            heldBytes += body.readableBytes
-            if heldBytes > 64 * 1024 { writer.pauseBody() }
-        case .waiting, .streaming:
-            deadline.arm(after: terms.timeout)
-            send(body)
-            upstream?.flush()
-            if let upstream, !upstream.isWritable { writer.pauseBody() }
-        case .done: break
-        }
-    }
-
-    func receivedEnd() {
-        guard !isRequestDone else { return }
-        isRequestDone = true
-        if state == .waiting || state == .streaming {
-            endRequest()
-            upstream?.flush()
-        }
-    }
-
-    func clientBecameWritable() {
-        if isClientBlocked {
-            isClientBlocked = false
-            drainInbound()
-            writer.flushResponse()
-        }
-        upstream?.resumeReading()
-    }
-
-    func clientGone() {
-        guard state != .done else { return }
-        finish(clean: false)
-    }
-
-    func send(_ part: ByteBuffer) {
+    private func send(_ part: ByteBuffer) {
         guard let upstream else { return }
-        hasSentBody = true
-        if framing == .chunked {
-            var size = ByteBuffer()
-            HeadWriter.chunkHeader(length: part.readableBytes, to: &size)
-            upstream.write(size)
-            upstream.write(part)
-            upstream.write(Self.lineEnd)
-        } else {
-            upstream.write(part)
+        guard isChunked else { return upstream.write(part) }
+        var size = ByteBuffer()
+        HeadWriter.chunkHeader(length: part.readableBytes, to: &size)
+        upstream.write(size)
+        upstream.write(part)
+        upstream.write(Self.lineEnd)
+    }
+
+    // MARK: Towards the client
+
+    private func sendInterim(_ head: ResponseHead) {
+        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false)
+        out.writeStaticString("\r\n")
+        writer.sendInterim(out, isContinue: head.status == 100)
+    }
+
+    private func startAnswer(_ head: ResponseHead) {
+        deadline.arm(after: terms.timeout)
+        let framing: ResponseFraming
+        switch head.framing {
+        case .none: framing = .none
+        case .length(let count): framing = .length(count)
+        case .chunked, .untilClose: framing = .stream
         }
-    }
-
-    func endRequest() {
-        if framing == .chunked { upstream?.write(Self.lastChunk) }
-    }
-
-    // MARK: Endings
-
-    func leaseEnded(_ end: LeaseEnd) {
-        leaseID = nil
-        guard state != .done else { return }
-        finish(clean: false)
-        writer.abortResponse()
-    }
-
-    func deadlinePassed() {
-        switch state {
-        case .waiting where !isRequestDone && upstream?.isWritable == true:
-            // It is the client that keeps everybody waiting; its own deadline ends it.
-            deadline.arm(after: terms.timeout)
-        case .connecting: fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
-        case .waiting:
-            if let upstream { tell(.answerTimeout, of: upstream.member) }
-            fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
-        case .streaming:
-            if isClientBlocked || !writer.isClientWritable {
-                // It is the client that is slow; its own deadline ends it.
-                deadline.arm(after: terms.timeout)
-            } else if leaseID != nil, isStream {
-                // A stream under a lease may be silent: the lease bounds it.
-                deadline.arm(after: terms.timeout)
-            } else {
-                finish(clean: false)
-                writer.abortResponse()
-            }
-        case .done: break
+        // HEAD and 304 may say how long a body would be; nothing else without a body may.
+        let keepsLength = head.framing == .none && (isHead || head.status == 304)
+        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength)
+        // An intermediary adds what the origin left out (RFC 9110 section 6.6.1).
+        if !head.present.contains(.date) {
+            out.writeStaticString("Date: ")
+            out.writeString(writer.date)
+            out.writeStaticString("\r\n")
         }
+        writer.startResponse(out, framing: framing)
     }
 
-    func tell(_ fault: UpstreamFault, of member: Int) {
-        lastFault = fault
-        services.upstreamLog.failed(pool.target(member), fault)
-    }
-
-    func fail(_ problem: Problem) {
-        guard state != .done else { return }
-        finish(clean: false)
-        writer.respond(problem)
-    }
-
-    func complete() {
-        finish(clean: false)
-        writer.finishResponse()
-    }
-
-    func release(clean: Bool) {
-        upstream?.release(clean: clean)
-        upstream = nil
-    }
-
-    func finish(clean: Bool) {
-        state = .done
-        deadline.rest()
-        if let leaseID { loop.leases.remove(leaseID) }
-        leaseID = nil
-        release(clean: clean)
-        held = []
-        inbound = ByteBuffer()
+    /// An answer that is not complete after its first burst of bytes can be ended early: a stream by whatever ends its
+    /// lease, any other only by a revocation.
+    private func takeLease() {
+        guard leaseID == nil,
+            var lease = terms.admitted.leaseTerms(
+                clockSkew: terms.clockSkew, maxLifetime: terms.maxLifetime, now: terms.receivedAt)
+        else { return }
+        if !machine.endsWithLease {
+            lease.expiresAt = nil
+            lease.endsAt = .max
+        }
+        leaseID = leases.insert(lease, holder: self)
+        machine.leaseTaken()
     }
 
     private static let lineEnd = ByteBuffer(string: "\r\n")

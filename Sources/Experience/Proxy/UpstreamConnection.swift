@@ -33,8 +33,8 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
     private(set) var fault: (any Error)?
     /// Since when nobody has used it.
     var idleSince = NIODeadline.now()
-    /// How many exchanges it has served before the current one.
-    private(set) var served = 0
+    /// Whether anything of a request has been flushed since it was made or given back.
+    private var hasAsked = false
 
     init(channel: any Channel, pool: UpstreamPool, member: Int, isTLS: Bool) {
         self.channel = channel
@@ -58,8 +58,8 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
     func release(clean: Bool) {
         guard user != nil else { return }
         user = nil
-        served += 1
         if clean {
+            hasAsked = false
             pool.giveBack(self)
             resumeReading()
         } else {
@@ -80,6 +80,7 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
 
     func flushNow() {
         isFlushPending = false
+        hasAsked = true
         if let context { flushOutput(context) }
     }
 
@@ -111,6 +112,11 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
             // Bytes that nobody asked for: whatever they are, they must not meet the next exchange.
             pool.forget(self)
             return close()
+        }
+        guard hasAsked else {
+            // They came before the request has left, so they can't be its answer.
+            close()
+            return user.upstreamClosed()
         }
         user.upstreamReceived(unwrapInboundIn(data))
     }

@@ -34,14 +34,24 @@ final class UpstreamPool {
     /// What goes before every path, and the name of the upstream: those of the member named first hold for all.
     let basePath: [UInt8]
     let authority: String
+    /// Makes the channel of a new connection, in tests; nil for a socket.
+    private let dial: ((UpstreamTarget, (any Channel) throws -> Void) -> EventLoopFuture<any Channel>)?
+    private var isReaping = false
     private static let maxIdlePerTarget = 256
-    /// Unused for longer, a connection is closed when the next one comes back: fewer are found closed by the upstream.
-    private static let maxIdleTime = TimeAmount.seconds(60)
+    /// Unused for longer, a connection is closed. Shorter than what servers, balancers and address translators on the
+    /// way usually allow (60 s), since what they have forgotten only shows when nothing answers.
+    static let maxIdleTime = TimeAmount.seconds(30)
+    private static let reapInterval = TimeAmount.seconds(5)
+    /// How recently a connection must have been used for a request that can't be repeated: servers that close idle
+    /// connections after a few seconds must not do so just as it arrives.
+    static let maxRecentTime = TimeAmount.seconds(1)
 
     init(
         loop: any EventLoop, flushes: FlushQueue, targets: [UpstreamTarget], tls: NIOSSLContext?,
-        serverName: String? = nil, connectTimeout: TimeAmount
+        serverName: String? = nil, connectTimeout: TimeAmount,
+        dial: ((UpstreamTarget, (any Channel) throws -> Void) -> EventLoopFuture<any Channel>)? = nil
     ) {
+        self.dial = dial
         self.loop = loop
         self.flushes = flushes
         self.tls = tls
@@ -58,7 +68,7 @@ final class UpstreamPool {
     /// rest for a while, unless all do. `excluding` holds those that were tried for this request.
     func choose(excluding tried: Set<Int>) -> Int? {
         if members.count == 1 { return tried.isEmpty ? 0 : nil }
-        let now = NIODeadline.now()
+        let now = loop.now
         var best: Int?
         for step in members.indices {
             let index = (turn + step) % members.count
@@ -81,9 +91,20 @@ final class UpstreamPool {
 
     func target(_ index: Int) -> UpstreamTarget { members[index].target }
 
-    /// An idle connection to the member, if there is one that is still open.
-    func takeIdle(_ index: Int) -> UpstreamConnection? {
-        while let connection = members[index].idle.popLast() {
+    /// An idle connection to the member, if there is one that should still be open. The one used last comes first.
+    func takeIdle(_ index: Int, _ reuse: ProxyMachine.Reuse) -> UpstreamConnection? {
+        let maxAge: TimeAmount
+        switch reuse {
+        case .none: return nil
+        case .any: maxAge = Self.maxIdleTime
+        case .recent: maxAge = Self.maxRecentTime
+        }
+        guard !members[index].idle.isEmpty else { return nil }
+        let oldest = loop.now - maxAge
+        while let connection = members[index].idle.last {
+            // Those before it have rested for longer still.
+            guard connection.idleSince >= oldest else { return nil }
+            members[index].idle.removeLast()
             if connection.isUsable {
                 members[index].active += 1
                 return connection
@@ -97,7 +118,7 @@ final class UpstreamPool {
         members[index].active += 1
         made = nil
         let pool = NIOLoopBound(self, eventLoop: loop)
-        let connected = open(members[index].target, with: bootstrap(for: index)).flatMapThrowing { channel in
+        let connected = open(index).flatMapThrowing { channel in
             // A name with several addresses makes a channel for each, of which one wins.
             let made = pool.value.made.take()
             if let made, made.channel === channel { return made }
@@ -143,7 +164,10 @@ final class UpstreamPool {
         made = connection
     }
 
-    private func open(_ target: UpstreamTarget, with bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
+    private func open(_ index: Int) -> EventLoopFuture<any Channel> {
+        let target = members[index].target
+        if let dial { return dial(target) { try self.prepare($0, index) } }
+        let bootstrap = bootstrap(for: index)
         switch (target.socketAddress, target.address) {
         case (let address?, _):
             guard target.isLocal else { return bootstrap.connect(to: address) }
@@ -163,14 +187,31 @@ final class UpstreamPool {
         guard connection.isUsable, members[connection.member].idle.count < Self.maxIdlePerTarget else {
             return connection.close()
         }
-        connection.idleSince = .now()
+        connection.idleSince = loop.now
         members[connection.member].idle.append(connection)
-        if let oldest = members[connection.member].idle.first,
-            oldest.idleSince + Self.maxIdleTime < connection.idleSince
-        {
-            members[connection.member].idle.removeFirst()
-            oldest.close()
+        reapLater()
+    }
+
+    /// One look at the idle connections is due as long as there are any.
+    private func reapLater() {
+        guard !isReaping else { return }
+        isReaping = true
+        let pool = NIOLoopBound(WeakPool(pool: self), eventLoop: loop)
+        loop.scheduleTask(in: Self.reapInterval) { pool.value.pool?.reap() }
+    }
+
+    private func reap() {
+        isReaping = false
+        let oldest = loop.now - Self.maxIdleTime
+        var isAnyLeft = false
+        for index in members.indices {
+            let idle = members[index].idle
+            let old = idle.prefix { $0.idleSince < oldest }
+            members[index].idle.removeFirst(old.count)
+            for connection in old { connection.close() }
+            if idle.count > old.count { isAnyLeft = true }
         }
+        if isAnyLeft { reapLater() }
     }
 
     /// Not to be used again.
@@ -189,7 +230,7 @@ final class UpstreamPool {
         members[index].active -= 1
         members[index].failures = min(members[index].failures + 1, 8)
         let pause = min(Int64(30_000), 250 << Int64(members[index].failures))
-        members[index].restsUntil = .now() + .milliseconds(pause)
+        members[index].restsUntil = loop.now + .milliseconds(pause)
     }
 }
 
