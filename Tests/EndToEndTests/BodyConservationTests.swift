@@ -19,7 +19,8 @@ import Testing
         ("0123456789", []), ("01234", ["56789"]), ("", ["0123456789"]), ("0", ["123", "4567", "89"]),
     ]
 
-    @Test("A body reaches the upstream whole when the store has to be asked about its session", arguments: [true, false])
+    @Test(
+        "A body reaches the upstream whole when the store has to be asked about its session", arguments: [true, false])
     func coldSession(isPoolWarm: Bool) async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
