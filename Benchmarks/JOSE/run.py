@@ -18,8 +18,7 @@ HERE = Path(__file__).resolve().parent
 ALGORITHMS = {"ES256": "ecdsap256", "RS256": "rsa2048", "EdDSA": "ed25519"}
 FLOORS = {"verify": 0.90, "sign": 0.85}
 # As the Makefile builds the gateway.
-RELEASE = ["--configuration", "release", "--static-swift-stdlib", "-Xswiftc", "-enforce-exclusivity=unchecked",
-           "-Xswiftc", "-cross-module-optimization"]
+RELEASE = ["--configuration", "release", "--static-swift-stdlib", "-Xswiftc", "-cross-module-optimization"]
 core = str(max(os.sched_getaffinity(0)))
 
 

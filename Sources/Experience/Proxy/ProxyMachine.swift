@@ -64,10 +64,7 @@ struct ProxyMachine {
     private enum Phase {
         case created
         case connecting(Reuse, isAsked: Bool)
-        case awaitingHead
-        /// The head has been read, and nothing of it passed on: whether a body follows as announced is not known yet.
-        case holdingHead(ResponseHead)
-        case answering
+        case exchanging
         case over(Ending)
     }
 
@@ -80,7 +77,6 @@ struct ProxyMachine {
 
     /// More than this of a body is not held while there is no connection.
     static let maxHeld = 64 * 1024
-    private static let maxInterim = 16
 
     private let terms: Terms
     private var phase = Phase.created
@@ -102,22 +98,11 @@ struct ProxyMachine {
     private var isPooled = false
     private var dropsUpstream = false
     private var isRetry = false
-    private var isUpstreamOver = false
-    private var isUpstreamBroken = false
     private var untold: UpstreamFault?
 
     // The answer.
-    private var inbound = ByteBuffer()
-    private var hasAnswerBytes = false
-    private var isBurstOver = true
-    private var scanner = ResponseScanner()
-    private var decoder = BodyDecoder(.none)
-    private var answerFraming = BodyFraming.none
-    private var interimCount = 0
-    private var isReusable = false
+    private var answer: AnswerReader
     private var isStream = false
-    private var firstPart: ByteBuffer?
-    private var isAnswerWhole = false
     private var needsAnswerFlush = false
     private var hasAskedForLease = false
     private var isLeaseHeld = false
@@ -129,6 +114,7 @@ struct ProxyMachine {
     init(_ terms: Terms) {
         self.terms = terms
         self.hasRequestEnded = terms.framing == .none
+        self.answer = AnswerReader(requestWasHead: terms.method == .head)
     }
 
     // MARK: Events
@@ -147,7 +133,7 @@ struct ProxyMachine {
         guard isConnecting else { return }
         self.isPooled = isPooled
         holdsUpstream = true
-        phase = .awaitingHead
+        phase = .exchanging
     }
 
     /// None of the upstreams can be reached.
@@ -164,7 +150,7 @@ struct ProxyMachine {
             return fail(Problem(.badMessage, reason: "body_length"))
         }
         // The connection is closed: what is left of the body has nowhere to go, and it will not be used again.
-        if isUpstreamOver { return }
+        if answer.isUpstreamOver { return }
         pieces.append(body)
         heldBytes += body.readableBytes
     }
@@ -189,27 +175,19 @@ struct ProxyMachine {
 
     mutating func upstreamReceived(_ bytes: ByteBuffer) {
         if case .over = phase { return }
-        isBurstOver = false
-        hasAnswerBytes = true
-        if inbound.readableBytes == 0 {
-            inbound = bytes
-        } else {
-            inbound.writeImmutableBuffer(bytes)
-        }
+        answer.received(bytes)
     }
 
-    mutating func upstreamReceivedAll() { isBurstOver = true }
+    mutating func upstreamReceivedAll() { answer.receivedAll() }
 
     /// The upstream closed its side or failed; the connection is of no more use.
     mutating func upstreamClosed(_ fault: UpstreamFault, isBroken: Bool) {
-        isBurstOver = true
-        switch phase {
-        case .created, .connecting, .over: return
-        case .awaitingHead: closedBeforeAnswer(fault)
-        case .holdingHead, .answering:
+        guard case .exchanging = phase else { return }
+        if answer.head == nil {
+            closedBeforeAnswer(fault)
+        } else {
             // A slow client may still have to be given what came before the end.
-            isUpstreamOver = true
-            isUpstreamBroken = isBroken
+            answer.closed(isBroken: isBroken)
             dropPieces()
         }
         dropsUpstream = holdsUpstream
@@ -217,7 +195,7 @@ struct ProxyMachine {
 
     /// Another try is safe if nothing of a body went out and the method may be repeated.
     private mutating func closedBeforeAnswer(_ fault: UpstreamFault) {
-        let mayRetry = isIdempotent && !hasSentBody && !isRetry && !hasAnswerBytes
+        let mayRetry = isIdempotent && !hasSentBody && !isRetry && !answer.hasBegun
         // That an idle connection was closed meanwhile is not the upstream's fault.
         if !mayRetry || !isPooled { untold = fault }
         guard mayRetry else { return fail(Problem(.upstreamUnavailable, reason: fault.reason)) }
@@ -235,16 +213,16 @@ struct ProxyMachine {
         case .connecting:
             fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
             return false
-        case .awaitingHead, .holdingHead:
-            // A client that is slow with its body has a time limit of its own.
+        case .exchanging where answer.hasStarted:
+            // A client that is slow to read has a time limit of its own; and a stream under a lease may be silent.
+            if !clientTakes || (isLeaseHeld && isStream) { return true }
+            end(.abort)
+            return false
+        case .exchanging:
+            // So has a client that is slow with its body.
             if !hasRequestEnded, upstreamTakes { return true }
             untold = .answerTimeout
             fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
-            return false
-        case .answering:
-            // So has one that is slow to read; and a stream under a lease may be silent.
-            if !clientTakes || (isLeaseHeld && isStream) { return true }
-            end(.abort)
             return false
         }
     }
@@ -253,10 +231,8 @@ struct ProxyMachine {
 
     /// Whether more bytes of the upstream are of use now.
     func wantsUpstreamBytes(clientTakes: Bool) -> Bool {
-        switch phase {
-        case .answering: clientTakes && firstPart == nil
-        case .created, .connecting, .awaitingHead, .holdingHead, .over: true
-        }
+        guard case .exchanging = phase, answer.hasStarted else { return true }
+        return clientTakes && !answer.holdsPart
     }
 
     /// What can end the answer early: everything that ends its lease, or only a revocation.
@@ -288,7 +264,7 @@ struct ProxyMachine {
                 return .connect(reuse)
             }
             return nextOfBodyFlow(upstreamTakes)
-        case .awaitingHead, .holdingHead, .answering:
+        case .exchanging:
             return nextOfRequest(upstreamTakes) ?? nextOfAnswer(clientTakes)
         }
     }
@@ -370,8 +346,6 @@ struct ProxyMachine {
         if case .over = phase { return }
         phase = .over(ending)
         dropPieces()
-        inbound = ByteBuffer()
-        firstPart = nil
     }
 
     private mutating func fail(_ problem: Problem) { end(.fail(problem)) }
@@ -381,42 +355,46 @@ struct ProxyMachine {
 
 extension ProxyMachine {
     private mutating func nextOfAnswer(_ clientTakes: Bool) -> Action? {
-        switch phase {
-        case .awaitingHead: readHead()
-        case .holdingHead(let head): beginAnswer(head)
-        case .answering: readBody(clientTakes)
-        case .created, .connecting, .over: nil
-        }
-    }
-
-    private mutating func readHead() -> Action? {
-        guard inbound.readableBytes > 0 else { return nil }
-        switch scanner.feed(&inbound, requestWasHead: terms.method == .head) {
-        case .needMoreData: return nil
-        case .failed: return malformed()
-        case .head(let head) where head.status < 200:
-            interimCount += 1
-            guard head.status != 101, interimCount <= Self.maxInterim else {
-                fail(Problem(.upstreamUnavailable, reason: "unexpected_interim_answer"))
-                return nextOfEnding()
-            }
-            return .sendInterim(head)
-        case .head(let head):
-            phase = .holdingHead(head)
-            decoder = BodyDecoder(head.framing)
-            answerFraming = head.framing
-            isReusable = Self.allowsReuse(head, terms)
+        switch answer.next(takesBody: clientTakes) {
+        case .interim(let head): return .sendInterim(head)
+        case .start(let head):
             isStream = terms.isLeased || ResponseFilter.isEventStream(head)
-            return beginAnswer(head)
+            needsAnswerFlush = true
+            return .startAnswer(head)
+        case .part(let part):
+            needsAnswerFlush = true
+            return .sendAnswer(part)
+        case .wait: return nextOfPause(clientTakes)
+        case .end: end(.complete(reuse: mayReuse))
+        case .cut where answer.hasStarted, .malformed where answer.hasStarted: end(.abort)
+        case .cut: fail(Problem(.upstreamUnavailable, reason: "upstream_closed"))
+        case .malformed:
+            untold = .malformed
+            fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
+        case .unexpected: fail(Problem(.upstreamUnavailable, reason: "unexpected_interim_answer"))
         }
+        return next(clientTakes: clientTakes, upstreamTakes: true)
     }
 
-    /// Whether a connection may carry another exchange after this one, provided that both were whole.
-    ///
-    /// Upstreams and what stands before them disagree about where such messages end: bytes that one of them takes for a
-    /// body would be the next exchange's answer.
-    private static func allowsReuse(_ head: ResponseHead, _ terms: Terms) -> Bool {
-        guard head.keepAlive else { return false }
+    /// What is due while an answer lasts and nothing more of it can be passed on at the moment.
+    private mutating func nextOfPause(_ clientTakes: Bool) -> Action? {
+        guard answer.hasStarted, answer.isBurstOver || !clientTakes else { return nil }
+        if !hasAskedForLease {
+            hasAskedForLease = true
+            return .takeLease
+        }
+        guard needsAnswerFlush else { return nil }
+        needsAnswerFlush = false
+        return .flushAnswer
+    }
+
+    /// Whether the connection may carry another exchange: request and answer were whole, nothing came behind them, and
+    /// nobody on the way can see another end of them.
+    private var mayReuse: Bool {
+        guard let head = answer.head, head.keepAlive, !answer.isUpstreamOver, !answer.hasMore,
+            hasRequestEnded, isEndSent, nextPiece == pieces.count
+        else { return false }
+        // Bytes that somebody takes for the body announced here would be the next exchange's answer.
         let announcesBody = head.contentLength.map { $0 > 0 } ?? head.present.contains(.transferEncoding)
         if head.framing == .none, announcesBody { return false }
         switch terms.method {
@@ -424,79 +402,4 @@ extension ProxyMachine {
         default: return true
         }
     }
-
-    /// Passes the head on as soon as it is clear what follows; until then a fault of the body can still be answered.
-    private mutating func beginAnswer(_ head: ResponseHead) -> Action? {
-        switch decoder.next(&inbound, maxSlice: Self.maxHeld) {
-        case .data(let part): firstPart = part
-        case .end: isAnswerWhole = true
-        case .failed: return malformed()
-        case .needMoreData:
-            if isUpstreamOver, !endsInOrder {
-                fail(Problem(.upstreamUnavailable, reason: "upstream_closed"))
-                return nextOfEnding()
-            }
-            guard isBurstOver else { return nil }
-        }
-        phase = .answering
-        needsAnswerFlush = true
-        return .startAnswer(head)
-    }
-
-    private mutating func readBody(_ clientTakes: Bool) -> Action? {
-        if isAnswerWhole { return complete(reuse: isReusable) }
-        guard clientTakes else { return flush() }
-        if let part = firstPart.take() {
-            needsAnswerFlush = true
-            return .sendAnswer(part)
-        }
-        switch decoder.next(&inbound, maxSlice: Self.maxHeld) {
-        case .data(let part):
-            needsAnswerFlush = true
-            return .sendAnswer(part)
-        case .end:
-            return complete(reuse: isReusable)
-        case .failed:
-            end(.abort)
-            return nextOfEnding()
-        case .needMoreData:
-            if isUpstreamOver {
-                // The client must be able to tell when the answer is not whole.
-                if endsInOrder { return complete(reuse: false) }
-                end(.abort)
-                return nextOfEnding()
-            }
-            guard isBurstOver else { return nil }
-            if !hasAskedForLease {
-                hasAskedForLease = true
-                return .takeLease
-            }
-            return flush()
-        }
-    }
-
-    private var endsInOrder: Bool {
-        if case .untilClose = answerFraming { !isUpstreamBroken } else { false }
-    }
-
-    private mutating func flush() -> Action? {
-        guard needsAnswerFlush else { return nil }
-        needsAnswerFlush = false
-        return .flushAnswer
-    }
-
-    private mutating func complete(reuse: Bool) -> Action? {
-        let isRequestWhole = hasRequestEnded && isEndSent && nextPiece == pieces.count
-        end(.complete(reuse: reuse && isRequestWhole && inbound.readableBytes == 0 && !isUpstreamOver))
-        return nextOfEnding()
-    }
-
-    private mutating func malformed() -> Action? {
-        untold = .malformed
-        fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
-        return nextOfEnding()
-    }
-
-    /// What follows on an ending, by the order of `next`.
-    private mutating func nextOfEnding() -> Action? { next(clientTakes: false, upstreamTakes: false) }
 }

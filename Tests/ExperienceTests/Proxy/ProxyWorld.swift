@@ -136,7 +136,11 @@ extension ProxyWorld {
         if chance(8) {
             // Cut short, or broken.
             isWhole = false
-            if chance(2) { bytes.removeLast(Int.random(in: 1...bytes.count, using: &random)) } else { bytes = Array("??".utf8) }
+            if chance(2) {
+                bytes.removeLast(Int.random(in: 1...bytes.count, using: &random))
+            } else {
+                bytes = Array("??".utf8)
+            }
         }
         let closes = endsByClose || !isWhole || chance(6)
         return Script(
@@ -170,20 +174,20 @@ extension ProxyWorld {
             mayPool = reuse != .none
             isConnectDue = true
             if chance(2) { connect() }
-        case .sendHead: withCurrent { $0.heads += 1 }
+        case .sendHead: change { $0.heads += 1 }
         case .sendBody(let part):
-            withCurrent { link in
+            check { link in
                 if link.heads != 1 || link.hasEnd { return "a body before its head or after its end" }
                 link.body += Array(part.readableBytesView)
                 return nil
             }
             if chance(6) { upstreamTakes.toggle() }
         case .sendEnd:
-            withCurrent { link in
+            check { link in
                 defer { link.hasEnd = true }
                 return link.hasEnd ? "two ends" : nil
             }
-        case .flushUpstream: withCurrent { $0.hasFlushed = true }
+        case .flushUpstream: change { $0.hasFlushed = true }
         case .pauseBody: isPaused = true
         case .resumeBody:
             isPaused = false
@@ -211,14 +215,14 @@ extension ProxyWorld {
         }
     }
 
-    private mutating func withCurrent(_ change: (inout Link) -> Void) {
-        withCurrent { link in
+    private mutating func change(_ change: (inout Link) -> Void) {
+        check { link in
             change(&link)
             return nil
         }
     }
 
-    private mutating func withCurrent(_ change: (inout Link) -> String?) {
+    private mutating func check(_ change: (inout Link) -> String?) {
         guard let current else { return fault("no connection") }
         if let problem = change(&links[current]) { fault(problem) }
     }
