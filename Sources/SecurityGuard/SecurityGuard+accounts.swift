@@ -48,8 +48,9 @@ extension SecurityGuard {
 
     /// Ends the families that were at home in a session before it got a new one. Repeating a login repeats this.
     /// - Returns: the sessions that ended.
-    package func endFamilies(of userID: String, atHomeIn binding: String, except familyID: String) async throws -> [String]
-    {
+    package func endFamilies(
+        of userID: String, atHomeIn binding: String, except familyID: String
+    ) async throws -> [String] {
         var ended: [String] = []
         for family in try await state.liveFamilies(userID: userID) {
             guard let home = family.binding, sameBytes(home, binding), !sameBytes(family.id, familyID) else { continue }

@@ -4,7 +4,9 @@ import Testing
 
 /// Bodies of the API and of OAuth: how long they may take, and in whose words they are refused.
 @Suite(.serialized) struct APIBodyTests {
-    @Test("A body that arrives byte by byte is 408 when its time is over, and one that takes less is read", arguments: ["/api/auth/login", "/oauth2/token"])
+    @Test(
+        "A body that arrives byte by byte is 408 when its time is over, and one that takes less is read",
+        arguments: ["/api/auth/login", "/oauth2/token"])
     func drip(_ path: String) async throws {
         let gateway = try await GatewayProcess.start("server: {idle_timeout: 1500ms}\n", users: [])
         defer { gateway.stop() }

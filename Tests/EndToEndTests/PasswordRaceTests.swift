@@ -98,7 +98,8 @@ import Testing
         let gateway = try await GatewayProcess.start(Self.configuration, users: [.ada])
         defer { gateway.stop() }
         func client() throws -> (id: String, basic: (String, String)) {
-            let added = try GatewayProcess.run(["clients", "add", "ci", "--tenant", "acme", "--json"], in: gateway.directory)
+            let added = try GatewayProcess.run(
+                ["clients", "add", "ci", "--tenant", "acme", "--json"], in: gateway.directory)
             let json = try JSONSerialization.jsonObject(with: Data(added.output.utf8)) as? [String: Any] ?? [:]
             let id = json["client_id"] as? String ?? ""
             let pair = "\(id):\(json["client_secret"] as? String ?? "")"
@@ -108,7 +109,8 @@ import Testing
             let granted = try gateway.form("/oauth2/token", [("grant_type", "client_credentials")], headers: [basic])
             let token = granted.json["access_token"] as? String ?? ""
             let made = try gateway.request(
-                "POST", "/api/session/create", headers: [("Authorization", "Bearer \(token)")], json: [String: String]())
+                "POST", "/api/session/create", headers: [("Authorization", "Bearer \(token)")], json: [String: String]()
+            )
             expectStatus(made, 200)
             return HeldSession(made.json)
         }

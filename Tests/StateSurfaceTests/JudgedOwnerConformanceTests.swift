@@ -81,7 +81,9 @@ struct JudgedOwnerConformanceTests {
         }
     }
 
-    @Test("A password change keeps the caller's family, its home and the session that asked", arguments: Backend.available)
+    @Test(
+        "A password change keeps the caller's family, its home and the session that asked", arguments: Backend.available
+    )
     func keeps(_ backend: Backend) async throws {
         try await backend.withStore { store in
             try await store.insert(account: Sample.account())
@@ -113,7 +115,9 @@ struct JudgedOwnerConformanceTests {
         }
     }
 
-    @Test("A password change that was judged of an older account, or by a caller logged out, changes nothing", arguments: Backend.available)
+    @Test(
+        "A password change that was judged of an older account, or by a caller logged out, changes nothing",
+        arguments: Backend.available)
     func refusedChange(_ backend: Backend) async throws {
         try await backend.withStore { store in
             try await store.insert(account: Sample.account())

@@ -79,7 +79,11 @@ extension Accounts {
     package func setPassword(userID: String, new: String) async throws -> [String] {
         let secret = try Self.secret(new)
         guard let account = try await state.account(userID: userID) else { throw AuthError(.notFound) }
-        return try await store(secret, in: account, judgedEpoch: nil, keepFamily: nil, keepSession: nil)
+        do {
+            return try await store(secret, in: account, judgedEpoch: nil, keepFamily: nil, keepSession: nil)
+        } catch let error as StateSurfaceError where error.code == .ownerGone {
+            throw AuthError(.notFound)
+        }
     }
 
     private func store(

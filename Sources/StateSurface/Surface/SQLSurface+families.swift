@@ -28,7 +28,8 @@ extension SQLSurface {
             guard var row, try !row.flag(), try row.integer() == epoch else { throw StateSurfaceError.ownerGone }
         }
         if let clientID = judged.clientID {
-            let row = try transaction.row("SELECT disabled FROM clients WHERE client_id = ?1\(share)", [.text(clientID)])
+            let row = try transaction.row(
+                "SELECT disabled FROM clients WHERE client_id = ?1\(share)", [.text(clientID)])
             guard var row, try !row.flag() else { throw StateSurfaceError.ownerGone }
         }
     }

@@ -48,7 +48,9 @@ struct UsersCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withStore { store in
                 let accounts = try await store.surface.accounts(limit: listing.limit)
-                var rows = Listing(columns: ["user_id", "email", "tenant_id", "scope", "disabled", "email_verified", "created_at"])
+                var rows = Listing(columns: [
+                    "user_id", "email", "tenant_id", "scope", "disabled", "email_verified", "created_at",
+                ])
                 for account in accounts where tenant.map({ $0.utf8.elementsEqual(account.tenantID.utf8) }) ?? true {
                     rows.rows.append([
                         "user_id": .string(account.userID), "email": .string(account.email),

@@ -13,7 +13,9 @@ import Testing
             "POST", "/api/auth/register", Ask(#"{"email":"\#(email)","password":"stranger's"\#(named)}"#))
     }
 
-    private func login(_ house: APIHouse, _ email: String, _ password: String, _ more: String = "") async throws -> Answer {
+    private func login(
+        _ house: APIHouse, _ email: String, _ password: String, _ more: String = ""
+    ) async throws -> Answer {
         try await house.send(
             "POST", "/api/auth/login", Ask(#"{"email":"\#(email)","password":"\#(password)"\#(more)}"#))
     }
@@ -63,7 +65,9 @@ import Testing
         #expect(try await login(house, "ada@example.com", "stranger's", named).status == 200)
     }
 
-    @Test("Two verified accounts of one e-mail are told apart by the default tenant, or not at all", arguments: [nil, "beta"])
+    @Test(
+        "Two verified accounts of one e-mail are told apart by the default tenant, or not at all",
+        arguments: [nil, "beta"])
     func defaultTenant(_ tenant: String?) async throws {
         let house = try await APIHouse { $0.accounts.defaultTenant = tenant }
         _ = try await house.account("ada@example.com", tenant: "acme")

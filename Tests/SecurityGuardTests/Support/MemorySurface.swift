@@ -109,7 +109,8 @@ final class MemorySurface: StateSurface {
             + tables.withLock { tables in
                 let others = tables.sessions.filter { id, owner in
                     owner.userID == change.userID
-                        && (owner.familyID == nil || owner.familyID != change.keptFamilyID || id != change.keptSessionID)
+                        && (owner.familyID == nil || owner.familyID != change.keptFamilyID
+                            || id != change.keptSessionID)
                 }
                 for id in others.keys { tables.sessions[id] = nil }
                 return others.keys
