@@ -127,9 +127,8 @@ struct FamilyConformanceTests {
             upgraded.tenantID = "acme"
             upgraded.userID = "usr_a"
             upgraded.familyID = "fam"
-            await #expect(throws: StateSurfaceError.ownerGone) {
-                [upgraded] in try await store.replace(session: upgraded)
-            }
+            let late = upgraded
+            await #expect(throws: StateSurfaceError.ownerGone) { try await store.replace(session: late) }
             #expect(try await store.session(id: "ses_late") == anonymous)
         }
     }

@@ -37,10 +37,20 @@ extension Accounts {
         if let tenantID, !open.contains(where: { sameBytes($0, tenantID) }) {
             throw AuthError(.invalidRequest, "accounts.registration_tenants does not list this tenant_id")
         }
-        let only = open.count == 1 ? open.first : nil
+        let shared = tenantID ?? (open.count == 1 ? open.first : nil)
+        try await requireUnclaimed(email, inTenantOfItsOwn: shared == nil)
         return try await add(
-            email: email, password: password, tenantID: tenantID ?? only ?? RandomID.make(Prefix.tenant),
-            emailVerified: false)
+            email: email, password: password, tenantID: shared ?? RandomID.make(Prefix.tenant), emailVerified: false)
+    }
+
+    /// Who has registered in a tenant of their own logs in without naming it: a second registration of the e-mail would
+    /// take that away, and any number of them would make each login slower.
+    private func requireUnclaimed(_ email: String, inTenantOfItsOwn isOwn: Bool) async throws {
+        let key = Self.emailKey(email)
+        guard NameRule.isEmail(key) else { return }
+        let registered = try await state.accounts(emailKey: key).filter { !$0.emailVerified }
+        let isTaken = registered.contains { isOwn || $0.tenantID.utf8.starts(with: Prefix.tenant.utf8) }
+        if isTaken { throw AuthError(.emailTaken, "somebody has registered with this e-mail") }
     }
 
     /// Changes a password by the one before it; everything else of the user ends.

@@ -34,6 +34,28 @@ import Testing
         #expect(try await house.state.accounts(emailKey: "three@example.com").isEmpty)
     }
 
+    @Test("Nobody registers a second time with the e-mail of somebody who registered in a tenant of their own")
+    func secondRegistration() async throws {
+        let house = try await APIHouse {
+            $0.accounts.registration = true
+            $0.accounts.registrationTenants = ["people", "guests"]
+        }
+        let ada = try await register(house, "ada@example.com")
+        for tenant in [nil, "people"] {
+            let second = try await register(house, " ADA@example.com", tenant: tenant)
+            #expect(second.status == 409, "\(tenant ?? "-")")
+        }
+        let login = try await login(house, "ada@example.com", "stranger's")
+        #expect(login.status == 200 && login.text("user_id") == ada.text("user_id"))
+        // Who registers in open tenants names them.
+        for tenant in ["people", "guests"] {
+            #expect(try await register(house, "bob@example.com", tenant: tenant).status == 200)
+        }
+        #expect(try await self.login(house, "bob@example.com", "stranger's").status == 401)
+        let named = try await self.login(house, "bob@example.com", "stranger's", #","tenant_id":"guests""#)
+        #expect(named.status == 200)
+    }
+
     @Test("Tenants that are open to registration may be named; the only one need not be")
     func openTenants() async throws {
         let single = try await APIHouse {
@@ -114,23 +136,29 @@ import Testing
             house.clock.advance(1_000)
             guests.append(try await house.send("POST", "/api/session/create", Ask(token: home.token)))
         }
-        func status(_ answer: Answer) async throws -> Int {
-            try await house.state.session(id: answer.sessionID)?.state.isLive == true ? 200 : 410
+        func live(_ answers: Answer...) async throws -> [Bool] {
+            var found: [Bool] = []
+            for answer in answers {
+                found.append(try await house.state.session(id: answer.sessionID)?.state.isLive == true)
+            }
+            return found
         }
-        #expect(try await status(guests[0]) == 200)
+        #expect(try await live(home, guests[0], guests[1]) == [true, true, true])
         house.clock.advance(1_000)
         let second = try await house.login()
-        #expect(try await status(guests[0]) == 410)
-        #expect(try await status(home) == 200 && status(guests[1]) == 200 && status(second) == 200)
+        #expect(try await live(guests[0], guests[1], home, second) == [false, true, true, true])
         house.clock.advance(1_000)
         let anonymous = try await house.anonymous()
         let third = try await house.send(
             "PATCH", "/api/session/\(anonymous.sessionID)/upgrade", Ask(token: second.token, secret: anonymous.secret))
         #expect(third.status == 200)
-        #expect(try await status(guests[1]) == 410 && status(home) == 200)
-        // Nothing but homes and the new one is left beside this guest.
-        for _ in 0..<2 { _ = try await house.login() }
-        #expect(try await status(home) == 410 && status(third) == 410)
+        #expect(try await live(guests[1], home, second, third) == [false, true, true, true])
+        // The next two take the place of the guest and of the oldest home.
+        for _ in 0..<2 {
+            house.clock.advance(1_000)
+            _ = try await house.login()
+        }
+        #expect(try await live(third, home, second) == [false, false, true])
         #expect(try await house.send("GET", "/api/auth/me", Ask(token: home.token)).status == 401)
     }
 
