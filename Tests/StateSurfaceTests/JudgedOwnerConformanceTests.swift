@@ -57,7 +57,7 @@ struct JudgedOwnerConformanceTests {
             let opened = try await withThrowingTaskGroup(of: Int.self) { group in
                 for index in 0..<40 {
                     group.addTask {
-                        let family = Sample.family("fam_\(index)", token: 1_000 + index)
+                        let family = Sample.family("fam_\(index)", token: 1 + index)
                         do {
                             try await stores[index % 2].insert(family: family, judged: Self.asJudged)
                             return 1
