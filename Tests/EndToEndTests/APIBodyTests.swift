@@ -20,7 +20,7 @@ import Testing
             }
             return try socket.response()
         }
-        let (lengthDrips, chunkDrips) = (Array(repeating: "a", count: 13), Array(repeating: "1\r\na\r\n", count: 13))
+        let (lengthDrips, chunkDrips) = (Array(repeating: "a", count: 9), Array(repeating: "1\r\na\r\n", count: 9))
         for (framing, drips) in [("Content-Length: 1000", lengthDrips), ("Transfer-Encoding: chunked", chunkDrips)] {
             let answer = try send(framing, drips, every: 0.2)
             #expect(answer.status == 408, "\(framing): \(answer.status)")
