@@ -55,16 +55,18 @@ private func assemble(
 
     // 3. What may be started, and what runs.
     let limits = configuration.limits
-    let trafficCop = TrafficCop(
+    let counterSecret = try await gateway.state.sharedSecret(
+        name: "login counters", candidate: TrafficCop.makeCounterSecret())
+    let trafficCop = try TrafficCop(
         limits: RateLimits(
             enabled: limits.enabled, anonymousPerMinute: limits.anonymousPerMinute,
-            loginPerMinute: limits.loginPerMinute), clock: gateway.clock)
+            loginPerMinute: limits.loginPerMinute), counterSecret: counterSecret, clock: gateway.clock)
     let sessions = configuration.sessions
     let runtime = Runtime(
         state: gateway.state, cop: trafficCop,
         policy: SessionPolicy(
             anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
-            lifetime: sessions.lifetime), realms: gateway.realms, clock: gateway.clock,
+            lifetime: sessions.lifetime, perUser: sessions.perUser), realms: gateway.realms, clock: gateway.clock,
         agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
         audit: { event in if gateway.isAudited { gateway.audit(event.name.rawValue, event.members) } })
 
@@ -153,7 +155,10 @@ private func makeSecurityGuard(
         issuer: issuer, audience: configuration.tokens.audience, algorithm: algorithm,
         accessTokenLifetime: configuration.tokens.accessTokenLifetime,
         refreshTokenLifetime: configuration.tokens.refreshTokenLifetime, clockSkew: configuration.tokens.clockSkew,
-        defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration)
+        defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration,
+        registrationTenants: configuration.accounts.registrationTenants,
+        defaultTenant: configuration.accounts.defaultTenant ?? "default",
+        loginTenant: configuration.accounts.defaultTenant)
     let passphrase = try configuration.keys.readPassphrase()
     let keys = KeyDirectory(
         path: configuration.keys.directory, policy: policy, passphrase: passphrase, clock: gateway.clock)

@@ -31,11 +31,13 @@ extension Runtime {
             await self.upkeep(&times)
             try? await Task.sleep(for: Self.step)
         }
-        // In a task of its own: this one is cancelled, and the write must not be.
+        // In a task of its own: this one is cancelled, and the write must not be. What fails to be written is the last
+        // use of some sessions, seconds of their idle time.
         await Task { try? await self.uses.flush(to: self.store) }.value
     }
 
-    /// One round. A store that is away is no reason to stop: the next round comes.
+    /// One round. A store that is away is no reason to stop: the next round comes. Nothing lives longer for it: whether a
+    /// session is past its end is judged by the clock whenever it is used.
     func upkeep(_ times: inout UpkeepTimes) async {
         if UpkeepTimes.isDue(&times.flushed, every: .milliseconds(self.policy.flushInterval)) {
             try? await self.flushUses()

@@ -27,6 +27,8 @@ enum TokenType {
 package enum Prefix {
     package static let user = "usr_"
     package static let client = "cli_"
+    /// Of tenants that are made for one account that registered itself.
+    package static let tenant = "ten_"
     package static let clientSecret = "cls_"
     package static let refreshToken = "ref_"
 }

@@ -16,9 +16,10 @@ extension SecurityGuard {
     /// Changes a password; all other families and sessions of the user end.
     /// - Returns: the sessions that ended.
     package func changePassword(
-        userID: String, current: String, new: String, keepFamily: String? = nil
+        userID: String, current: String, new: String, keepFamily: String? = nil, keepSession: String? = nil
     ) async throws -> [String] {
-        try await accounts.changePassword(userID: userID, current: current, new: new, keepFamily: keepFamily)
+        try await accounts.changePassword(
+            userID: userID, current: current, new: new, keepFamily: keepFamily, keepSession: keepSession)
     }
 
     package func account(userID: String) async throws -> AccountRecord? {
@@ -28,7 +29,7 @@ extension SecurityGuard {
 
 // MARK: Refresh families
 extension SecurityGuard {
-    /// Begins a family for someone whose password was just proved.
+    /// Begins a family for someone whose password was just proved: for the account as it was judged, and no other.
     package func openFamily(
         for account: AccountRecord, clientID: String = firstPartyClientID, binding: String? = nil
     ) async throws -> IssuedTokens {
@@ -43,6 +44,19 @@ extension SecurityGuard {
     /// Fills in the family's opaque binding.
     package func bind(familyID: String, to binding: String) async throws {
         try await state.bind(familyID: familyID, to: binding)
+    }
+
+    /// Ends the families that were at home in a session before it got a new one. Repeating a login repeats this.
+    /// - Returns: the sessions that ended.
+    package func endFamilies(
+        of userID: String, atHomeIn binding: String, except familyID: String
+    ) async throws -> [String] {
+        var ended: [String] = []
+        for family in try await state.liveFamilies(userID: userID) {
+            guard let home = family.binding, sameBytes(home, binding), !sameBytes(family.id, familyID) else { continue }
+            ended += try await endFamily(family.id, reason: "resumed")
+        }
+        return ended
     }
 
     /// The binding of a live family.

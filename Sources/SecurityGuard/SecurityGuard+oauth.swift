@@ -8,7 +8,7 @@ extension SecurityGuard {
     }
 
     /// RFC 6749 §4.4: a token for the client itself. Without a `scope` it gets all of its own.
-    package func clientCredentials(_ client: ClientRecord, scope: String? = nil) throws -> ExchangedToken {
+    package func clientCredentials(_ client: ClientRecord, scope: String? = nil) async throws -> ExchangedToken {
         var granted = client.scope
         if let scope {
             guard let wanted = Scope.parse(scope), Scope.covers(client.scope, wanted) else {
@@ -20,6 +20,12 @@ extension SecurityGuard {
             tenantID: client.tenantID, subject: client.clientID, clientID: client.clientID, scope: granted,
             familyID: RandomID.make())
         let (text, principal) = try issuer.issue(request, now: clock())
+        do {
+            try await state.insert(
+                family: FamilyRecord(accessTokenOnly: principal), judged: JudgedOwner(clientID: client.clientID))
+        } catch let error as StateSurfaceError where error.code == .ownerGone {
+            throw OAuthFault(.invalidClient, "Client authentication failed.", reason: "client_disabled")
+        }
         audit(AuditEvent(.clientToken, tenantID: client.tenantID, subject: client.clientID, clientID: client.clientID))
         return ExchangedToken(accessToken: text, principal: principal)
     }

@@ -80,10 +80,16 @@ package struct AccountRecord: Sendable, Equatable {
     package var disabled: Bool
     package var createdAt: Milliseconds
     package var version: Int64
+    /// Whether somebody trustworthy vouches for the e-mail: the operator does, a registration does not.
+    package var emailVerified: Bool
+    /// Raised by a new password and by disabling, in the transaction that ends what the account has open. Whatever is
+    /// made of a judgement of the account is made only while this is still the same.
+    package var credentialEpoch: Int64
 
     package init(
         userID: String, tenantID: String, email: String, emailKey: String, passwordHash: String?,
-        scope: [String], disabled: Bool = false, createdAt: Milliseconds, version: Int64 = 0
+        scope: [String], disabled: Bool = false, createdAt: Milliseconds, version: Int64 = 0,
+        emailVerified: Bool = false, credentialEpoch: Int64 = 0
     ) {
         self.userID = userID
         self.tenantID = tenantID
@@ -94,6 +100,8 @@ package struct AccountRecord: Sendable, Equatable {
         self.disabled = disabled
         self.createdAt = createdAt
         self.version = version
+        self.emailVerified = emailVerified
+        self.credentialEpoch = credentialEpoch
     }
 }
 
@@ -134,7 +142,7 @@ package struct FamilyRecord: Sendable, Equatable {
     package var isLive: Bool
     package var createdAt: Milliseconds
     package var absoluteExpiresAt: Milliseconds
-    /// SHA-256 of the one refresh token that may be used next.
+    /// SHA-256 of the one refresh token that may be used next; empty where the family has access tokens alone.
     package var currentHash: [UInt8]
     /// SHA-256 of the one before it, and the salt from which (with that token) its successor can be derived again.
     package var previousHash: [UInt8]?

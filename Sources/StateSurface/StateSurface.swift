@@ -17,6 +17,7 @@ package protocol StateSurface: Sendable {
     func close() async
 
     // MARK: Sessions
+    /// Throws `.ownerGone` when its family has ended or its user is disabled.
     func insert(session: SessionRecord) async throws
     func session(id: String) async throws -> SessionRecord?
     /// The session whose current or previous secret hashes to this.
@@ -28,6 +29,7 @@ package protocol StateSurface: Sendable {
     /// - Parameter decide: given the record, or nil where there is none; answers what to write (nothing: nil) and what
     ///   to return. It may be asked more than once, so it must have no effects.
     /// - Returns: what `decide` returned, once that is durable; nil when somebody else wrote first: ask again.
+    /// - Throws: `.ownerGone` when the session would belong to a family that has ended or a user who is disabled.
     func change<Outcome: Sendable>(
         sessionID: String,
         _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
@@ -38,8 +40,9 @@ package protocol StateSurface: Sendable {
     func sessions(limit: Int) async throws -> [SessionRecord]
     /// Ends every live session of the family. Returns the ids ended.
     func endSessions(familyID: String, at: Milliseconds) async throws -> [String]
-    /// Ends every live session of the user but those of one family. Returns the ids ended.
-    func endSessions(userID: String, exceptFamily: String?, at: Milliseconds) async throws -> [String]
+    /// Live sessions of a user beyond `limit`, a bounded number: guests before homes, of each the longest unused first.
+    /// `sparing` is never one of them.
+    func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession]
     /// Moves `last_seen_at` forward (never back) for many live sessions at once. Not a change of version, no `Change`.
     func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws
     /// Marks live sessions past their end as expired, forgets tombstones past their absolute end. Bounded batch.
@@ -54,7 +57,13 @@ package protocol StateSurface: Sendable {
     func accounts(limit: Int) async throws -> [AccountRecord]
     /// Replaces by `version`, like sessions. Returns whether it was replaced.
     func replace(account record: AccountRecord) async throws -> Bool
-    /// In one transaction: disabled flag set, every family and session of the user ended, tokens issued so far revoked.
+    /// In one transaction: the new password, a new epoch of the account, and the end of every family and session of the
+    /// user that is not kept, with their tokens. Returns the session ids ended.
+    /// - Throws: `.ownerGone`, with nothing done, when the account is no longer as it was judged, there is none, or the
+    ///   caller's family has ended.
+    func changePassword(_ change: PasswordChange) async throws -> [String]
+    /// In one transaction: disabled flag set, a new epoch of the account, every family and session of the user ended,
+    /// tokens issued so far revoked.
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
     /// The user that an external (issuer, subject) maps to; made with `create` the first time, atomically.
     func identity(
@@ -63,12 +72,14 @@ package protocol StateSurface: Sendable {
     func insert(client: ClientRecord) async throws
     func client(id: String) async throws -> ClientRecord?
     func clients(limit: Int) async throws -> [ClientRecord]
-    /// In one transaction: disabled flag set, tokens issued to the client itself so far revoked.
+    /// In one transaction: disabled flag set; every family that was opened for the client and every session of its own
+    /// or of such a family ended; tokens issued to it so far revoked.
     /// - Returns: whether there is such a client.
     func disable(clientID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
 
     // MARK: Refresh families and revocations
-    func insert(family: FamilyRecord) async throws
+    /// Throws `.ownerGone` when those it is opened for are no longer as they were judged.
+    func insert(family: FamilyRecord, judged: JudgedOwner) async throws
     func family(id: String) async throws -> FamilyRecord?
     /// The family a refresh token (by SHA-256) belongs or ever belonged to, with the token's position in the chain.
     func family(tokenHash: [UInt8]) async throws -> (family: FamilyRecord, position: Int64)?
@@ -76,8 +87,8 @@ package protocol StateSurface: Sendable {
     /// token of it. Returns whether it was replaced: exactly one of any number of racers wins.
     func rotate(family record: FamilyRecord) async throws -> Bool
     /// Notes that a live family has an access token that is good until then, signed with the key of this thumbprint.
-    /// Never takes anything back.
-    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws
+    /// Never takes anything back. Returns whether the family is live.
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool
     /// Changes the opaque binding of a live family.
     func bind(familyID: String, to binding: String) async throws
     /// In one transaction: the family ended, its access tokens revoked until `revokedUntil`, its home and guest
@@ -130,6 +141,8 @@ package protocol StateSurface: Sendable {
     /// Registers the key a node signs with, and drops those it knows to be superseded, if it holds one of those that
     /// are registered or none is: of two nodes that begin with keys of their own at once, one is refused.
     func register(signingKey: String, held: Set<String>, superseded: Set<String>) async throws -> Bool
+    /// A secret that all nodes of this store have in common: the candidate of whichever of them came first.
+    func sharedSecret(name: String, candidate: [UInt8]) async throws -> [UInt8]
     /// Counters that must survive a restart (failed logins): adds and returns the sum within the window.
     func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64
 }
@@ -151,7 +164,11 @@ extension StateSurface {
 
 /// Why the store could not do what it was asked.
 package struct StateSurfaceError: Error, Sendable, Equatable, CustomStringConvertible {
-    package enum Code: String, Sendable { case unavailable, duplicate, corrupt, full, misconfigured, failed }
+    package enum Code: String, Sendable {
+        case unavailable, duplicate, corrupt, full, misconfigured, failed
+        /// The account, client or family that something was to be made for has changed since it was judged.
+        case ownerGone
+    }
     package let code: Code
     /// For the operator's log. Never holds a value of a row.
     package let message: String

@@ -5,20 +5,21 @@ import Libcrypto
 package struct LoginAttempt: Sendable {
     fileprivate let addressKey: String
     fileprivate let accountKey: String
+    fileprivate let counterKey: HMACKey
 
-    /// The names under which its failure is counted where it survives a restart and other nodes see it. Hashes: whoever
-    /// reads them learns neither address nor account.
+    /// The names under which its failure is counted where it survives a restart and other nodes see it. They are made
+    /// with a key that these nodes have in common: guessing an address and an e-mail does not tell what was counted.
     package var counters: LoginCounters {
         LoginCounters(
-            byAddress: Self.counter("login by address", self.addressKey),
-            byAccount: Self.counter("login by account", self.accountKey))
+            byAddress: self.counter("login by address", self.addressKey),
+            byAccount: self.counter("login by account", self.accountKey))
     }
 
-    private static func counter(_ kind: String, _ key: String) -> String {
+    private func counter(_ kind: String, _ key: String) -> String {
         var fields = FieldDigest()
         fields.append(kind)
         fields.append(key)
-        return Base64URL.encode(Digest.sha256(fields.bytes).prefix(16))
+        return Base64URL.encode(self.counterKey.tag(of: fields.bytes).prefix(16))
     }
 }
 
@@ -37,7 +38,8 @@ extension TrafficCop {
     ///   - account: the account as it is compared (tenant and e-mail key), whether or not it exists.
     package func admitLogin(address: String, account: String) -> Result<LoginAttempt, Denial> {
         let attempt = LoginAttempt(
-            addressKey: address, accountKey: "\(address.utf8.count):\(address)\(account)")
+            addressKey: address, accountKey: "\(address.utf8.count):\(address)\(account)",
+            counterKey: self.counterKey)
         if case .limited(let seconds) = self.allow(.loginByAddress, key: attempt.addressKey) {
             return .failure(Denial(.rateLimited, retryAfterSeconds: seconds))
         }

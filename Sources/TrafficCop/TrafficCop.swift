@@ -9,16 +9,31 @@ package final class TrafficCop: Sendable {
     private let limiter: RateLimiter
     private let outstanding: OutstandingContracts
     private let key: HMACKey
+    let counterKey: HMACKey
     private let primitives: [Primitive]
 
     package convenience init(limits: RateLimits = RateLimits(), clock: @escaping @Sendable () -> Int64) {
         self.init(limits: limits, clock: clock, limiter: RateLimiter(), outstanding: OutstandingContracts())
     }
 
+    /// - Parameter counterSecret: what the names of counters outside this process are made with; all who share those
+    ///   counters have the same.
+    package convenience init(
+        limits: RateLimits, counterSecret: [UInt8], clock: @escaping @Sendable () -> Int64
+    ) throws {
+        self.init(
+            limits: limits, counterKey: try HMACKey(.sha256, key: counterSecret), clock: clock, limiter: RateLimiter(),
+            outstanding: OutstandingContracts())
+    }
+
+    /// A secret that nobody has had before.
+    package static func makeCounterSecret() -> [UInt8] { SecureRandom.bytes(32) }
+
     init(
-        limits: RateLimits, clock: @escaping @Sendable () -> Int64, limiter: RateLimiter,
-        outstanding: OutstandingContracts
+        limits: RateLimits, counterKey: HMACKey = .ephemeral(), clock: @escaping @Sendable () -> Int64,
+        limiter: RateLimiter, outstanding: OutstandingContracts
     ) {
+        self.counterKey = counterKey
         let key = HMACKey.ephemeral()
         self.limits = limits
         self.clock = clock

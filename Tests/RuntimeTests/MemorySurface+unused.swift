@@ -18,11 +18,16 @@ extension MemorySurface {
     func insert(client: ClientRecord) async throws { throw self.unused }
     func client(id: String) async throws -> ClientRecord? { throw self.unused }
     func clients(limit: Int) async throws -> [ClientRecord] { throw self.unused }
-    func insert(family: FamilyRecord) async throws { throw self.unused }
+    func insert(family: FamilyRecord, judged: JudgedOwner) async throws { throw self.unused }
+    func changePassword(_ change: PasswordChange) async throws -> [String] { throw self.unused }
+    func sharedSecret(name: String, candidate: [UInt8]) async throws -> [UInt8] { throw self.unused }
+    func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession] {
+        throw self.unused
+    }
     func family(id: String) async throws -> FamilyRecord? { throw self.unused }
     func family(tokenHash: [UInt8]) async throws -> (family: FamilyRecord, position: Int64)? { throw self.unused }
     func rotate(family record: FamilyRecord) async throws -> Bool { throw self.unused }
-    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws { throw self.unused }
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool { throw self.unused }
     func bind(familyID: String, to binding: String) async throws { throw self.unused }
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
         throw self.unused

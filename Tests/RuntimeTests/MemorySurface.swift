@@ -148,10 +148,6 @@ final class MemorySurface: StateSurface {
         try self.end(at: at) { $0.familyID == familyID }
     }
 
-    func endSessions(userID: String, exceptFamily: String?, at: Milliseconds) async throws -> [String] {
-        try self.end(at: at) { $0.userID == userID && ($0.familyID == nil || $0.familyID != exceptFamily) }
-    }
-
     func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws {
         try self.access { state in
             state.touches += 1

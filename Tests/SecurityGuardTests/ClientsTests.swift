@@ -35,16 +35,16 @@ struct ClientsTests {
     @Test("A client's token speaks for the client, with no more scope than it has")
     func clientCredentials() async throws {
         let (client, _) = try await client()
-        let token = try fixture.subject.clientCredentials(client)
+        let token = try await fixture.subject.clientCredentials(client)
         let principal = try fixture.judge(token.accessToken).get()
         #expect(principal.subject == client.clientID && principal.clientID == client.clientID)
         #expect(!principal.isUser)
         #expect(principal.tenantID == "acme")
         #expect(principal.scope == ["read", "write"])
-        #expect(try fixture.subject.clientCredentials(client, scope: "read").principal.scope == ["read"])
+        #expect(try await fixture.subject.clientCredentials(client, scope: "read").principal.scope == ["read"])
         for scope in ["admin", "read admin", "read  write", " read"] {
-            #expect(throws: OAuthFault(.invalidScope, "")) {
-                try fixture.subject.clientCredentials(client, scope: scope)
+            await #expect(throws: OAuthFault(.invalidScope, "")) {
+                try await fixture.subject.clientCredentials(client, scope: scope)
             }
         }
     }
@@ -76,7 +76,7 @@ struct ClientsTests {
         let (client, _) = try await client()
         let (other, _) = try await self.client()
         let (foreign, _) = try await self.client("umbrella")
-        let own = try fixture.subject.clientCredentials(client).accessToken
+        let own = try await fixture.subject.clientCredentials(client).accessToken
         let tokens = try await fixture.login()
         let refresh = try #require(tokens.refreshToken)
         for stranger in [other, foreign] { _ = try await fixture.subject.revoke(presented: own, by: stranger) }
@@ -92,7 +92,7 @@ struct ClientsTests {
     @Test("A store that is down makes no false revocation")
     func revocationOutage() async throws {
         let (client, _) = try await client()
-        let own = try fixture.subject.clientCredentials(client).accessToken
+        let own = try await fixture.subject.clientCredentials(client).accessToken
         fixture.state.isDown.store(true, ordering: .relaxed)
         await #expect(throws: StateSurfaceError.self) { try await fixture.subject.revoke(presented: own, by: client) }
     }

@@ -82,10 +82,15 @@ struct AccountConformanceTests {
             #expect(try await store.session(id: "ses_1")?.state == .ended)
             #expect(try await store.session(id: "ses_3")?.state == .authenticated)
             // What was under way meanwhile comes too late.
-            try await store.insert(session: Sample.session("ses_4", owner: "usr_a", secret: 4))
-            #expect(try await store.session(id: "ses_4")?.state == .ended)
-            await #expect(throws: StateSurfaceError(.failed, "")) {
-                try await store.insert(family: Sample.family("late", token: 300))
+            await #expect(throws: StateSurfaceError.ownerGone) {
+                try await store.insert(session: Sample.session("ses_4", owner: "usr_a", secret: 4))
+            }
+            #expect(try await store.session(id: "ses_4") == nil)
+            for epoch in 0...1 {
+                await #expect(throws: StateSurfaceError.ownerGone) {
+                    try await store.insert(
+                        family: Sample.family("late", token: 300), judged: JudgedOwner(credentialEpoch: Int64(epoch)))
+                }
             }
         }
     }

@@ -66,22 +66,23 @@ struct SessionChangeConformanceTests {
         }
     }
 
-    @Test("A family that has ended closes what is changed to belong to it", arguments: Backend.available)
+    @Test("What is changed to belong to a family that has ended stays as it is", arguments: Backend.available)
     func closedFamily(_ backend: Backend) async throws {
         try await backend.withStore { store in
             try await store.insert(session: Sample.session())
             try await store.insert(family: Sample.family())
             _ = try await store.endFamily(id: "fam", at: Sample.now, revokedUntil: Sample.now + 1)
-            let changed = try await store.change(sessionID: "ses_a") { stored in
-                var next = stored
-                next?.state = .authenticated
-                next?.tenantID = "acme"
-                next?.userID = "usr_a"
-                next?.familyID = "fam"
-                return (next: next, outcome: true)
+            await #expect(throws: StateSurfaceError.ownerGone) {
+                _ = try await store.change(sessionID: "ses_a") { stored in
+                    var next = stored
+                    next?.state = .authenticated
+                    next?.tenantID = "acme"
+                    next?.userID = "usr_a"
+                    next?.familyID = "fam"
+                    return (next: next, outcome: true)
+                }
             }
-            #expect(changed == true)
-            #expect(try await store.session(id: "ses_a")?.state == .ended)
+            #expect(try await store.session(id: "ses_a")?.state == .anonymous)
         }
     }
 }

@@ -180,21 +180,6 @@ struct SessionConformanceTests {
         }
     }
 
-    @Test("Ending a user's sessions spares those of one family", arguments: Backend.available)
-    func endOthers(_ backend: Backend) async throws {
-        try await backend.withStore { store in
-            try await store.insert(session: Sample.session("ses_1", owner: "usr_a", family: "keep", secret: 1))
-            try await store.insert(session: Sample.session("ses_2", owner: "usr_a", family: "other", secret: 2))
-            try await store.insert(session: Sample.session("ses_3", owner: "usr_a", secret: 3))
-            try await store.insert(session: Sample.session("ses_4", owner: "usr_b", secret: 4))
-            let ended = try await store.endSessions(userID: "usr_a", exceptFamily: "keep", at: Sample.now)
-            #expect(ended.sorted() == ["ses_2", "ses_3"])
-            #expect(try await store.endSessions(familyID: "keep", at: Sample.now) == ["ses_1"])
-            #expect(try await store.endSessions(userID: "usr_b", exceptFamily: nil, at: Sample.now) == ["ses_4"])
-            #expect(try await store.endSessions(userID: "usr_b", exceptFamily: nil, at: Sample.now).isEmpty)
-        }
-    }
-
     @Test("A text with a NUL is refused when written and unknown when asked for", arguments: Backend.available)
     func nul(_ backend: Backend) async throws {
         try await backend.withStore { store in

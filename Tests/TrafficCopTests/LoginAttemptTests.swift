@@ -78,14 +78,19 @@ import Testing
 
     @Test("Counters have names of their own that say nothing of whom they count")
     func counters() throws {
-        let cop = self.makeCop()
+        func makeCop(_ secret: UInt8) throws -> TrafficCop {
+            let secret = [UInt8](repeating: secret, count: 32)
+            return try TrafficCop(limits: RateLimits(), counterSecret: secret, clock: { [clock] in clock.now })
+        }
+        let cop = try makeCop(1)
         let names = try [("a", "x"), ("a", "y"), ("b", "x")].map { address, account in
             try cop.admitLogin(address: address, account: account).get().counters
         }
         #expect(Set(names.map(\.byAccount)).count == 3 && Set(names.map(\.byAddress)).count == 2)
         #expect(Set(names.map(\.byAccount)).isDisjoint(with: names.map(\.byAddress)))
         #expect(names.allSatisfy { $0.byAccount.utf8.count == 22 })
-        // The same at every node and after a restart.
-        #expect(try self.makeCop().admitLogin(address: "a", account: "x").get().counters == names[0])
+        // The same at every node and after a restart, and not to be guessed without their secret.
+        #expect(try makeCop(1).admitLogin(address: "a", account: "x").get().counters == names[0])
+        #expect(try makeCop(2).admitLogin(address: "a", account: "x").get().counters != names[0])
     }
 }

@@ -17,11 +17,16 @@ package struct APIResponder: HTTPResponder {
     private let paths: APIPathTable
     private let router: RouterResponder<APIContext>
 
+    /// What is not there while `accounts.passwords` is off.
+    private static let passwordPaths = [LoginRoute.route.path, AuthRoutes.passwordPath, AccountRoutes.registerPath]
+
     init(_ services: APIServices) {
         var routes = SessionRoutes.all + SessionCreationRoutes.all + AuthRoutes.all + AccountRoutes.all
         routes += [LoginRoute.route, RefreshRoute.route, LogoutRoute.route, IntentRoute.route]
         routes += OAuthRoutes.all + WellKnownRoutes.all
-        if !services.configuration.accounts.registration { routes.removeAll { $0.path == AccountRoutes.registerPath } }
+        let accounts = services.configuration.accounts
+        if !accounts.passwords { routes.removeAll { Self.passwordPaths.contains($0.path) } }
+        if !accounts.registration { routes.removeAll { $0.path == AccountRoutes.registerPath } }
 
         let router = Router(context: APIContext.self, options: [.autoGenerateHeadEndpoints])
         for route in routes {

@@ -7,9 +7,10 @@ import TrafficCop
 
 /// What a caller may ask about the account behind the token.
 enum AuthRoutes {
+    static let passwordPath = "/api/auth/password"
     static let all = [
         APIRoute(.get, "/api/auth/me", me),
-        APIRoute(.post, "/api/auth/password", changePassword),
+        APIRoute(.post, passwordPath, changePassword),
     ]
 
     private static func me(_ call: APICall) async throws -> APIAnswer {
@@ -24,7 +25,7 @@ enum AuthRoutes {
         ])
     }
 
-    /// A new password for the old one. Of the user's sessions only the one that asked stays.
+    /// A new password for the old one. Of the user's sessions the one that asked stays, and the home of its family.
     private static func changePassword(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         let body = try SecurityBody(call.facts.body, allowing: ["current", "new"])
@@ -32,36 +33,14 @@ enum AuthRoutes {
         let new = try body.required("new")
         try call.services.requireStore()
         let secret = try await call.presentedSecret()
-        try await change(call, principal, current: current, new: new)
-        try await endOthers(call, principal, asking: secret.session)
-        return .noContent
-    }
-
-    private static func change(
-        _ call: APICall, _ principal: Principal, current: String, new: String
-    ) async throws {
         let ended = try await call.withinLoginLimits(account: principal.subject) {
             guard principal.isUser else { throw AuthError(.invalidCredentials) }
             return try await call.services.securityGuard.changePassword(
-                userID: principal.subject, current: current, new: new, keepFamily: principal.familyID)
+                userID: principal.subject, current: current, new: new, keepFamily: principal.familyID,
+                keepSession: secret.session?.id)
         }
         call.services.runtime.noteEnded(ended, reason: "password_changed")
-    }
-
-    /// The caller's family was kept; of its sessions stay its home and the one that asked.
-    private static func endOthers(_ call: APICall, _ principal: Principal, asking: SessionSnapshot?) async throws {
-        let services = call.services
-        var kept = [ByteName]()
-        if let familyID = principal.familyID, let home = try await services.securityGuard.familyBinding(familyID) {
-            kept.append(ByteName(home))
-        }
-        if let asking { kept.append(ByteName(asking.id)) }
-        let proof = SessionProof.owner(tenantID: principal.tenantID, userID: principal.subject)
-        let sessions = try await services.runtime.liveSessions(
-            tenantID: principal.tenantID, userID: principal.subject, limit: 1_000)
-        for session in sessions where !kept.contains(ByteName(session.id)) {
-            _ = try? await services.runtime.end(id: session.id, proof: proof)
-        }
+        return .noContent
     }
 }
 

@@ -71,7 +71,7 @@ enum LoginRoute {
         _ call: APICall, email: String, password: String, tenantID: String?
     ) async throws -> AccountRecord {
         // The tenant is left out of the key: naming one or none must not give twice the tries.
-        try await call.withinLoginLimits(account: Accounts.emailKey(String(email.prefix(320)))) {
+        try await call.withinLoginLimits(account: Accounts.limitKey(email)) {
             try await call.services.securityGuard.authenticate(email: email, password: password, tenantID: tenantID)
         }
     }
@@ -127,12 +127,15 @@ enum LoginRoute {
             if binding == nil {
                 try await services.securityGuard.bind(familyID: tokens.familyID, to: issued.session.id)
             }
-            if case .resume = plan { try await endFormerFamily(of: issued, ending) }
+            if case .resume = plan { try await endFormerFamilies(call, account, issued) }
             try await ending.confirm(issued, for: tokens.principal)
+            try await ending.makeRoom(besides: issued.session)
         } catch {
+            // The login has failed, and is told so. A family that can't be ended now is one that nobody has a token of:
+            // it lies unused until its time is over, and ends with all others of the user before that.
             try? await ending.endFamily(tokens.familyID)
-            // Disabled since the password was judged.
-            if let problem = error as? Problem, problem.code == .invalidToken { throw AuthError(.invalidCredentials) }
+            // Disabled, or given another password, since the password was judged.
+            if Problem.from(error).code == .invalidToken { throw AuthError(.invalidCredentials) }
             // Dead or given a new secret since it was looked up: somebody was faster.
             if let fault = error as? SessionFault, fault.code == .mismatch { throw SessionFault(.conflict) }
             throw error
@@ -168,10 +171,14 @@ enum LoginRoute {
         }
     }
 
-    /// The family that was at home in a resumed session dies; one whose guest the session was lives on elsewhere.
-    private static func endFormerFamily(of issued: IssuedSession, _ ending: SessionEnding) async throws {
-        guard let former = issued.previousFamilyID, former != issued.session.familyID else { return }
-        if try await ending.isHome(issued.session.id, of: former) { try await ending.endFamily(former) }
+    /// The families that were at home in a resumed session die; one whose guest the session was lives on elsewhere.
+    private static func endFormerFamilies(
+        _ call: APICall, _ account: AccountRecord, _ issued: IssuedSession
+    ) async throws {
+        guard let familyID = issued.session.familyID else { return }
+        let ended = try await call.services.securityGuard.endFamilies(
+            of: account.userID, atHomeIn: issued.session.id, except: familyID)
+        call.services.runtime.noteEnded(ended, reason: "family_ended")
     }
 }
 

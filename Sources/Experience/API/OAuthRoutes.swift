@@ -37,7 +37,7 @@ enum OAuthRoutes {
         let form = try FormBody(call.facts.body)
         let client = try await OAuthClient.authenticate(call, form)
         switch try form.required("grant_type") {
-        case OAuthGrant.clientCredentials: return try clientCredentials(call, form, client)
+        case OAuthGrant.clientCredentials: return try await clientCredentials(call, form, client)
         case OAuthGrant.refreshToken: return try await refresh(call, form, client)
         case OAuthGrant.tokenExchange: return try await exchange(call, form, client)
         default:
@@ -49,11 +49,11 @@ enum OAuthRoutes {
 
     private static func clientCredentials(
         _ call: APICall, _ form: FormBody, _ client: ClientRecord?
-    ) throws -> APIAnswer {
+    ) async throws -> APIAnswer {
         guard let client else {
             throw OAuthProblem(.invalidClient, "Client authentication is needed.", reason: "client_missing")
         }
-        let token = try call.services.securityGuard.clientCredentials(client, scope: form["scope"])
+        let token = try await call.services.securityGuard.clientCredentials(client, scope: form["scope"])
         return .json(members(of: token))
     }
 

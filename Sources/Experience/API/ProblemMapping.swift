@@ -15,6 +15,8 @@ extension Problem {
         case let fault as AuthError: Problem(fault)
         case let denial as Denial: Problem(denial)
         case let fault as AgentFault: Problem(fault)
+        case let fault as StateSurfaceError where fault.code == .ownerGone:
+            Problem(.invalidToken, reason: "ended_meanwhile")
         case let fault as StateSurfaceError: Problem(.storeUnavailable, reason: "store_\(fault.code.rawValue)")
         case let fault as HTTPError where fault.status == .notFound: Problem(.notFound)
         case let refusal as OAuthProblem: refusal.problem

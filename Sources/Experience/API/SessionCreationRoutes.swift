@@ -43,6 +43,7 @@ enum SessionCreationRoutes {
         let issued = try await call.services.runtime.createAuthenticated(
             contract, for: intent, familyID: principal.familyID)
         try await SessionEnding(call.services).confirm(issued, for: principal)
+        try await SessionEnding(call.services).makeRoom(besides: issued.session)
         let hasCookie = call.facts.sessionCookie != nil
         return show(issued, SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: hasCookie))
     }

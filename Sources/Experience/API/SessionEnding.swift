@@ -1,6 +1,7 @@
 import Encodings
 import Runtime
 import SecurityGuard
+import StateSurface
 
 /// Ends sessions and families together, as they hang on each other.
 ///
@@ -50,11 +51,27 @@ struct SessionEnding: Sendable {
         return binding.hasSameBytes(as: sessionID)
     }
 
+    /// Ends what a user has beyond `sessions.per_user` since this session is theirs: guests first, then homes with their
+    /// families, of each the longest unused.
+    func makeRoom(besides session: SessionSnapshot) async throws {
+        for surplus in try await services.runtime.surplus(besides: session) {
+            if let familyID = surplus.homeOf {
+                try await endFamily(familyID)
+            } else if try await services.runtime.end(id: surplus.id) != nil {
+                services.runtime.note(.ended, sessionID: surplus.id, reason: "too_many_sessions")
+            }
+        }
+    }
+
     /// Takes back a session that was opened with a token that was revoked meanwhile: whoever ended the token's family
     /// may have looked for its sessions just before this one was written.
     func confirm(_ issued: IssuedSession, for principal: Principal) async throws {
         guard services.securityGuard.isRevoked(principal) else { return }
-        _ = try? await services.runtime.end(id: issued.session.id, proof: .secret(hash: issued.secret.hash))
+        do {
+            _ = try await services.runtime.end(id: issued.session.id, proof: .secret(hash: issued.secret.hash))
+        } catch is SessionFault {
+            // It has another secret by now: its owner has claimed it again, with a token that is judged for itself.
+        }
         throw Problem(.invalidToken, reason: "revoked_meanwhile")
     }
 }

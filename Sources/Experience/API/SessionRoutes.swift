@@ -85,6 +85,7 @@ enum SessionRoutes {
             throw Problem(isLast ? .sessionMismatch : .credentialsMissing)
         }
         try await SessionEnding(call.services).confirm(issued, for: principal)
+        try await SessionEnding(call.services).makeRoom(besides: issued.session)
         let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: secret.carrier == .cookie)
         return .json(issued.session.json(secret: delivery.hand(issued.secret, of: issued.session)))
     }

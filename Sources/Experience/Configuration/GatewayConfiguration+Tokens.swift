@@ -27,6 +27,8 @@ extension GatewayConfiguration {
         package var idle: Int64 = 12 * 3_600_000
         /// `sessions.lifetime`.
         package var lifetime: Int64 = 30 * 86_400_000
+        /// `sessions.per_user`: live sessions that one user may have.
+        package var perUser = 1_000
 
         package init() {}
     }

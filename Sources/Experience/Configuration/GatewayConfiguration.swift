@@ -62,6 +62,12 @@ extension GatewayConfiguration {
     package struct Accounts: Sendable, Equatable {
         /// `accounts.registration`: whether anyone may register.
         package var registration = false
+        /// `accounts.registration_tenants`: where they may register by name; empty gives each a tenant of its own.
+        package var registrationTenants: [String] = []
+        /// `accounts.default_tenant`: whose account counts where several tenants have an e-mail; nil prefers none.
+        package var defaultTenant: String?
+        /// `accounts.passwords`: whether passwords let anybody in.
+        package var passwords = true
         /// `accounts.default_scope`: the scope of accounts that were given none of their own.
         package var defaultScope: [String] = []
 

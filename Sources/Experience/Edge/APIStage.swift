@@ -8,6 +8,8 @@ import SecurityGuard
 /// A request to one of the JSON endpoints: its body is collected, then Hummingbird's router answers.
 struct APIStage {
     static let maxBody = 64 * 1024
+    /// How long a whole body may take to arrive, however steadily it does; `server.idle_timeout` where that is shorter.
+    static let bodyTime = TimeAmount.seconds(30)
 
     let dispatcher: Dispatcher
     let request: EdgeRequest
@@ -16,21 +18,34 @@ struct APIStage {
     private var services: EdgeServices { dispatcher.services }
 
     func start() -> (any Exchange)? {
-        let isOAuth = path.utf8.starts(with: "/oauth2/".utf8)
-        if let problem = RequestForm.tokenInQuery(request) { return refuse(problem, isOAuth) }
+        if let problem = RequestForm.tokenInQuery(request) { return refuse(problem) }
         switch facts() {
-        case .failure(let problem): return refuse(problem, isOAuth)
+        case .failure(let problem): return refuse(problem)
         case .success(let facts):
             if case .length(let count) = request.head.framing, count > Self.maxBody {
                 dispatcher.connection.closeAfterAnswer()
-                return refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."), isOAuth)
+                return refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."))
             }
-            return APIExchange(
+            let exchange = APIExchange(
                 connection: dispatcher.connection, request: request, facts: facts, isOAuth: isOAuth)
+            if !isBodyAtHand { exchange.limitTime() }
+            return exchange
         }
     }
 
-    private func refuse(_ problem: Problem, _ isOAuth: Bool) -> (any Exchange)? {
+    /// Whether the whole body has come with the head, as most do: then nothing has to be waited for.
+    private var isBodyAtHand: Bool {
+        switch request.head.framing {
+        case .none: true
+        case .length(let count): Int64(dispatcher.connection.inbound.readableBytes) >= count
+        case .chunked, .untilClose: false
+        }
+    }
+
+    private var isOAuth: Bool { path.utf8.starts(with: "/oauth2/".utf8) }
+
+    /// Refuses before the body, in the words of the path.
+    func refuse(_ problem: Problem) -> (any Exchange)? {
         dispatcher.connection.respond(problem, asOAuth: isOAuth)
         return nil
     }
@@ -73,7 +88,7 @@ struct APIStage {
 }
 
 /// Collects the body, calls the router off the parse, writes what it answers.
-final class APIExchange: Exchange {
+final class APIExchange: Exchange, DeadlineHolder {
     private let connection: EdgeConnection
     private let request: EdgeRequest
     private var facts: APIRequestFacts
@@ -81,12 +96,24 @@ final class APIExchange: Exchange {
     private var body = ByteBuffer()
     private var task: Task<Void, Never>?
     private var isOver = false
+    private let bodyDeadline: ConnectionDeadline
 
     init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, isOAuth: Bool) {
         self.connection = connection
         self.request = request
         self.facts = facts
         self.isOAuth = isOAuth
+        bodyDeadline = ConnectionDeadline(connection.loop.deadlines)
+    }
+
+    /// The connection's own deadline begins anew with every part of a body; this one does not.
+    func limitTime() {
+        bodyDeadline.arm(after: min(APIStage.bodyTime, connection.services.idleTimeout), for: self)
+    }
+
+    func deadlinePassed() {
+        guard !isOver else { return }
+        refuse(Problem(.badMessage, status: 408, detail: "The request body did not arrive in time."))
     }
 
     var wantsContinueFromGateway: Bool { true }
@@ -101,6 +128,7 @@ final class APIExchange: Exchange {
     }
 
     func receivedEnd() {
+        bodyDeadline.rest()
         guard !isOver else { return }
         let expectedType = isOAuth ? "application/x-www-form-urlencoded" : "application/json"
         if body.readableBytes > 0, facts.contentType != expectedType {
@@ -114,12 +142,14 @@ final class APIExchange: Exchange {
 
     func clientGone() {
         isOver = true
+        bodyDeadline.rest()
         // What has begun goes on: a login that was paid for is not undone because its reader left.
         task = nil
     }
 
     private func refuse(_ problem: Problem) {
         isOver = true
+        bodyDeadline.rest()
         connection.closeAfterAnswer()
         connection.respond(problem, asOAuth: isOAuth)
     }
@@ -160,7 +190,7 @@ final class APIExchange: Exchange {
         guard !isOver else { return }
         isOver = true
         switch result {
-        case .failure: connection.respond(Problem(.overloaded, reason: "unexpected"))
+        case .failure: connection.respond(Problem(.overloaded, reason: "unexpected"), asOAuth: isOAuth)
         case .success(let response):
             var fields: [(name: String, value: String)] = []
             for field in response.head.headerFields where !Self.isOurs(field.name) {

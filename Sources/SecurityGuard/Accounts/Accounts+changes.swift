@@ -1,10 +1,11 @@
 import StateSurface
 
 extension Accounts {
-    /// Makes an account, whoever asks. `gatehouse users add` and, through ``register(email:password:tenantID:)``,
-    /// strangers come here.
+    /// Makes an account. `gatehouse users add` comes here, and through ``register(email:password:tenantID:)`` strangers.
+    ///
+    /// - Parameter emailVerified: whether whoever asks vouches for the e-mail, as the operator does.
     package func add(
-        email: String, password: String, tenantID: String?, scope: [String]? = nil
+        email: String, password: String, tenantID: String?, scope: [String]? = nil, emailVerified: Bool = true
     ) async throws -> AccountRecord {
         let secret = try Self.secret(password)
         let key = Self.emailKey(email)
@@ -18,7 +19,7 @@ extension Accounts {
         let scope = try Self.checked(scope ?? policy.defaultScope)
         let account = AccountRecord(
             userID: RandomID.make(Prefix.user), tenantID: tenant, email: Self.trimmed(email), emailKey: key,
-            passwordHash: try await hashed(secret), scope: scope, createdAt: clock())
+            passwordHash: try await hashed(secret), scope: scope, createdAt: clock(), emailVerified: emailVerified)
         do {
             try await state.insert(account: account)
         } catch let error as StateSurfaceError where error.code == .duplicate {
@@ -28,61 +29,83 @@ extension Accounts {
         return account
     }
 
-    /// Makes an account for a stranger, where the configuration allows it.
+    /// Makes an account for a stranger, where the configuration allows it: in a tenant that is open to strangers, or in a
+    /// new one of its own.
     package func register(email: String, password: String, tenantID: String?) async throws -> AccountRecord {
         guard policy.registration else { throw AuthError(.registrationClosed, "accounts.registration is false") }
-        return try await add(email: email, password: password, tenantID: tenantID)
+        let open = policy.registrationTenants
+        if let tenantID, !open.contains(where: { sameBytes($0, tenantID) }) {
+            throw AuthError(.invalidRequest, "accounts.registration_tenants does not list this tenant_id")
+        }
+        let shared = tenantID ?? (open.count == 1 ? open.first : nil)
+        try await requireUnclaimed(email, inTenantOfItsOwn: shared == nil)
+        return try await add(
+            email: email, password: password, tenantID: shared ?? RandomID.make(Prefix.tenant), emailVerified: false)
+    }
+
+    /// Who has registered in a tenant of their own logs in without naming it: a second registration of the e-mail would
+    /// take that away, and any number of them would make each login slower.
+    private func requireUnclaimed(_ email: String, inTenantOfItsOwn isOwn: Bool) async throws {
+        let key = Self.emailKey(email)
+        guard NameRule.isEmail(key) else { return }
+        let registered = try await state.accounts(emailKey: key).filter { !$0.emailVerified }
+        let isTaken = registered.contains { isOwn || $0.tenantID.utf8.starts(with: Prefix.tenant.utf8) }
+        if isTaken { throw AuthError(.emailTaken, "somebody has registered with this e-mail") }
     }
 
     /// Changes a password by the one before it; everything else of the user ends.
     ///
-    /// - Parameter keepFamily: the family in which it was asked for; it and its sessions stay.
+    /// - Parameters:
+    ///   - keepFamily: the family in which it was asked for; it and its home session stay.
+    ///   - keepSession: the session that asked: it stays if it belongs to that family.
     /// - Returns: the sessions that ended.
     package func changePassword(
-        userID: String, current: String, new: String, keepFamily: String?
+        userID: String, current: String, new: String, keepFamily: String?, keepSession: String? = nil
     ) async throws -> [String] {
         let currentSecret = try Self.secret(current)
         let newSecret = try Self.secret(new)
         guard let account = try await state.account(userID: userID), !account.disabled,
             let stored = account.passwordHash.flatMap(PasswordHash.init)
-        else {
-            audit(AuditEvent(.passwordRefused, reason: "no_password", subject: userID))
-            throw AuthError(.invalidCredentials)
-        }
+        else { throw refused("no_password", userID: userID) }
         guard try await pool.run({ try stored.matches(currentSecret) }) else {
-            audit(
-                AuditEvent(.passwordRefused, reason: "password_wrong", tenantID: account.tenantID, subject: userID))
-            throw AuthError(.invalidCredentials)
+            throw refused("password_wrong", userID: userID, tenantID: account.tenantID)
         }
-        return try await store(newSecret, in: account, keepFamily: keepFamily)
+        do {
+            return try await store(
+                newSecret, in: account, judgedEpoch: account.credentialEpoch, keepFamily: keepFamily,
+                keepSession: keepSession)
+        } catch let error as StateSurfaceError where error.code == .ownerGone {
+            // The password that was proved is the account's no more, or the caller has been logged out.
+            throw refused("changed_meanwhile", userID: userID, tenantID: account.tenantID)
+        }
+    }
+
+    private func refused(_ reason: String, userID: String, tenantID: String? = nil) -> AuthError {
+        audit(AuditEvent(.passwordRefused, reason: reason, tenantID: tenantID, subject: userID))
+        return AuthError(.invalidCredentials)
     }
 
     /// Sets a password without the old one: for operators. Every session of the user ends.
     package func setPassword(userID: String, new: String) async throws -> [String] {
         let secret = try Self.secret(new)
         guard let account = try await state.account(userID: userID) else { throw AuthError(.notFound) }
-        return try await store(secret, in: account, keepFamily: nil)
-    }
-
-    private func store(_ secret: [UInt8], in account: AccountRecord, keepFamily: String?) async throws -> [String] {
-        var account = account
-        account.passwordHash = try await hashed(secret)
-        guard try await state.replace(account: account) else {
-            throw AuthError(.conflict, "the account was changed at the same moment; try again")
+        do {
+            return try await store(secret, in: account, judgedEpoch: nil, keepFamily: nil, keepSession: nil)
+        } catch let error as StateSurfaceError where error.code == .ownerGone {
+            throw AuthError(.notFound)
         }
-        let ended = try await endEverything(of: account.userID, except: keepFamily)
-        audit(AuditEvent(.passwordChanged, tenantID: account.tenantID, subject: account.userID))
-        return ended
     }
 
-    private func endEverything(of userID: String, except keepFamily: String?) async throws -> [String] {
+    private func store(
+        _ secret: [UInt8], in account: AccountRecord, judgedEpoch: Int64?, keepFamily: String?, keepSession: String?
+    ) async throws -> [String] {
+        let hash = try await hashed(secret)
         let now = clock()
-        var ended: [String] = []
-        for family in try await state.liveFamilies(userID: userID) {
-            if let keepFamily, sameBytes(family.id, keepFamily) { continue }
-            ended += try await state.endFamily(id: family.id, at: now, revokedUntil: now + policy.tokenReach)
-        }
-        ended += try await state.endSessions(userID: userID, exceptFamily: keepFamily, at: now)
+        let ended = try await state.changePassword(
+            PasswordChange(
+                userID: account.userID, passwordHash: hash, judgedEpoch: judgedEpoch, keptFamilyID: keepFamily,
+                keptSessionID: keepSession, at: now, revokedUntil: now + policy.tokenReach))
+        audit(AuditEvent(.passwordChanged, tenantID: account.tenantID, subject: account.userID))
         return ended
     }
 

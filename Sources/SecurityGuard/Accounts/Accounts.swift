@@ -27,6 +27,12 @@ package struct Accounts: Sendable {
         String(decoding: trimmed(email).utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
+    /// The e-mail as limits count it: the account's key, whatever white space stands around it. It is cut only after
+    /// that, and far behind the longest e-mail that an account can have.
+    package static func limitKey(_ email: String) -> String {
+        String(decoding: emailKey(email).utf8.prefix(320), as: UTF8.self)
+    }
+
     static func trimmed(_ email: String) -> String {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
         let bytes = email.utf8.drop(while: isSpace)
@@ -44,12 +50,12 @@ package struct Accounts: Sendable {
         let key = Self.emailKey(email)
         let found = NameRule.isEmail(key) ? try await state.accounts(emailKey: key) : []
         let candidates = found.filter { account in tenantID.map { sameBytes(account.tenantID, $0) } ?? true }
-        let account = candidates.count == 1 ? candidates.first : nil
+        let account = LoginChoice.account(of: candidates, defaultTenant: policy.loginTenant)
         let stored = account?.passwordHash.flatMap(PasswordHash.init)
         let attempt = stored ?? .unmatchable(policy.scrypt)
         let matches = try await pool.run { try attempt.matches(secret) }
         guard let account, stored != nil, matches, !account.disabled else {
-            let reason = Self.reason(candidates, hasPassword: stored != nil, matches: matches)
+            let reason = Self.reason(candidates, chosen: account, hasPassword: stored != nil, matches: matches)
             audit(
                 AuditEvent(.loginRefused, reason: reason, tenantID: account?.tenantID, subject: account?.userID))
             throw AuthError(.invalidCredentials)
@@ -57,14 +63,17 @@ package struct Accounts: Sendable {
         return await strengthened(account, secret, attempt)
     }
 
-    private static func reason(_ candidates: [AccountRecord], hasPassword: Bool, matches: Bool) -> String {
+    private static func reason(
+        _ candidates: [AccountRecord], chosen: AccountRecord?, hasPassword: Bool, matches: Bool
+    ) -> String {
         if candidates.isEmpty { return "account_unknown" }
-        if candidates.count > 1 { return "tenant_ambiguous" }
+        if chosen == nil { return "tenant_ambiguous" }
         if !hasPassword { return "no_password" }
         return matches ? "disabled" : "password_wrong"
     }
 
-    /// Hashes the password anew when the parameters have been raised. A login never fails because of that.
+    /// Hashes the password anew when the parameters have been raised. A login never fails because of that: what could
+    /// not be written is written at the next one. The epoch stays, since the password does.
     private func strengthened(
         _ account: AccountRecord, _ secret: [UInt8], _ hash: PasswordHash
     ) async -> AccountRecord {

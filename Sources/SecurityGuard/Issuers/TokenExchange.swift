@@ -36,6 +36,13 @@ struct TokenExchange: Sendable {
                 clientID: request.client?.clientID ?? firstPartyClientID, scope: scope, familyID: RandomID.make(),
                 notAfter: end),
             now: now)
+        do {
+            try await state.insert(
+                family: FamilyRecord(accessTokenOnly: issued.principal),
+                judged: JudgedOwner(credentialEpoch: account.credentialEpoch, clientID: request.client?.clientID))
+        } catch let error as StateSurfaceError where error.code == .ownerGone {
+            throw Self.untrusted("changed_meanwhile")
+        }
         audit(
             AuditEvent(
                 .exchanged, tenantID: account.tenantID, subject: account.userID,

@@ -19,13 +19,13 @@ struct RefreshFamilies: Sendable {
             scope: account.scope, binding: binding, createdAt: now,
             absoluteExpiresAt: now + policy.refreshTokenLifetime, currentHash: token.hash)
         do {
-            try await state.insert(family: family)
-        } catch let error as StateSurfaceError where error.code == .failed {
-            // The store opens no family for an account that was disabled since its password was proved.
-            guard try await state.account(userID: account.userID)?.disabled == false else {
-                throw AuthError(.invalidCredentials)
-            }
-            throw error
+            try await state.insert(family: family, judged: JudgedOwner(credentialEpoch: account.credentialEpoch))
+        } catch let error as StateSurfaceError where error.code == .ownerGone {
+            // Disabled, or given another password, since this one was proved.
+            audit(
+                AuditEvent(
+                    .loginRefused, reason: "changed_meanwhile", tenantID: account.tenantID, subject: account.userID))
+            throw AuthError(.invalidCredentials)
         }
         report(.familyOpened, family)
         return try tokens(of: family, scope: account.scope, refresh: token, now: now)
@@ -88,8 +88,9 @@ struct RefreshFamilies: Sendable {
         guard ConstantTime.equal(successor.hash, family.currentHash) else { return try await endReused(family) }
         let tokens = try tokens(of: family, scope: scope, refresh: successor, now: now)
         // The key may have been changed since the rotation: what the family has open rests on the new one.
-        try await state.extend(
+        let isLive = try await state.extend(
             familyID: family.id, tokenExpiresAt: tokens.principal.expiresAt, key: tokens.principal.keyThumbprint)
+        guard isLive else { return refused(.ended, family) }
         report(.familyRepeated, family)
         return .repeated(tokens, binding: family.binding)
     }

@@ -16,7 +16,12 @@ package struct TokenPolicy: Sendable {
     package var defaultScope: [String]
     /// Whether strangers may register.
     package var registration: Bool
+    /// Tenants that strangers may register in by name; without any each gets one of its own.
+    package var registrationTenants: [String]
+    /// The tenant of accounts that the operator makes without naming one.
     package var defaultTenant: String
+    /// The tenant whose account counts where several have an e-mail; nil where none is preferred.
+    package var loginTenant: String?
     package var scrypt: ScryptParameters
     /// Threads that may hash passwords at once; 0 picks one less than the cores (at least one).
     package var hashingThreads: Int
@@ -27,7 +32,8 @@ package struct TokenPolicy: Sendable {
         issuer: String, audience: [String] = ["gatehouse"], algorithm: SignatureAlgorithm = .es256,
         accessTokenLifetime: Int64 = 900_000, refreshTokenLifetime: Int64 = 2_592_000_000, clockSkew: Int64 = 30_000,
         refreshGrace: Int64 = 10_000, defaultScope: [String] = [], registration: Bool = false,
-        defaultTenant: String = "default", scrypt: ScryptParameters = .current, hashingThreads: Int = 0,
+        registrationTenants: [String] = [], defaultTenant: String = "default", loginTenant: String? = nil,
+        scrypt: ScryptParameters = .current, hashingThreads: Int = 0,
         hashingQueue: Int = 64
     ) {
         self.issuer = issuer
@@ -39,7 +45,9 @@ package struct TokenPolicy: Sendable {
         self.refreshGrace = refreshGrace
         self.defaultScope = defaultScope
         self.registration = registration
+        self.registrationTenants = registrationTenants
         self.defaultTenant = defaultTenant
+        self.loginTenant = loginTenant
         self.scrypt = scrypt
         self.hashingThreads = hashingThreads
         self.hashingQueue = hashingQueue
@@ -65,8 +73,8 @@ package struct TokenPolicy: Sendable {
         if clockSkew < 0 || clockSkew > 60_000 {
             throw GuardError(.policy, "tokens.clock_skew must lie between 0s and 60s")
         }
-        if !NameRule.isTenant(defaultTenant) {
-            throw GuardError(.policy, "the default tenant may hold letters, digits, '.', '_' and '-' only")
+        if !([defaultTenant] + registrationTenants + [loginTenant].compactMap { $0 }).allSatisfy(NameRule.isTenant) {
+            throw GuardError(.policy, "a tenant's name may hold letters, digits, '.', '_' and '-' only")
         }
         for scope in defaultScope where !Scope.isScopeToken(scope) {
             throw GuardError(.policy, "accounts.default_scope holds something that is no scope (RFC 6749 §3.3)")

@@ -1,7 +1,7 @@
 /// The tables, written once for both databases, and the steps from one version of them to the next.
 enum Schema {
     /// Each entry brings the store one version further. Never edit one that was released: append.
-    private static let steps: [[String]] = [first, tickets]
+    private static let steps: [[String]] = [first, tickets, judgedAccounts]
 
     /// Brings the store to this version's schema. Call it inside a transaction that excludes other migrators.
     static func migrate(_ transaction: any SQLTransaction) throws {
@@ -33,6 +33,19 @@ enum Schema {
         "CREATE INDEX tickets_by_session ON tickets (session_id)",
         "CREATE INDEX tickets_by_end ON tickets (expires_at)",
         "ALTER TABLE families ADD COLUMN token_expires_at INTEGER",
+    ]
+
+    /// Accounts that can be told from what they were when they were judged; counters with a key; a cap on sessions.
+    private static let judgedAccounts = [
+        // Accounts of before were made by the operator, unless registration had been opened.
+        "ALTER TABLE accounts ADD COLUMN email_verified INTEGER NOT NULL DEFAULT 1",
+        "ALTER TABLE accounts ADD COLUMN credential_epoch INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE secrets (name TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL)",
+        """
+        CREATE INDEX live_sessions_by_user ON sessions (user_id)
+        WHERE user_id IS NOT NULL AND state IN ('anonymous', 'authenticated')
+        """,
+        "CREATE INDEX families_by_client ON families (client_id) WHERE client_id <> 'gatehouse'",
     ]
 
     private static let sessions = [

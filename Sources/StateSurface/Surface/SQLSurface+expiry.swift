@@ -1,4 +1,7 @@
 extension SQLSurface {
+    /// A family's row is kept this long past its end, for tokens that are accepted a little longer than they say.
+    static let familyMargin: Milliseconds = 120_000
+
     /// Tombstones forgotten in one go; each may drag a thousand events behind it.
     private static let tombstoneBatch = 50
 
@@ -58,13 +61,12 @@ extension SQLSurface {
         let tombstones = min(limit, Self.tombstoneBatch)
         try await write { transaction in
             try Self.forgetTombstones(now: now, limit: tombstones, transaction)
-            let values = [SQLValue.integer(now), self.limit(limit)]
             let skip = transaction.dialect.skipLocked
             let families = try transaction.rows(
                 """
                 WITH due AS MATERIALIZED (SELECT id FROM families WHERE absolute_expires_at <= ?1
                 LIMIT ?2\(skip)) DELETE FROM families WHERE id IN (SELECT id FROM due) RETURNING id
-                """, values)
+                """, [.integer(now &- Self.familyMargin), self.limit(limit)])
             for row in families {
                 var row = row
                 _ = try transaction.execute(

@@ -6,19 +6,46 @@ extension SQLSurface {
         JOIN families ON families.id = refresh_tokens.family_id WHERE refresh_tokens.hash = ?1
         """
 
-    /// A family opened while its user is being disabled would outlive the decision: it is refused.
-    func insert(family: FamilyRecord) async throws {
+    func insert(family: FamilyRecord, judged: JudgedOwner) async throws {
         try await write { transaction in
-            var row = try transaction.row(
-                "SELECT disabled FROM accounts WHERE user_id = ?1\(transaction.dialect.forShare)",
-                [.text(family.userID)])
-            if try row?.flag() == true {
-                throw StateSurfaceError(.failed, "the account has been disabled; no refresh family was opened")
-            }
+            try Self.require(judged, userID: family.userID, transaction)
             _ = try transaction.execute(
                 "INSERT INTO families (\(FamilyRecord.columns)) VALUES (\(Self.parameters(15)))", family.values)
+            guard !family.currentHash.isEmpty else { return }
             _ = try transaction.execute(
                 Self.rememberTokenSQL, [.blob(family.currentHash), .text(family.id), .integer(family.counter)])
+        }
+    }
+
+    /// Keeps account and client as they are until the transaction is over, if they are still as they were judged.
+    private static func require(
+        _ judged: JudgedOwner, userID: String, _ transaction: any SQLTransaction
+    ) throws {
+        let share = transaction.dialect.forShare
+        if let epoch = judged.credentialEpoch {
+            let row = try transaction.row(
+                "SELECT disabled, credential_epoch FROM accounts WHERE user_id = ?1\(share)", [.text(userID)])
+            guard var row, try !row.flag(), try row.integer() == epoch else { throw StateSurfaceError.ownerGone }
+        }
+        if let clientID = judged.clientID {
+            let row = try transaction.row(
+                "SELECT disabled FROM clients WHERE client_id = ?1\(share)", [.text(clientID)])
+            guard var row, try !row.flag() else { throw StateSurfaceError.ownerGone }
+        }
+    }
+
+    /// Ends live families and revokes their tokens. Returns their ids.
+    static func endFamilies(
+        _ condition: String, _ values: [SQLValue], revokedUntil: Milliseconds, _ transaction: any SQLTransaction
+    ) throws -> [String] {
+        try transaction.rows(
+            "UPDATE families SET is_live = 0 WHERE is_live = 1 AND \(condition) RETURNING id", values
+        ).map { row in
+            var row = row
+            let id = try row.text()
+            try revoke(Revocation(kind: .family, id: id, expiresAt: revokedUntil), transaction)
+            try transaction.record(.familyEnded(id: id))
+            return id
         }
     }
 
@@ -59,15 +86,19 @@ extension SQLSurface {
     }
 
     /// A token of the same second may have been signed with another key, which is worth telling as well.
-    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws {
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool {
         try await write { transaction in
             let changed = try transaction.execute(
                 """
                 UPDATE families SET token_expires_at = ?2 WHERE id = ?1 AND is_live = 1
                 AND (token_expires_at IS NULL OR token_expires_at <= ?2)
                 """, [.text(familyID), .integer(tokenExpiresAt)])
-            guard changed == 1 else { return }
+            guard changed == 1 else {
+                return try transaction.row(
+                    "SELECT 1 FROM families WHERE id = ?1 AND is_live = 1", [.text(familyID)]) != nil
+            }
             try transaction.record(.familyRefreshed(id: familyID, tokenExpiresAt: tokenExpiresAt, key: key))
+            return true
         }
     }
 

@@ -27,10 +27,11 @@ extension SQLSurface {
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
         WHERE user_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
         """
+    /// Only sessions of the kept family can be kept: the others end with theirs.
     private static let endOthersSQL = """
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
-        WHERE user_id = ?1 AND (family_id IS NULL OR family_id <> ?3) AND \(StoredSessionState.isLiveSQL)
-        RETURNING id, epoch
+        WHERE user_id = ?1 AND (family_id IS NULL OR family_id <> ?3 OR id NOT IN (?4, ?5))
+        AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
         """
 
     private static func makeOwnersSQL(_ dialect: SQLDialect) -> String {
@@ -56,7 +57,7 @@ extension SQLSurface {
 
     func insert(session: SessionRecord) async throws {
         try await write { transaction in
-            let session = try Self.closedByOwner(session, transaction)
+            try Self.requireOwners(of: session, transaction)
             try transaction.post(Self.insertSQL, session.values)
             let change = Change.session(id: session.id, state: session.state, epoch: session.epoch)
             try transaction.record(change, reach: .here)
@@ -93,9 +94,9 @@ extension SQLSurface {
 
     /// Beside the version this guards what no caller may break: states only move to the right, an owner stays.
     private static func replace(session record: SessionRecord, _ transaction: any SQLTransaction) throws -> Bool {
-        let session = try closedByOwner(record, transaction)
-        guard try transaction.execute(replaceSQL(to: session.state), session.values) == 1 else { return false }
-        try transaction.record(.session(id: session.id, state: session.state, epoch: session.epoch))
+        try requireOwners(of: record, transaction)
+        guard try transaction.execute(replaceSQL(to: record.state), record.values) == 1 else { return false }
+        try transaction.record(.session(id: record.id, state: record.state, epoch: record.epoch))
         return true
     }
 
@@ -124,10 +125,6 @@ extension SQLSurface {
         try await write { try Self.endSessions(familyID: familyID, at: at, $0) }
     }
 
-    func endSessions(userID: String, exceptFamily: String?, at: Milliseconds) async throws -> [String] {
-        try await write { try Self.endSessions(userID: userID, exceptFamily: exceptFamily, at: at, $0) }
-    }
-
     // MARK: Shared with the families and accounts
 
     static func endSessions(
@@ -137,15 +134,18 @@ extension SQLSurface {
     }
 
     static func endSessions(
-        userID: String, exceptFamily: String?, at: Milliseconds, _ transaction: any SQLTransaction
+        userID: String, at: Milliseconds, _ transaction: any SQLTransaction
     ) throws -> [String] {
-        let rows =
-            if let exceptFamily {
-                try transaction.rows(endOthersSQL, [.text(userID), .integer(at), .text(exceptFamily)])
-            } else {
-                try transaction.rows(endByUserSQL, [.text(userID), .integer(at)])
-            }
-        return try tellEnded(rows, transaction)
+        try tellEnded(transaction.rows(endByUserSQL, [.text(userID), .integer(at)]), transaction)
+    }
+
+    /// Ends the user's sessions but those of a family that are named.
+    static func endSessions(
+        userID: String, sparing kept: (String, String), of familyID: String, at: Milliseconds,
+        _ transaction: any SQLTransaction
+    ) throws -> [String] {
+        let values = [SQLValue.text(userID), .integer(at), .text(familyID), .text(kept.0), .text(kept.1)]
+        return try tellEnded(transaction.rows(endOthersSQL, values), transaction)
     }
 
     private static func tellEnded(_ rows: [SQLRow], _ transaction: any SQLTransaction) throws -> [String] {
@@ -157,22 +157,15 @@ extension SQLSurface {
         }
     }
 
-    /// A session written while its family or its owner is being shut out would outlive them: it is stored as ended,
-    /// just as if it had been written a moment earlier.
-    private static func closedByOwner(
-        _ session: SessionRecord, _ transaction: any SQLTransaction
-    ) throws -> SessionRecord {
-        guard session.state.isLive, session.userID != nil || session.familyID != nil else { return session }
+    /// A session that is written after its family or its owner was shut out would outlive them: it is not written.
+    private static func requireOwners(of session: SessionRecord, _ transaction: any SQLTransaction) throws {
+        guard session.state.isLive, session.userID != nil || session.familyID != nil else { return }
         var row = try transaction.row(
             transaction.dialect == .postgres ? ownersForShareSQL : ownersSQL,
             [.optional(session.userID), .optional(session.familyID)])
         // Neither an account nor a family that is unknown here shuts anything.
         let isDisabled = try row?.optionalInteger() ?? 0
         let isLive = try row?.optionalInteger() ?? 1
-        guard isDisabled != 0 || isLive == 0 else { return session }
-        var ended = session
-        ended.state = .ended
-        ended.endedAt = ended.endedAt ?? ended.lastSeenAt
-        return ended
+        guard isDisabled == 0, isLive != 0 else { throw StateSurfaceError.ownerGone }
     }
 }

@@ -72,7 +72,7 @@ struct ClientsCommand: AsyncParsableCommand {
     /// `clients disable`.
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Disables a client for good; its own tokens end at once.")
+            abstract: "Disables a client for good; its tokens, and the sessions opened with them, end at once.")
 
         @Argument(help: "The client id (cli_…).")
         var clientID: String
@@ -85,7 +85,7 @@ struct ClientsCommand: AsyncParsableCommand {
                     clientID: clientID, at: now, revokedUntil: store.revokedUntil)
                 guard found else { throw CommandFailure("no such client: see 'gatehouse clients list'") }
                 let name = TerminalText.escaped(clientID)
-                Terminal.notice("disabled \(name): its secret is refused, its own tokens have ended")
+                Terminal.notice("disabled \(name): its secret is refused, its tokens and their sessions have ended")
             }
         }
     }

@@ -48,12 +48,15 @@ struct UsersCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withStore { store in
                 let accounts = try await store.surface.accounts(limit: listing.limit)
-                var rows = Listing(columns: ["user_id", "email", "tenant_id", "scope", "disabled", "created_at"])
+                var rows = Listing(columns: [
+                    "user_id", "email", "tenant_id", "scope", "disabled", "email_verified", "created_at",
+                ])
                 for account in accounts where tenant.map({ $0.utf8.elementsEqual(account.tenantID.utf8) }) ?? true {
                     rows.rows.append([
                         "user_id": .string(account.userID), "email": .string(account.email),
                         "tenant_id": .string(account.tenantID), "scope": .array(account.scope.map { .string($0) }),
-                        "disabled": .bool(account.disabled), "created_at": .string(Timestamp.text(account.createdAt)),
+                        "disabled": .bool(account.disabled), "email_verified": .bool(account.emailVerified),
+                        "created_at": .string(Timestamp.text(account.createdAt)),
                     ])
                 }
                 listing.show(rows, fetched: accounts.count)

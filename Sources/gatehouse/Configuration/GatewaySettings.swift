@@ -69,6 +69,7 @@ enum GatewaySettings {
         .one("sessions.anonymous_lifetime", \.configuration.sessions.anonymousLifetime, .duration(second...longest)),
         .one("sessions.idle", \.configuration.sessions.idle, .duration(second...longest)),
         .one("sessions.lifetime", \.configuration.sessions.lifetime, .duration(second...longest)),
+        .one("sessions.per_user", \.configuration.sessions.perUser, .integer(1...1_000_000)),
     ]
 
     private static let webSocket: [Key] = [
@@ -89,6 +90,9 @@ enum GatewaySettings {
     private static let rest: [Key] = [
         .maybe("runtime.url", \.configuration.runtime.url, .endpoint(schemes: ["http"]), missing: "embedded"),
         .one("accounts.registration", \.configuration.accounts.registration, .flag),
+        .list("accounts.registration_tenants", \.configuration.accounts.registrationTenants, .tenant),
+        .maybe("accounts.default_tenant", \.configuration.accounts.defaultTenant, .tenant, missing: "none"),
+        .one("accounts.passwords", \.configuration.accounts.passwords, .flag),
         .list("accounts.default_scope", \.configuration.accounts.defaultScope, .scope),
         .one("errors.explain", \.configuration.errors.explain, .flag),
         .one("log.format", \.configuration.log.format, .word),

@@ -1,4 +1,5 @@
 import Experience
+import SecurityGuard
 
 extension ValueFormat where Value == ListenAddress {
     /// `HOST:PORT`, where port 0 lets the system pick, or `unix:/PATH`.
@@ -124,6 +125,13 @@ extension ValueFormat where Value == String {
         Self(
             expects: "one scope, without spaces or quotes", read: { NetworkText.isScope($0) ? $0 : nil },
             write: { $0 })
+    }
+
+    /// The name of a tenant.
+    static var tenant: Self {
+        Self(
+            expects: "a tenant's name: 1 to 64 letters, digits, '.', '_' or '-'",
+            read: { NameRule.isTenant($0) ? $0 : nil }, write: { $0 })
     }
 
     /// A route's prefix in canonical form, so that what is written is what is compared.

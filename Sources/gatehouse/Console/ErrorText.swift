@@ -40,7 +40,7 @@ enum ErrorText {
             case .misconfigured: ": correct state.url (--state)"
             case .full: ": make room where the store lies"
             case .corrupt: ": restore it from a backup, or move it away to begin anew"
-            case .duplicate, .failed: ""
+            case .duplicate, .failed, .ownerGone: ""
             }
         return "the store: \(error.message)\(advice)"
     }

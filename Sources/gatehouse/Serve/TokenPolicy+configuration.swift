@@ -15,6 +15,9 @@ extension TokenPolicy {
             audience: tokens.audience,
             algorithm: algorithm, accessTokenLifetime: tokens.accessTokenLifetime,
             refreshTokenLifetime: tokens.refreshTokenLifetime, clockSkew: tokens.clockSkew,
-            defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration)
+            defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration,
+            registrationTenants: configuration.accounts.registrationTenants,
+            defaultTenant: configuration.accounts.defaultTenant ?? "default",
+            loginTenant: configuration.accounts.defaultTenant)
     }
 }

@@ -36,7 +36,8 @@ final class APIHouse: Sendable {
         state = wrap(try await StateSurfaceFactory.open(url: "sqlite:\(folder)/state.sqlite", clock: read))
         let policy = TokenPolicy(
             issuer: "https://gate.example", defaultScope: ["read"], registration: configuration.accounts.registration,
-            scrypt: ScryptParameters(logN: 4, r: 8, p: 1))
+            registrationTenants: configuration.accounts.registrationTenants,
+            loginTenant: configuration.accounts.defaultTenant, scrypt: ScryptParameters(logN: 4, r: 8, p: 1))
         guarding = try await SecurityGuard(
             policy: policy, keyDirectory: KeyDirectory(path: folder + "/keys", policy: policy, clock: read),
             state: state, clock: read)
@@ -44,7 +45,8 @@ final class APIHouse: Sendable {
             limits: RateLimits(
                 anonymousPerMinute: configuration.limits.anonymousPerMinute,
                 loginPerMinute: configuration.limits.loginPerMinute), clock: read)
-        runtime = Runtime(state: state, cop: cop, clock: read)
+        runtime = Runtime(
+            state: state, cop: cop, policy: SessionPolicy(perUser: configuration.sessions.perUser), clock: read)
         let state = state
         var services = APIServices(
             securityGuard: guarding, runtime: runtime, trafficCop: cop, configuration: configuration,

@@ -57,9 +57,16 @@ struct SteppedSurface: StateSurface {
         await gate.pass()
         return try await inner.endSessions(familyID: familyID, at: at)
     }
-    func endSessions(userID: String, exceptFamily: String?, at: Milliseconds) async throws -> [String] {
+    func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession] {
         await gate.pass()
-        return try await inner.endSessions(userID: userID, exceptFamily: exceptFamily, at: at)
+        return try await inner.surplusSessions(userID: userID, sparing: sparing, limit: limit)
+    }
+    func changePassword(_ change: PasswordChange) async throws -> [String] {
+        await gate.pass()
+        return try await inner.changePassword(change)
+    }
+    func sharedSecret(name: String, candidate: [UInt8]) async throws -> [UInt8] {
+        try await inner.sharedSecret(name: name, candidate: candidate)
     }
     func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws {
         await gate.pass()
@@ -111,9 +118,9 @@ struct SteppedSurface: StateSurface {
         await gate.pass()
         return try await inner.clients(limit: limit)
     }
-    func insert(family: FamilyRecord) async throws {
+    func insert(family: FamilyRecord, judged: JudgedOwner) async throws {
         await gate.pass()
-        return try await inner.insert(family: family)
+        return try await inner.insert(family: family, judged: judged)
     }
     func family(id: String) async throws -> FamilyRecord? {
         await gate.pass()
@@ -127,7 +134,7 @@ struct SteppedSurface: StateSurface {
         await gate.pass()
         return try await inner.rotate(family: record)
     }
-    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws {
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool {
         await gate.pass()
         return try await inner.extend(familyID: familyID, tokenExpiresAt: tokenExpiresAt, key: key)
     }

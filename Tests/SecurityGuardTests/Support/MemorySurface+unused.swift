@@ -12,6 +12,8 @@ extension MemorySurface {
         tenantID: String, userID: String, now: Milliseconds, limit: Int
     ) async throws -> [SessionRecord] { throw unused }
     func sessions(limit: Int) async throws -> [SessionRecord] { throw unused }
+    func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession] { throw unused }
+    func sharedSecret(name: String, candidate: [UInt8]) async throws -> [UInt8] { throw unused }
     func endSessions(familyID: String, at: Milliseconds) async throws -> [String] { throw unused }
     func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws { throw unused }
     func expireSessions(now: Milliseconds, limit: Int) async throws -> [String] { throw unused }

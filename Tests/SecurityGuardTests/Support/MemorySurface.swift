@@ -82,8 +82,39 @@ final class MemorySurface: StateSurface {
         try await revoke(Revocation(kind: .subject, id: userID, issuedUntil: at, expiresAt: revokedUntil))
         return tables.withLock { tables in
             tables.accounts[userID]?.disabled = true
+            tables.accounts[userID]?.credentialEpoch += 1
             return tables.accounts[userID] != nil
         }
+    }
+    func changePassword(_ change: PasswordChange) async throws -> [String] {
+        try check()
+        let families = try tables.withLock { tables -> [String] in
+            guard var account = tables.accounts[change.userID],
+                change.judgedEpoch.map({ $0 == account.credentialEpoch && !account.disabled }) ?? true,
+                change.keptFamilyID.map({ tables.families[$0]?.isLive == true }) ?? true
+            else { throw StateSurfaceError.ownerGone }
+            account.passwordHash = change.passwordHash
+            account.credentialEpoch += 1
+            account.version += 1
+            tables.accounts[change.userID] = account
+            return tables.families.values.filter {
+                $0.userID == change.userID && $0.isLive && $0.id != change.keptFamilyID
+            }.map(\.id)
+        }
+        var ended: [String] = []
+        for id in families {
+            ended += try await endFamily(id: id, at: change.at, revokedUntil: change.revokedUntil)
+        }
+        return ended
+            + tables.withLock { tables in
+                let others = tables.sessions.filter { id, owner in
+                    owner.userID == change.userID
+                        && (owner.familyID == nil || owner.familyID != change.keptFamilyID
+                            || id != change.keptSessionID)
+                }
+                for id in others.keys { tables.sessions[id] = nil }
+                return others.keys
+            }
     }
     func identity(
         issuer: String, subject: String, tenantID: String, create: @escaping @Sendable () -> AccountRecord
@@ -106,10 +137,14 @@ final class MemorySurface: StateSurface {
     func clients(limit: Int) async throws -> [ClientRecord] { tables.withLock { Array($0.clients.values) } }
 
     // MARK: Families and revocations
-    func insert(family: FamilyRecord) async throws {
+    func insert(family: FamilyRecord, judged: JudgedOwner) async throws {
         try check()
         try tables.withLock { tables in
-            if tables.accounts[family.userID]?.disabled == true { throw StateSurfaceError(.failed, "disabled") }
+            if let epoch = judged.credentialEpoch {
+                guard let account = tables.accounts[family.userID], !account.disabled, account.credentialEpoch == epoch
+                else { throw StateSurfaceError.ownerGone }
+            }
+            if let id = judged.clientID, tables.clients[id]?.disabled != false { throw StateSurfaceError.ownerGone }
             tables.families[family.id] = family
             tables.tokens[family.currentHash] = (family.id, family.counter)
         }
@@ -137,12 +172,14 @@ final class MemorySurface: StateSurface {
             return true
         }
     }
-    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws {
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool {
         tables.withLock { tables in
             let known = tables.families[familyID]?.tokenExpiresAt ?? .min
-            guard known <= tokenExpiresAt else { return }
-            tables.families[familyID]?.tokenExpiresAt = tokenExpiresAt
-            tables.families[familyID]?.tokenKey = key
+            if known <= tokenExpiresAt {
+                tables.families[familyID]?.tokenExpiresAt = tokenExpiresAt
+                tables.families[familyID]?.tokenKey = key
+            }
+            return tables.families[familyID]?.isLive == true
         }
     }
     func bind(familyID: String, to binding: String) async throws {
@@ -171,15 +208,6 @@ final class MemorySurface: StateSurface {
     func revocations(now: Milliseconds) async throws -> [Revocation] {
         try check()
         return tables.withLock { $0.revocations.filter { $0.expiresAt > now } }
-    }
-    func endSessions(userID: String, exceptFamily: String?, at: Milliseconds) async throws -> [String] {
-        tables.withLock { tables in
-            let ended = tables.sessions.filter { entry in
-                entry.value.userID == userID && (exceptFamily == nil || entry.value.familyID != exceptFamily)
-            }
-            for id in ended.keys { tables.sessions[id] = nil }
-            return Array(ended.keys)
-        }
     }
     func registeredKeys() async throws -> Set<String> { tables.withLock { $0.keys } }
     func register(signingKey: String, held: Set<String>, superseded: Set<String>) async throws -> Bool {

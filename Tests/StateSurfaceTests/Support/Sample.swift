@@ -51,3 +51,8 @@ enum Sample {
             createdAt: now)
     }
 }
+
+extension StateSurface {
+    /// A family of which nothing has to be judged.
+    func insert(family: FamilyRecord) async throws { try await insert(family: family, judged: JudgedOwner()) }
+}

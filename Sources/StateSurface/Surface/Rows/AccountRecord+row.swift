@@ -1,19 +1,22 @@
 extension AccountRecord {
-    static let columns =
-        "user_id, tenant_id, email, email_key, password_hash, scope, disabled, created_at, version"
+    static let columns = """
+        user_id, tenant_id, email, email_key, password_hash, scope, disabled, created_at, version, email_verified, \
+        credential_epoch
+        """
 
     init(row: SQLRow) throws {
         var row = row
         self.init(
             userID: try row.text(), tenantID: try row.text(), email: try row.text(), emailKey: try row.text(),
             passwordHash: try row.optionalText(), scope: try row.scope(), disabled: try row.flag(),
-            createdAt: try row.integer(), version: try row.integer())
+            createdAt: try row.integer(), version: try row.integer(), emailVerified: try row.flag(),
+            credentialEpoch: try row.integer())
     }
 
     var values: [SQLValue] {
         [
             .text(userID), .text(tenantID), .text(email), .text(emailKey), .optional(passwordHash), .scope(scope),
-            .flag(disabled), .integer(createdAt), .integer(version),
+            .flag(disabled), .integer(createdAt), .integer(version), .flag(emailVerified), .integer(credentialEpoch),
         ]
     }
 }

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+/// Bodies of the API and of OAuth: how long they may take, and in whose words they are refused.
+@Suite(.serialized) struct APIBodyTests {
+    @Test(
+        "A body that arrives byte by byte is 408 when its time is over, and one that takes less is read",
+        arguments: ["/api/auth/login", "/oauth2/token"])
+    func drip(_ path: String) async throws {
+        let gateway = try await GatewayProcess.start("server: {idle_timeout: 1500ms}\n", users: [])
+        defer { gateway.stop() }
+        let type = path.hasPrefix("/oauth2/") ? "application/x-www-form-urlencoded" : "application/json"
+        func send(_ framing: String, _ parts: [String], every pause: Double) throws -> RawResponse {
+            // Shorter than the connection's own idle time: that it stays open shows.
+            let socket = try RawSocket(port: gateway.port, timeoutSeconds: 1)
+            try socket.send("POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Type: \(type)\r\n\(framing)\r\n\r\n")
+            for part in parts {
+                try socket.send(part)
+                Thread.sleep(forTimeInterval: pause)
+            }
+            return try socket.response()
+        }
+        let (lengthDrips, chunkDrips) = (Array(repeating: "a", count: 9), Array(repeating: "1\r\na\r\n", count: 9))
+        for (framing, drips) in [("Content-Length: 1000", lengthDrips), ("Transfer-Encoding: chunked", chunkDrips)] {
+            let answer = try send(framing, drips, every: 0.2)
+            #expect(answer.status == 408, "\(framing): \(answer.status)")
+            #expect((answer.json["error"] != nil) == path.hasPrefix("/oauth2/"), "\(answer.text)")
+        }
+        // Not well-formed, but whole.
+        let control = try send("Content-Length: 4", ["{", "%", "a", "}"], every: 0.1)
+        #expect(control.status == 400)
+    }
+
+    @Test("A foreign Origin is refused in OAuth's words under /oauth2/", arguments: ["token", "introspect", "revoke"])
+    func foreignOrigin(_ name: String) async throws {
+        let gateway = try await GatewayProcess.start("", users: [])
+        defer { gateway.stop() }
+        func ask(_ headers: [(String, String)]) throws -> RawResponse {
+            try gateway.form("/oauth2/\(name)", [("grant_type", "client_credentials")], headers: headers)
+        }
+        let refused = try ask([("Origin", "https://evil.example")])
+        #expect(refused.status == 403 && refused["content-type"] == "application/json")
+        #expect(refused.json["error"] as? String == "origin_refused" && refused.json["error_description"] != nil)
+        #expect(refused.json["code"] == nil && refused.json["title"] == nil)
+        let control = try ask([])
+        #expect(control.status == 401 && control.json["error"] as? String == "invalid_client")
+    }
+}
