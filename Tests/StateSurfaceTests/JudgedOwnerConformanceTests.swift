@@ -164,9 +164,16 @@ struct JudgedOwnerConformanceTests {
         try await backend.withStore { store in
             try await store.insert(account: Sample.account())
             try await store.insert(family: Sample.family("fam"))
+            try await store.insert(session: Sample.session("ses_1", owner: "usr_a", family: "fam"))
+            let ear = Ear(store)
             _ = try await store.disable(userID: "usr_a", at: Sample.now, revokedUntil: Sample.now + 900)
             let revocation = Revocation(kind: .family, id: "fam", expiresAt: Sample.now + 900)
             #expect(try await store.revocations(now: Sample.now).contains(revocation))
+            // A socket is told that its session has ended, not that its token was revoked.
+            let told = ear.changes
+            let session = try #require(told.firstIndex(of: .session(id: "ses_1", state: .ended, epoch: 0)))
+            #expect(try session < #require(told.firstIndex(of: .revoked(revocation))))
+            #expect(try session < #require(told.firstIndex(of: .familyEnded(id: "fam"))))
             #expect(try await store.account(userID: "usr_a")?.credentialEpoch == 1)
         }
     }

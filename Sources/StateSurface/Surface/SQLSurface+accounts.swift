@@ -54,8 +54,9 @@ extension SQLSurface {
                 WHERE user_id = ?1
                 """, [.text(userID)])
             guard changed == 1 else { return false }
-            _ = try Self.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil, transaction)
-            _ = try Self.endSessions(userID: userID, at: at, transaction)
+            _ = try Self.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil, transaction) { _ in
+                try Self.endSessions(userID: userID, at: at, transaction)
+            }
             try Self.revoke(
                 Revocation(kind: .subject, id: userID, issuedUntil: at, expiresAt: revokedUntil), transaction)
             try transaction.record(.account(userID: userID))
@@ -112,12 +113,14 @@ extension SQLSurface {
                 "UPDATE clients SET disabled = 1 WHERE client_id = ?1", [.text(clientID)])
             guard changed == 1 else { return false }
             // The second half is what the index on clients asks for; no registered client has that name.
-            let families = try Self.endFamilies(
+            _ = try Self.endFamilies(
                 "client_id = ?1 AND client_id <> 'gatehouse'", [.text(clientID)], revokedUntil: revokedUntil,
-                transaction)
-            for family in families { _ = try Self.endSessions(familyID: family, at: at, transaction) }
-            // A session of the client's own names it as its user.
-            _ = try Self.endSessions(userID: clientID, at: at, transaction)
+                transaction
+            ) { families in
+                // A session of the client's own names it as its user.
+                try families.flatMap { try Self.endSessions(familyID: $0, at: at, transaction) }
+                    + Self.endSessions(userID: clientID, at: at, transaction)
+            }
             try Self.revoke(
                 Revocation(kind: .subject, id: clientID, issuedUntil: at, expiresAt: revokedUntil), transaction)
             return true

@@ -34,19 +34,27 @@ extension SQLSurface {
         }
     }
 
-    /// Ends live families and revokes their tokens. Returns their ids.
+    /// Ends live families, with the sessions that `sessions` ends for them, and revokes their tokens.
+    ///
+    /// The sessions are told of before the families: a socket whose session has ended says so, and not that its token was
+    /// revoked.
+    /// - Returns: what `sessions` returned.
     static func endFamilies(
-        _ condition: String, _ values: [SQLValue], revokedUntil: Milliseconds, _ transaction: any SQLTransaction
+        _ condition: String, _ values: [SQLValue], revokedUntil: Milliseconds, _ transaction: any SQLTransaction,
+        with sessions: (_ familyIDs: [String]) throws -> [String]
     ) throws -> [String] {
-        try transaction.rows(
+        let families = try transaction.rows(
             "UPDATE families SET is_live = 0 WHERE is_live = 1 AND \(condition) RETURNING id", values
         ).map { row in
             var row = row
-            let id = try row.text()
+            return try row.text()
+        }
+        let ended = try sessions(families)
+        for id in families {
             try revoke(Revocation(kind: .family, id: id, expiresAt: revokedUntil), transaction)
             try transaction.record(.familyEnded(id: id))
-            return id
         }
+        return ended
     }
 
     func family(id: String) async throws -> FamilyRecord? {

@@ -5,15 +5,19 @@ extension SQLSurface {
             let user = SQLValue.text(change.userID)
             try transaction.record(.account(userID: change.userID))
             guard let familyID = change.keptFamilyID else {
-                _ = try Self.endFamilies("user_id = ?1", [user], revokedUntil: change.revokedUntil, transaction)
-                return try Self.endSessions(userID: change.userID, at: change.at, transaction)
+                return try Self.endFamilies("user_id = ?1", [user], revokedUntil: change.revokedUntil, transaction) {
+                    _ in
+                    try Self.endSessions(userID: change.userID, at: change.at, transaction)
+                }
             }
             let home = try Self.home(ofLiveFamily: familyID, user, transaction)
-            _ = try Self.endFamilies(
-                "user_id = ?1 AND id <> ?2", [user, .text(familyID)], revokedUntil: change.revokedUntil, transaction)
-            return try Self.endSessions(
-                userID: change.userID, sparing: (home, change.keptSessionID ?? home), of: familyID, at: change.at,
-                transaction)
+            return try Self.endFamilies(
+                "user_id = ?1 AND id <> ?2", [user, .text(familyID)], revokedUntil: change.revokedUntil, transaction
+            ) { _ in
+                try Self.endSessions(
+                    userID: change.userID, sparing: (home, change.keptSessionID ?? home), of: familyID, at: change.at,
+                    transaction)
+            }
         }
     }
 
