@@ -64,7 +64,7 @@ private func assemble(
         state: gateway.state, cop: trafficCop,
         policy: SessionPolicy(
             anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
-            lifetime: sessions.lifetime), realms: gateway.realms, clock: gateway.clock,
+            lifetime: sessions.lifetime, clockSkew: configuration.tokens.clockSkew), realms: gateway.realms, clock: gateway.clock,
         agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
         audit: { event in if gateway.isAudited { gateway.audit(event.name.rawValue, event.members) } })
 

@@ -183,16 +183,41 @@ package struct Revocation: Sendable, Hashable {
     }
     package var kind: Kind
     package var id: String
-    /// For `.subject`: tokens with `iat` (in ms) at or before this are dead. Otherwise 0.
+    /// For `.subject`: tokens with `iat` (in ms) at or before this are dead, unless `accountVersion` decides.
+    /// Otherwise 0.
     package var issuedUntil: Milliseconds
+    /// For `.subject`: tokens whose `fid` names an older version of the account are dead and all others that name one
+    /// are not, whatever clock their `iat` came from. nil decides nothing.
+    package var accountVersion: Int64?
     /// When the last token concerned has expired, and the revocation may be forgotten.
     package var expiresAt: Milliseconds
 
-    package init(kind: Kind, id: String, issuedUntil: Milliseconds = 0, expiresAt: Milliseconds) {
+    package init(
+        kind: Kind, id: String, issuedUntil: Milliseconds = 0, accountVersion: Int64? = nil, expiresAt: Milliseconds
+    ) {
         self.kind = kind
         self.id = id
         self.issuedUntil = issuedUntil
+        self.accountVersion = accountVersion
         self.expiresAt = expiresAt
+    }
+}
+
+/// How long access tokens are good: for their own lifetime, and for as long again as a node's clock may lag.
+package struct TokenReach: Sendable, Hashable {
+    /// The longest time from a token's `iat` to its `exp`.
+    package var lifetime: Milliseconds
+    /// How much longer than its `exp` a token is accepted.
+    package var clockSkew: Milliseconds
+
+    package init(lifetime: Milliseconds, clockSkew: Milliseconds) {
+        self.lifetime = lifetime
+        self.clockSkew = clockSkew
+    }
+
+    /// What covers both.
+    package func joined(with other: TokenReach) -> TokenReach {
+        TokenReach(lifetime: max(lifetime, other.lifetime), clockSkew: max(clockSkew, other.clockSkew))
     }
 }
 
@@ -208,9 +233,12 @@ package struct TicketRecord: Sendable, Equatable {
     /// The Origin it was bought from; nil binds none.
     package var origin: String?
     package var expiresAt: Milliseconds
+    /// The run of the node by whose clock it expires; nil where that is not known.
+    package var nodeID: String?
 
     package init(
-        hash: [UInt8], sessionID: String, epoch: Int64, facts: [UInt8], origin: String?, expiresAt: Milliseconds
+        hash: [UInt8], sessionID: String, epoch: Int64, facts: [UInt8], origin: String?, expiresAt: Milliseconds,
+        nodeID: String? = nil
     ) {
         self.hash = hash
         self.sessionID = sessionID
@@ -218,10 +246,11 @@ package struct TicketRecord: Sendable, Equatable {
         self.facts = facts
         self.origin = origin
         self.expiresAt = expiresAt
+        self.nodeID = nodeID
     }
 }
 
-/// One intent in the execution log. `outcome` is nil until it is done.
+/// One intent in the execution log. `seq` is nil until it is done.
 package struct ExecutionRecord: Sendable, Equatable {
     package var sessionID: String
     /// The client's id of the intent, unique per session.
@@ -235,7 +264,7 @@ package struct ExecutionRecord: Sendable, Equatable {
     package var createdAt: Milliseconds
     /// The event's sequence number once it is done.
     package var seq: Int64?
-    /// The event's JSON (one object, with `seq`), once it is done.
+    /// The event's JSON (one object, with `seq`), once it is done and for as long as it is kept.
     package var outcome: String?
 
     package init(

@@ -252,6 +252,10 @@ final class MemorySurface: StateSurface {
         }
     }
 
+    func ticket(hash: [UInt8]) async throws -> TicketRecord? {
+        try self.access { $0.tickets[hash] }
+    }
+
     func take(ticketHash: [UInt8]) async throws -> TicketRecord? {
         try self.access { $0.tickets.removeValue(forKey: ticketHash) }
     }

@@ -53,7 +53,7 @@ final class LeaseWatch: Sendable {
         case .familyRefreshed(let id, let tokenExpiresAt, let key):
             refreshed(id, tokenExpiresAt, key: key.map { KeyNumber(thumbprint: $0) })
         case .reset: scheduleCheck()
-        case .account, .events: break
+        case .account, .tokenReach, .events: break
         }
     }
 
@@ -62,7 +62,8 @@ final class LeaseWatch: Sendable {
         case .token: loops.onEach { $0.leases.tokenRevoked(revocation.id) }
         case .family: loops.onEach { $0.leases.familyRevoked(revocation.id) }
         case .subject:
-            loops.onEach { $0.leases.subjectRevoked(revocation.id, issuedUntil: revocation.issuedUntil) }
+            let cut = SubjectCut(issuedUntil: revocation.issuedUntil, accountVersion: revocation.accountVersion)
+            loops.onEach { $0.leases.subjectRevoked(revocation.id, cut) }
         }
     }
 

@@ -47,17 +47,23 @@ extension SQLSurface {
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
         try await write { transaction in
             // The account first: whoever opens a family or a session for it waits on this row, or is waited for.
-            let changed = try transaction.execute(
-                "UPDATE accounts SET disabled = 1, version = version + 1 WHERE user_id = ?1", [.text(userID)])
-            guard changed == 1 else { return false }
+            var changed = try transaction.row(
+                "UPDATE accounts SET disabled = 1, version = version + 1 WHERE user_id = ?1 RETURNING version",
+                [.text(userID)])
+            guard let version = try changed?.integer() else { return false }
             let families = try transaction.rows(
                 "UPDATE families SET is_live = 0 WHERE user_id = ?1 AND is_live = 1 RETURNING id", [.text(userID)])
             _ = try Self.endSessions(userID: userID, exceptFamily: nil, at: at, transaction)
             try Self.revoke(
-                Revocation(kind: .subject, id: userID, issuedUntil: at, expiresAt: revokedUntil), transaction)
+                Revocation(
+                    kind: .subject, id: userID, issuedUntil: at, accountVersion: version, expiresAt: revokedUntil),
+                transaction)
             for row in families {
                 var row = row
-                try transaction.record(.familyEnded(id: try row.text()))
+                let id = try row.text()
+                // A family that began before families named the account's version is found by its name alone.
+                try Self.revoke(Revocation(kind: .family, id: id, expiresAt: revokedUntil), transaction)
+                try transaction.record(.familyEnded(id: id))
             }
             try transaction.record(.account(userID: userID))
             return true
@@ -112,8 +118,9 @@ extension SQLSurface {
             let changed = try transaction.execute(
                 "UPDATE clients SET disabled = 1 WHERE client_id = ?1", [.text(clientID)])
             guard changed == 1 else { return false }
+            // For good, so no clock has a say: a token that is just being made is dead as well.
             try Self.revoke(
-                Revocation(kind: .subject, id: clientID, issuedUntil: at, expiresAt: revokedUntil), transaction)
+                Revocation(kind: .subject, id: clientID, issuedUntil: .max, expiresAt: revokedUntil), transaction)
             return true
         }
     }

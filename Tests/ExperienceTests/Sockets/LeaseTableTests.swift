@@ -94,7 +94,7 @@ import Testing
         let acts: [(LeaseEnd, (LeaseTable) -> Void)] = [
             (.sessionEnded, { $0.sessionEnded("s") }), (.tokenRevoked, { $0.tokenRevoked("t") }),
             (.tokenRevoked, { $0.familyRevoked("f") }),
-            (.tokenRevoked, { $0.subjectRevoked("u", issuedUntil: 10) }), (.storeLost, { $0.endAll(.storeLost) }),
+            (.tokenRevoked, { $0.subjectRevoked("u", SubjectCut(issuedUntil: 10, accountVersion: nil)) }), (.storeLost, { $0.endAll(.storeLost) }),
         ]
         for (reason, act) in acts {
             let table = LeaseTable(now: Self.start)
@@ -104,8 +104,8 @@ import Testing
             table.sessionEnded("other")
             table.tokenRevoked("other")
             table.familyRevoked("other")
-            table.subjectRevoked("u", issuedUntil: 9)
-            table.subjectRevoked("v", issuedUntil: 10)
+            table.subjectRevoked("u", SubjectCut(issuedUntil: 9, accountVersion: nil))
+            table.subjectRevoked("v", SubjectCut(issuedUntil: 10, accountVersion: nil))
             #expect(holder.ends.isEmpty)
             act(table)
             act(table)
