@@ -13,7 +13,8 @@ struct ChangeTextTests {
             .revoked(Revocation(kind: .subject, id: "", issuedUntil: .max, expiresAt: .min)),
             .revoked(
                 Revocation(kind: .subject, id: "usr|x", issuedUntil: 5, accountVersion: 7, expiresAt: 9)),
-            .tokenReach(TokenReach(lifetime: 900_000, clockSkew: 0)), .account(userID: "usr"), .events(sessionID: "s|1", lastSeq: 9), .reset,
+            .tokenReach(TokenReach(lifetime: 900_000, clockSkew: 0)), .account(userID: "usr"),
+            .events(sessionID: "s|1", lastSeq: 9), .reset,
         ])
     func roundTrip(_ change: Change) {
         #expect(Change(text: change.text) == change)

@@ -26,6 +26,19 @@ import Testing
         return terms
     }
 
+    @Test(
+        "A subject's lease ends by the version its family names; by its token's time only where it names none",
+        arguments: [("f.6", true), ("f.7", false), ("f", true), ("f.x", true)])
+    func subjectVersion(family: String, ends: Bool) {
+        for issuedUntil in [10, 11] as [Int64] {
+            let table = LeaseTable(now: Self.start)
+            let holder = Holder()
+            _ = table.insert(terms(family: family), holder: holder)
+            table.subjectRevoked("u", SubjectCut(issuedUntil: issuedUntil, accountVersion: 7))
+            #expect(holder.ends == (ends ? [.tokenRevoked] : []))
+        }
+    }
+
     /// Turns the wheel as the gateway does, and says when the holder was ended.
     private func turn(_ table: LeaseTable, until end: Int64, _ holder: Holder) -> Int64? {
         var now = Self.start
