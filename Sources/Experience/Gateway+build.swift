@@ -64,7 +64,8 @@ private func assemble(
         state: gateway.state, cop: trafficCop,
         policy: SessionPolicy(
             anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
-            lifetime: sessions.lifetime, clockSkew: configuration.tokens.clockSkew), realms: gateway.realms, clock: gateway.clock,
+            lifetime: sessions.lifetime, clockSkew: configuration.tokens.clockSkew), realms: gateway.realms,
+        clock: gateway.clock,
         agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
         audit: { event in if gateway.isAudited { gateway.audit(event.name.rawValue, event.members) } })
 
@@ -87,6 +88,7 @@ private func assemble(
         try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
     }
     api.leasesSettled = { await loopStates.settled() }
+    api.sessionEnding = { watch.sessionEnding($0) }
     let metrics = EdgeMetrics()
     let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
         gateway.audit(

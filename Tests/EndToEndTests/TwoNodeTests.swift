@@ -74,6 +74,48 @@ import Testing
         #expect(try nodes.b.isHealthy(bob.token))
     }
 
+    @Test(
+        "Sockets at the node that ends a session do not wait for the store", arguments: ["token", "secret", "delete"])
+    func slowCommit(_ way: String) async throws {
+        let nodes = try await TwoNodes()
+        defer { nodes.stop() }
+        let ada = try nodes.a.login(.ada)
+        let socket = try AgentProbe(nodes.a, ada, timeoutSeconds: 10)
+        let bob = try AgentProbe(nodes.a, try nodes.a.login(.bob), timeoutSeconds: 10)
+        // What is read goes on; what is written waits for two seconds.
+        let (postgres, database) = (nodes.postgres, nodes.database)
+        async let held = Task.detached {
+            try postgres.query(
+                "BEGIN; LOCK TABLE gatehouse.sessions, gatehouse.families IN EXCLUSIVE MODE; "
+                    + "SELECT pg_sleep(2); COMMIT", database: database)
+        }.value
+        let isHeld = try await eventually(within: .seconds(5)) {
+            let sql = "SELECT COUNT(*) FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation IS NOT NULL AND granted"
+            let text = try postgres.query(sql, database: database)
+            return text.trimmingCharacters(in: .whitespacesAndNewlines) == "2"
+        }
+        #expect(isHeld)
+        let start = ContinuousClock.now
+        let node = nodes.a
+        async let answer = Task.detached { () -> (status: Int, took: Duration) in
+            let secret = ("Session-Secret", ada.sessionSecret)
+            let answer =
+                switch way {
+                case "token": try node.request("POST", "/api/auth/logout", headers: [ada.bearer])
+                case "secret": try node.request("POST", "/api/auth/logout", headers: [secret])
+                default: try node.request("DELETE", "/api/session/\(ada.sessionID)", headers: [secret])
+                }
+            return (answer.status, start.duration(to: .now))
+        }.value
+        #expect(try socket.untilClosed() == .close(4403, "session_ended"))
+        let closed = start.duration(to: .now)
+        let (status, took) = try await answer
+        _ = try await held
+        #expect(status == 204)
+        #expect(closed < .seconds(1) && took > .seconds(1), "closed after \(closed), answered after \(took)")
+        #expect(try bob.run("echo", id: "c1").contains("\"result\""), "others stay")
+    }
+
     @Test("Of two hundred upgrades raced over two nodes each has one winner, who stays the owner")
     func upgradeRace() async throws {
         let nodes = try await TwoNodes(more: "limits:\n  enabled: false")

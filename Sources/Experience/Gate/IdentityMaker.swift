@@ -83,7 +83,9 @@ final class AssertionCache {
 
     /// What was signed before the keys changed is not found: one of them may be out of service.
     func fields(for key: Key, now: Int64, generation: UInt64) -> Entry? {
-        guard generation == self.generation, let entry = young[key] ?? old[key], now < entry.until, entry.until - now <= Self.freshness else {
+        guard generation == self.generation, let entry = young[key] ?? old[key], now < entry.until,
+            entry.until - now <= Self.freshness
+        else {
             return nil
         }
         return entry

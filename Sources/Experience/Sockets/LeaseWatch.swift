@@ -34,6 +34,13 @@ final class LeaseWatch: Sendable {
         self.subscription.withLock { $0 = subscription }
     }
 
+    /// A session is about to end: what hangs on it here is told before the store has heard of it. What is let in
+    /// meanwhile hears the store's own word.
+    func sessionEnding(_ id: String) {
+        guard held.contains(id) else { return }
+        loops.onEach { $0.leases.sessionEnded(id) }
+    }
+
     func stop() { subscription.withLock { $0?.cancel() } }
 
     private func heard(_ change: Change) {

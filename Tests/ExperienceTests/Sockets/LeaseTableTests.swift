@@ -107,7 +107,8 @@ import Testing
         let acts: [(LeaseEnd, (LeaseTable) -> Void)] = [
             (.sessionEnded, { $0.sessionEnded("s") }), (.tokenRevoked, { $0.tokenRevoked("t") }),
             (.tokenRevoked, { $0.familyRevoked("f") }),
-            (.tokenRevoked, { $0.subjectRevoked("u", SubjectCut(issuedUntil: 10, accountVersion: nil)) }), (.storeLost, { $0.endAll(.storeLost) }),
+            (.tokenRevoked, { $0.subjectRevoked("u", SubjectCut(issuedUntil: 10, accountVersion: nil)) }),
+            (.storeLost, { $0.endAll(.storeLost) }),
         ]
         for (reason, act) in acts {
             let table = LeaseTable(now: Self.start)
