@@ -141,7 +141,7 @@ struct KeyDirectoryTests {
         await #expect(throws: GuardError.self) { try await guardian.reload() }
         #expect(fixture.judge(first.accessToken).fault == .invalid("key_unknown"))
         #expect(fixture.judge(second.accessToken).isGood)
-        #expect(fixture.reasons(.keysRefused) == ["key_permissions"])
+        #expect(fixture.reasons(.keysRefused) == ["keyPermissions"])
     }
 
     @Test("The JWKS holds no private member")

@@ -41,9 +41,9 @@ struct ReachConformanceTests {
             let end = Sample.now + 9_000
             try await other.note(reach: Self.long, goodUntil: end)
             let ear = Ear(other)
-            for user in ["usr_a", "usr_b"] {
+            for (user, token) in [("usr_a", 100), ("usr_b", 200)] {
                 try await store.insert(account: Sample.account(user, email: user))
-                try await store.insert(family: Sample.family("fam_\(user)", user: user, token: user.utf8.count + 97))
+                try await store.insert(family: Sample.family("fam_\(user)", user: user, token: token))
             }
             let client = ClientRecord(
                 clientID: "cli_a", tenantID: "acme", name: "ci", secretHash: Sample.hash(1), scope: [],
