@@ -66,7 +66,8 @@ private func assemble(
         state: gateway.state, cop: trafficCop,
         policy: SessionPolicy(
             anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
-            lifetime: sessions.lifetime, perUser: sessions.perUser), realms: gateway.realms, clock: gateway.clock,
+            lifetime: sessions.lifetime, perUser: sessions.perUser, clockSkew: configuration.tokens.clockSkew),
+        realms: gateway.realms, clock: gateway.clock,
         agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
         audit: { event in if gateway.isAudited { gateway.audit(event.name.rawValue, event.members) } })
 
@@ -89,6 +90,7 @@ private func assemble(
         try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
     }
     api.leasesSettled = { await loopStates.settled() }
+    api.sessionEnding = { watch.sessionEnding($0) }
     let metrics = EdgeMetrics()
     let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
         gateway.audit(

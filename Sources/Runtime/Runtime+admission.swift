@@ -107,7 +107,7 @@ extension Runtime {
         try await self.tickets.mint(for: permit, tokenFacts: tokenFacts, origin: origin, now: self.clock())
     }
 
-    /// What a ticket stands for; nil when it is unknown, used, too old or from another Origin. It is used up either way.
+    /// What a ticket stands for; nil when it is unknown, used, out of its time or from another Origin.
     package func redeemTicket(_ text: some Collection<UInt8>, origin: String?) async throws -> TicketGrant? {
         try await self.tickets.redeem(text, origin: origin, now: self.clock())
     }

@@ -52,7 +52,7 @@ package final class Runtime: Sendable {
         self.agentLimits = agentLimits
         self.notices = notices
         self.audit = audit
-        self.tickets = TicketBook(store: state)
+        self.tickets = TicketBook(store: state, nodeID: nodeID, clockSkew: policy.clockSkew)
         self.keeper = SessionKeeper(
             store: state, lifecycle: SessionLifecycle(policy: policy), uses: uses, clock: clock,
             expired: { audit(SessionAudit(.expired, SessionSnapshot($0))) })
@@ -92,7 +92,7 @@ package final class Runtime: Sendable {
             view.forgetAll()
             notices.tell(.reset)
             Task { await streams.catchUp() }
-        case .familyEnded, .familyRefreshed, .revoked, .account:
+        case .familyEnded, .familyRefreshed, .revoked, .account, .tokenReach:
             break
         }
     }

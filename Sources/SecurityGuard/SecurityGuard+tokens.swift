@@ -58,7 +58,7 @@ extension SecurityGuard {
     /// Ends one access token, here before it returns.
     package func revoke(token principal: Principal) async throws {
         let revocation = Revocation(
-            kind: .token, id: principal.tokenID, expiresAt: principal.expiresAt + policy.clockSkew + 60_000)
+            kind: .token, id: principal.tokenID, expiresAt: principal.expiresAt + reach.reach.clockSkew + 60_000)
         try await state.revoke(revocation)
         revocations.insert(revocation)
         audit(

@@ -18,6 +18,7 @@ package final class SecurityGuard: Sendable {
     let issuer: TokenIssuer
     let verifier: TokenVerifier
     let assertions: AssertionIssuer
+    let reach: FleetReach
     let revocations: Revocations
     let feed: RevocationFeed
     package let accounts: Accounts
@@ -37,6 +38,10 @@ package final class SecurityGuard: Sendable {
         clock: @escaping @Sendable () -> Int64, audit: @escaping AuditSink = { _ in }
     ) async throws {
         try policy.check()
+        // Known before a key is read: a key is needed for as long as any node's tokens of it are good.
+        let reach = FleetReach(policy: policy, state: state, clock: clock)
+        try await reach.note()
+        let keyDirectory = keyDirectory.reaching { reach.tokenReach }
         let stamp = keyDirectory.stamp()
         let contents = try await Self.keys(from: keyDirectory, state: state, sharesStore: sharesStore)
         let keys = KeyRingHolder(try KeyRing(contents, generation: 1))
@@ -49,10 +54,11 @@ package final class SecurityGuard: Sendable {
         self.keys = keys
         watch = KeyWatch(keyDirectory, keys, stamp: stamp, clock: clock)
         issuer = TokenIssuer(policy: policy, keys: keys)
-        verifier = TokenVerifier(policy: policy, keys: keys)
+        verifier = TokenVerifier(policy: policy, keys: keys, reach: reach)
         assertions = AssertionIssuer(issuer: policy.issuer, keys: keys)
+        self.reach = reach
         revocations = Revocations()
-        feed = RevocationFeed(revocations, state: state, tokenReach: policy.tokenReach, clock: clock)
+        feed = RevocationFeed(revocations, state: state, reach: reach, clock: clock)
         accounts = Accounts(state: state, policy: policy, clock: clock, audit: audit)
         clients = Clients(state: state, clock: clock, audit: audit)
         families = RefreshFamilies(
@@ -120,22 +126,44 @@ extension SecurityGuard {
     /// Changes with the keys: one atomic read.
     package var keyGeneration: UInt64 { keys.currentGeneration }
 
-    /// Reads the key directory anew (SIGHUP). What can't be read leaves the keys as they are.
+    /// Reads the key directory anew (SIGHUP). A file that can't be read leaves its key as it is; the others are obeyed,
+    /// and what is wrong with it is thrown.
     package func reload() async throws {
-        do {
-            guard try watch.reload() else { return }
+        let result: (isNew: Bool, fault: GuardError?)
+        do throws(GuardError) {
+            result = try watch.reload()
         } catch {
             audit(AuditEvent(.keysRefused, reason: error.code.rawValue))
             throw error
         }
-        audit(AuditEvent(.keysChanged))
-        try await registerKeys()
+        if result.isNew {
+            audit(AuditEvent(.keysChanged))
+            try await registerKeys()
+        }
+        if let fault = result.fault {
+            audit(AuditEvent(.keysRefused, reason: fault.code.rawValue))
+            throw fault
+        }
+    }
+
+    /// Says again and again how far this node's tokens reach. A store that is away makes none either.
+    private func keepReachNoted() async {
+        while !Task.isCancelled {
+            if reach.isDue { try? await reach.note() }
+            do { try await Task.sleep(for: .seconds(1)) } catch { return }
+        }
     }
 
     /// Follows the key directory and forgets old revocations until it is cancelled.
     ///
     /// - Parameter report: hears of a directory that can't be used, once for each reason.
     package func run(report: @escaping @Sendable (any Error) -> Void = { _ in }) async {
+        async let reachNoted: Void = keepReachNoted()
+        await followKeys(report: report)
+        await reachNoted
+    }
+
+    private func followKeys(report: @escaping @Sendable (any Error) -> Void) async {
         var lastPrune = clock()
         var reported = ""
         while !Task.isCancelled {

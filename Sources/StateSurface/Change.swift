@@ -16,6 +16,8 @@ package enum Change: Sendable, Equatable {
     case revoked(Revocation)
     /// An account was written (password, scope, disabled).
     case account(userID: String)
+    /// A node has begun to make tokens of a reach that no living node had.
+    case tokenReach(TokenReach)
     /// The session's event stream has grown to this number.
     case events(sessionID: String, lastSeq: Int64)
     /// The feed had a gap: everything remembered must be asked again.

@@ -179,31 +179,6 @@ package struct FamilyRecord: Sendable, Equatable {
     }
 }
 
-/// What makes access tokens invalid before their `exp`.
-package struct Revocation: Sendable, Hashable {
-    package enum Kind: String, Sendable, Hashable {
-        /// One token, by `jti`.
-        case token
-        /// Every token of a family, by `fid`.
-        case family
-        /// Every token of a subject issued at or before `issuedUntil`.
-        case subject
-    }
-    package var kind: Kind
-    package var id: String
-    /// For `.subject`: tokens with `iat` (in ms) at or before this are dead. Otherwise 0.
-    package var issuedUntil: Milliseconds
-    /// When the last token concerned has expired, and the revocation may be forgotten.
-    package var expiresAt: Milliseconds
-
-    package init(kind: Kind, id: String, issuedUntil: Milliseconds = 0, expiresAt: Milliseconds) {
-        self.kind = kind
-        self.id = id
-        self.issuedUntil = issuedUntil
-        self.expiresAt = expiresAt
-    }
-}
-
 /// A ticket that was bought and not yet used. What it is found by is a hash: nothing here opens anything.
 package struct TicketRecord: Sendable, Equatable {
     /// SHA-256 of the ticket.
@@ -216,9 +191,12 @@ package struct TicketRecord: Sendable, Equatable {
     /// The Origin it was bought from; nil binds none.
     package var origin: String?
     package var expiresAt: Milliseconds
+    /// The run of the node by whose clock it expires; nil where that is not known.
+    package var nodeID: String?
 
     package init(
-        hash: [UInt8], sessionID: String, epoch: Int64, facts: [UInt8], origin: String?, expiresAt: Milliseconds
+        hash: [UInt8], sessionID: String, epoch: Int64, facts: [UInt8], origin: String?, expiresAt: Milliseconds,
+        nodeID: String? = nil
     ) {
         self.hash = hash
         self.sessionID = sessionID
@@ -226,10 +204,11 @@ package struct TicketRecord: Sendable, Equatable {
         self.facts = facts
         self.origin = origin
         self.expiresAt = expiresAt
+        self.nodeID = nodeID
     }
 }
 
-/// One intent in the execution log. `outcome` is nil until it is done.
+/// One intent in the execution log. `seq` is nil until it is done.
 package struct ExecutionRecord: Sendable, Equatable {
     package var sessionID: String
     /// The client's id of the intent, unique per session.
@@ -243,7 +222,7 @@ package struct ExecutionRecord: Sendable, Equatable {
     package var createdAt: Milliseconds
     /// The event's sequence number once it is done.
     package var seq: Int64?
-    /// The event's JSON (one object, with `seq`), once it is done.
+    /// The event's JSON (one object, with `seq`), once it is done and for as long as it is kept.
     package var outcome: String?
 
     package init(

@@ -63,7 +63,8 @@ package protocol StateSurface: Sendable {
     ///   caller's family has ended.
     func changePassword(_ change: PasswordChange) async throws -> [String]
     /// In one transaction: disabled flag set, a new epoch of the account, every family and session of the user ended,
-    /// tokens issued so far revoked.
+    /// and every token revoked that names a version of the account before this one, or that names none and was issued
+    /// until `at`.
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
     /// The user that an external (issuer, subject) maps to; made with `create` the first time, atomically.
     func identity(
@@ -73,7 +74,7 @@ package protocol StateSurface: Sendable {
     func client(id: String) async throws -> ClientRecord?
     func clients(limit: Int) async throws -> [ClientRecord]
     /// In one transaction: disabled flag set; every family that was opened for the client and every session of its own
-    /// or of such a family ended; tokens issued to it so far revoked.
+    /// or of such a family ended; every token issued to the client itself revoked, whenever it was made.
     /// - Returns: whether there is such a client.
     func disable(clientID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
 
@@ -91,7 +92,7 @@ package protocol StateSurface: Sendable {
     func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool
     /// Changes the opaque binding of a live family.
     func bind(familyID: String, to binding: String) async throws
-    /// In one transaction: the family ended, its access tokens revoked until `revokedUntil`, its home and guest
+    /// In one transaction: the family ended, its access tokens revoked at least until `revokedUntil`, its home and guest
     /// sessions ended. Harmless when it has ended before. Returns the session ids ended.
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String]
     /// Live families of a user.
@@ -99,6 +100,11 @@ package protocol StateSurface: Sendable {
     func revoke(_ revocation: Revocation) async throws
     /// Every revocation that has not expired: what a node remembers when it starts or its feed had a gap.
     func revocations(now: Milliseconds) async throws -> [Revocation]
+    /// Notes that a node makes access tokens of this reach. Every one it makes before it says so again is worth
+    /// nothing any more at `goodUntil`; revocations of families and subjects last at least as long.
+    func note(reach: TokenReach, goodUntil: Milliseconds) async throws
+    /// What covers the tokens of all nodes that may still be good; nil when no node has noted any.
+    func tokenReach(now: Milliseconds) async throws -> TokenReach?
 
     // MARK: The execution log and the event stream
     /// Write-ahead: records the intent unless its id is taken in this session.
@@ -134,6 +140,8 @@ package protocol StateSurface: Sendable {
     // MARK: Shared between nodes
     /// Keeps a ticket until it is taken or expires, unless its session has `limit` of them already.
     func put(ticket: TicketRecord, limit: Int, now: Milliseconds) async throws -> Bool
+    /// A ticket that nobody has taken, left where it is.
+    func ticket(hash: [UInt8]) async throws -> TicketRecord?
     /// Removes a ticket and returns it: of any number of racers one gets it.
     func take(ticketHash: [UInt8]) async throws -> TicketRecord?
     /// Thumbprints of the active signing keys that nodes of this store have registered.

@@ -1,5 +1,6 @@
 import Foundation
 import PostgresForTests
+import Synchronization
 import Testing
 
 /// Two gateways on one PostgreSQL: what is done at one holds at the other.
@@ -72,6 +73,50 @@ import Testing
         }
         let bob = try nodes.a.login(.bob)
         #expect(try nodes.b.isHealthy(bob.token))
+    }
+
+    @Test(
+        "Sockets at the node that ends a session do not wait for the store", arguments: ["token", "secret", "delete"])
+    func slowCommit(_ way: String) async throws {
+        let nodes = try await TwoNodes()
+        defer { nodes.stop() }
+        let ada = try nodes.a.login(.ada)
+        let socket = try AgentProbe(nodes.a, ada, timeoutSeconds: 10)
+        let bob = try AgentProbe(nodes.a, try nodes.a.login(.bob), timeoutSeconds: 10)
+        // What is read goes on; what is written waits for two seconds.
+        let (postgres, database) = (nodes.postgres, nodes.database)
+        Thread.detachNewThread {
+            _ = try? postgres.query(
+                "BEGIN; LOCK TABLE gatehouse.sessions, gatehouse.families IN EXCLUSIVE MODE; "
+                    + "SELECT pg_sleep(2); COMMIT", database: database)
+        }
+        let isHeld = try await eventually(within: .seconds(5)) {
+            let sql = "SELECT COUNT(*) FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation IS NOT NULL AND granted"
+            let text = try postgres.query(sql, database: database)
+            return text.trimmingCharacters(in: .whitespacesAndNewlines) == "2"
+        }
+        #expect(isHeld)
+        let start = ContinuousClock.now
+        let node = nodes.a
+        // On a thread of its own, since this one waits for the socket.
+        let answered = Mutex<(status: Int, took: Duration)?>(nil)
+        Thread.detachNewThread {
+            let secret = ("Session-Secret", ada.sessionSecret)
+            let answer =
+                switch way {
+                case "token": try? node.request("POST", "/api/auth/logout", headers: [ada.bearer])
+                case "secret": try? node.request("POST", "/api/auth/logout", headers: [secret])
+                default: try? node.request("DELETE", "/api/session/\(ada.sessionID)", headers: [secret])
+                }
+            answered.withLock { $0 = (answer?.status ?? 0, start.duration(to: .now)) }
+        }
+        #expect(try socket.untilClosed() == .close(4403, "session_ended"))
+        let closed = start.duration(to: .now)
+        #expect(try await eventually(within: .seconds(5)) { answered.withLock { $0 } != nil })
+        let (status, took) = try #require(answered.withLock { $0 })
+        #expect(status == 204)
+        #expect(closed < .seconds(1) && took > .seconds(1), "closed after \(closed), answered after \(took)")
+        #expect(try bob.run("echo", id: "c1").contains("\"result\""), "others stay")
     }
 
     @Test("Of two hundred upgrades raced over two nodes each has one winner, who stays the owner")

@@ -52,6 +52,21 @@ import Testing
                 == .text(#"{"type":"event","seq":1,"id":"c1","event":"result","data":{"b":[1.50,"x"],"a":null}}"#))
     }
 
+    @Test("An intent whose outcome is no longer kept is not run again, and its id is told that it has run")
+    func droppedOutcome() async throws {
+        let permit = try await self.permit()
+        let socket = try await Socket(self.house.runtime, permit)
+        socket.send("c1", "artifact.put", #"{"name":"plan","content":{}}"#)
+        _ = try await socket.wait(for: 2)
+        self.house.store.dropOutcome(sessionID: permit.sessionID, intentID: "c1")
+        let body = #"{"id":"c1","intent":"artifact.put","params":{"name":"plan","content":{}}}"#
+        let event = try await StrictJSON.object(self.house.runtime.execute(permit: permit, intentJSON: body.utf8))
+        #expect(event["seq"] == 1 && event["event"] == "error" && event["id"] == "c1")
+        #expect(event["error"]?.objectValue?["code"] == "outcome_dropped")
+        let artifact = try await self.house.store.artifact(tenantID: "t", userID: "usr_a", name: "plan")
+        #expect(artifact?.version == 1)
+    }
+
     @Test(
         "A frame that is no intent is answered outside the stream",
         arguments: [

@@ -33,6 +33,8 @@ extension MemorySurface {
         throw self.unused
     }
     func liveFamilies(userID: String) async throws -> [FamilyRecord] { throw self.unused }
+    func note(reach: TokenReach, goodUntil: Milliseconds) async throws { throw self.unused }
+    func tokenReach(now: Milliseconds) async throws -> TokenReach? { throw self.unused }
     func revoke(_ revocation: Revocation) async throws { throw self.unused }
     func revocations(now: Milliseconds) async throws -> [Revocation] { throw self.unused }
     func registeredKeys() async throws -> Set<String> { throw self.unused }

@@ -24,6 +24,9 @@ final class MemorySurface: StateSurface {
 
     // MARK: Handles for tests
 
+    func dropOutcome(sessionID: String, intentID: String) {
+        self.state.withLock { $0.executions[sessionID]?[intentID]?.outcome = nil }
+    }
     func set(reachable: Bool) { self.state.withLock { $0.isReachable = reachable } }
 
     func beforeReturningSession(_ body: (@Sendable () async -> Void)?) {
@@ -246,6 +249,10 @@ final class MemorySurface: StateSurface {
             state.tickets[ticket.hash] = ticket
             return true
         }
+    }
+
+    func ticket(hash: [UInt8]) async throws -> TicketRecord? {
+        try self.access { $0.tickets[hash] }
     }
 
     func take(ticketHash: [UInt8]) async throws -> TicketRecord? {

@@ -52,7 +52,8 @@ private struct World {
 
     private static let users = ["usr_a", "usr_b", "usr_c"]
     private let lifecycle = SessionLifecycle(
-        policy: SessionPolicy(anonymousIdle: 3_000, anonymousLifetime: 20_000, idle: 6_000, lifetime: 30_000))
+        policy: SessionPolicy(
+            anonymousIdle: 3_000, anonymousLifetime: 20_000, idle: 6_000, lifetime: 30_000, clockSkew: 0))
     private var dice: SeededGenerator
     private var now: Milliseconds = 1_000_000
     private var secretCount: UInt8 = 1

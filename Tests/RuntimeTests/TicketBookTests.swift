@@ -35,6 +35,44 @@ import Testing
         #expect(try await self.redeem(tickets[2]) == nil)
     }
 
+    /// A node that shares the store, with a clock of its own.
+    private func neighbour(ahead: Int64, policy: SessionPolicy = SessionPolicy()) -> House {
+        let clock = TestClock()
+        clock.advance(by: self.house.clock.now - clock.now + ahead)
+        return House(store: self.house.store, clock: clock, policy: policy)
+    }
+
+    @Test(
+        "A ticket is good at a node whose clock differs by no more than the skew",
+        arguments: [-30_000, -20, 0, 20, 30_000, 59_999] as [Int64])
+    func skew(ahead: Int64) async throws {
+        let ticket = try await self.mint()
+        #expect(try await self.neighbour(ahead: ahead).runtime.redeemTicket(ticket.utf8, origin: nil) != nil)
+        #expect(try await self.redeem(ticket) == nil, "used up")
+    }
+
+    @Test(
+        "A ticket that is out of its time by a node's clock is refused there and not used up",
+        arguments: [-30_001, 60_000, .min / 2, .max / 2] as [Int64])
+    func faultOfAClock(ahead: Int64) async throws {
+        let ticket = try await self.mint()
+        let other = self.neighbour(ahead: ahead)
+        #expect(try await other.runtime.redeemTicket(ticket.utf8, origin: nil) == nil)
+        #expect(try await self.redeem(ticket) != nil)
+    }
+
+    @Test("Without a skew other nodes judge a ticket's time as exactly as its own")
+    func noSkew() async throws {
+        let exact = SessionPolicy(clockSkew: 0)
+        let ticket = try await self.mint()
+        for ahead in [-1, 30_000] as [Int64] {
+            let other = self.neighbour(ahead: ahead, policy: exact)
+            #expect(try await other.runtime.redeemTicket(ticket.utf8, origin: nil) == nil)
+        }
+        let other = self.neighbour(ahead: 29_999, policy: exact)
+        #expect(try await other.runtime.redeemTicket(ticket.utf8, origin: nil) != nil)
+    }
+
     @Test(
         "A ticket binds the Origin it was bought from; bought without one, it binds none",
         arguments: [

@@ -101,6 +101,49 @@ struct KeyDirectoryTests {
         #expect(throws: GuardError.self) { try directory.loadOrCreate() }
     }
 
+    private func put(_ name: String, _ text: String, mode: Int = 0o600) throws {
+        let path = "\(folder.path)/\(name)"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    @Test("Keys are rotated and retired beside a stray file that can't be used; a start is refused with its name")
+    func strayFile() throws {
+        let old = try #require(try directory.loadOrCreate().plan.active)
+        try put("junk.pem", "no key")
+        #expect(throws: GuardError.self) { try directory.load() }
+        #expect(try directory.strayFaults().map(\.message).count { $0.contains("junk.pem") } == 1)
+        let next = try directory.rotate(immediately: true)
+        #expect(try directory.retire(keyID: old.keyID).state == .retired)
+        #expect(try directory.list().map(\.entry.keyID) == [old.keyID, next.entry.keyID])
+    }
+
+    @Test("Without an index a file that can't be used is the one key there is: none is made in its place")
+    func onlyFile() throws {
+        try put("mine.pem", "no key")
+        #expect(throws: GuardError.self) { try directory.loadOrCreate() }
+        #expect(throws: GuardError.self) { try directory.rotate(immediately: true) }
+        #expect(try folder.files() == ["mine.pem"])
+    }
+
+    @Test("A gateway obeys a retirement although another file can't be read, keeps that key, and says so")
+    func retiredBeside() async throws {
+        let fixture = try await Fixture()
+        let guardian = fixture.subject
+        let first = try await fixture.login()
+        let next = try guardian.keyDirectory.rotate(immediately: true)
+        fixture.clock.advance(10)
+        try await guardian.reload()
+        let second = try await guardian.openFamily(for: fixture.account("bob@example.com"))
+        let file = "\(fixture.folder.path)/\(next.entry.file)"
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        _ = try guardian.keyDirectory.retire(keyID: first.principal.keyThumbprint)
+        await #expect(throws: GuardError.self) { try await guardian.reload() }
+        #expect(fixture.judge(first.accessToken).fault == .invalid("key_unknown"))
+        #expect(fixture.judge(second.accessToken).isGood)
+        #expect(fixture.reasons(.keysRefused) == ["keyPermissions"])
+    }
+
     @Test("The JWKS holds no private member")
     func jwksIsPublic() throws {
         _ = try directory.loadOrCreate()

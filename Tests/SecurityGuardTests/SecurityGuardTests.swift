@@ -37,7 +37,7 @@ struct SecurityGuardTests {
         let watch = fixture.subject.watch
         _ = try fixture.subject.keyDirectory.rotate()
         #expect(watch.isDue())
-        #expect(try watch.reload())
+        #expect(try watch.reload().isNew)
         #expect(!watch.isDue())
         fixture.clock.advance(KeySchedule.lead)
         #expect(watch.isDue())
@@ -51,7 +51,7 @@ struct SecurityGuardTests {
         #expect(throws: GuardError.self) { try watch.reload() }
         try index.write(to: URL(fileURLWithPath: path))
         #expect(watch.isDue())
-        #expect(try watch.reload())
+        #expect(try watch.reload().isNew)
     }
 
     @Test("A node of a shared store without any of its keys does not start, and makes none")

@@ -57,6 +57,26 @@ struct TokenExchangeTests {
         }
     }
 
+    @Test(
+        "Disabling ends exchanged tokens whatever the clock they were made by; enabled again, the next is good at once")
+    func enabledAgain() async throws {
+        let first = try await exchange(subjectToken())
+        let userID = first.principal.subject
+        // By a node whose clock is behind.
+        let behind = fixture.clock.value - 20_000
+        #expect(try await fixture.state.disable(userID: userID, at: behind, revokedUntil: behind + 900_000))
+        #expect(fixture.judge(first.accessToken).fault == .invalid("revoked"))
+        #expect(try await fixture.subject.accounts.enable(userID: userID))
+        let second = try await exchange(subjectToken())
+        #expect(fixture.judge(second.accessToken).isGood)
+        // And by one whose clock is ahead.
+        let ahead = fixture.clock.value + 20_000
+        #expect(try await fixture.state.disable(userID: userID, at: ahead, revokedUntil: ahead + 900_000))
+        #expect(fixture.judge(second.accessToken).fault == .invalid("revoked"))
+        #expect(try await fixture.subject.accounts.enable(userID: userID))
+        #expect(fixture.judge(try await exchange(subjectToken()).accessToken).isGood)
+    }
+
     @Test("Scopes are those that the map knows, and lifetime no longer than the subject token's")
     func neverWider() async throws {
         let token = try await exchange(subjectToken())

@@ -11,7 +11,10 @@ struct ChangeTextTests {
             .familyRefreshed(id: "f|x|", tokenExpiresAt: .max),
             .familyRefreshed(id: "f|x|", tokenExpiresAt: 7, key: "thumb"),
             .revoked(Revocation(kind: .subject, id: "", issuedUntil: .max, expiresAt: .min)),
-            .account(userID: "usr"), .events(sessionID: "s|1", lastSeq: 9), .reset,
+            .revoked(
+                Revocation(kind: .subject, id: "usr|x", issuedUntil: 5, accountVersion: 7, expiresAt: 9)),
+            .tokenReach(TokenReach(lifetime: 900_000, clockSkew: 0)), .account(userID: "usr"),
+            .events(sessionID: "s|1", lastSeq: 9), .reset,
         ])
     func roundTrip(_ change: Change) {
         #expect(Change(text: change.text) == change)

@@ -71,6 +71,42 @@ struct ExecutionConformanceTests {
         }
     }
 
+    @Test(
+        "Of outcomes only so many bytes are kept; the oldest go, but that they ran is kept",
+        arguments: Backend.available)
+    func outcomeBytes(_ backend: Backend) async throws {
+        try await backend.withStore { store in
+            // Two bytes a character: what counts is what it takes.
+            let large = String(repeating: "\u{E9}", count: 1 << 20)
+            func run(_ index: Int, session: String = "ses_a") async throws -> EventRecord {
+                _ = try await store.begin(execution: Sample.execution("c\(index)", session: session))
+                return try await store.finish(sessionID: session, intentID: "c\(index)", at: Sample.now) {
+                    "\($0)\(large)"
+                }
+            }
+            _ = try await run(1, session: "ses_b")
+            var kept: [Int] = []
+            for index in 1...20 {
+                #expect(try await run(index).seq == Int64(index))
+                kept = []
+                for earlier in 1...index {
+                    let execution = try await store.execution(sessionID: "ses_a", intentID: "c\(earlier)")
+                    #expect(execution?.seq == Int64(earlier))
+                    if execution?.outcome != nil { kept.append(earlier) }
+                }
+                #expect(kept.count * 2 << 20 <= SQLSurface.keptOutcomeBytes && kept.last == index)
+                let bounds = try await store.eventBounds(sessionID: "ses_a")
+                #expect(bounds == (Int64(kept.first ?? 0), Int64(index)))
+            }
+            #expect(kept.count > 4 && kept.first != 1)
+            // A finished one stays so, and another session keeps its own.
+            let again = try await store.finish(sessionID: "ses_a", intentID: "c1", at: Sample.now) { "again \($0)" }
+            #expect(again.seq == 1 && again.payload == "again 1")
+            #expect(try await store.execution(sessionID: "ses_a", intentID: "c1")?.outcome == nil)
+            #expect(try await store.eventBounds(sessionID: "ses_b") == (1, 1))
+        }
+    }
+
     @Test("Executions of nodes that no longer live are found", arguments: Backend.available)
     func interrupted(_ backend: Backend) async throws {
         try await backend.withStore { store in

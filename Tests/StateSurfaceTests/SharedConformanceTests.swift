@@ -77,7 +77,10 @@ struct SharedConformanceTests {
             #expect(
                 try await store.put(
                     ticket: self.ticket(5, expiresAt: Sample.now + 60_000), limit: 2, now: Sample.now + 30_000))
-            _ = try await store.expireSessions(now: Sample.now + 30_000, limit: 10)
+            // Another node's clock may be a minute behind.
+            _ = try await store.expireSessions(now: Sample.now + 89_999, limit: 10)
+            #expect(try await store.ticket(hash: Sample.hash(1)) == self.ticket(1))
+            _ = try await store.expireSessions(now: Sample.now + 90_000, limit: 10)
             #expect(try await store.take(ticketHash: Sample.hash(1)) == nil)
             #expect(try await store.take(ticketHash: Sample.hash(5)) != nil)
         }

@@ -22,6 +22,10 @@ package struct APIServices: Sendable {
     /// Returns when everything that a change made here has ended is closed: awaited before the answer leaves, so that
     /// nothing from before a login outlives it.
     package var leasesSettled: @Sendable () async -> Void = {}
+    /// Closes what hangs on a session here, for somebody who has proved to be entitled to end it: sockets need not wait
+    /// for the store to have written that down. Where it then fails, they are closed and the session lives on; whoever
+    /// asked is told so and may ask again.
+    package var sessionEnding: @Sendable (_ sessionID: String) -> Void = { _ in }
     /// Writes a refusal, with its reason, to the audit log.
     package var refused: @Sendable (_ problem: Problem, _ requestID: String) -> Void = { _, _ in }
 

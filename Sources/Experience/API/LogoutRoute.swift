@@ -54,7 +54,7 @@ enum LogoutRoute {
 
     private static func endFamily(_ call: APICall, ofRefreshToken token: String) async throws -> Bool {
         guard let family = try await call.services.securityGuard.family(ofRefreshToken: token) else { return false }
-        try await SessionEnding(call.services).endFamily(family.id)
+        try await SessionEnding(call.services).logOut(ofFamily: family.id)
         return true
     }
 

@@ -19,6 +19,7 @@ struct SessionEnding: Sendable {
     ///
     /// The family goes first, with everything of it in one transaction: a crash in between leaves nothing half alive.
     func end(_ session: SessionSnapshot, proof: SessionProof) async throws {
+        services.sessionEnding(session.id)
         if let familyID = session.familyID, try await isHome(session.id, of: familyID) {
             try await endFamily(familyID)
         }
@@ -27,6 +28,7 @@ struct SessionEnding: Sendable {
 
     /// Logout by a session's secret: the session, and its family wherever that is at home.
     func logOut(_ session: SessionSnapshot, proof: SessionProof) async throws {
+        services.sessionEnding(session.id)
         if let familyID = session.familyID { try await endFamily(familyID) }
         _ = try await services.runtime.end(id: session.id, proof: proof)
     }
@@ -36,6 +38,12 @@ struct SessionEnding: Sendable {
         guard let familyID = principal.familyID else {
             return try await services.securityGuard.revoke(token: principal)
         }
+        try await logOut(ofFamily: familyID)
+    }
+
+    /// Logout by something of a family: it ends with its home and guests. The sockets of its home are told first.
+    func logOut(ofFamily familyID: String) async throws {
+        if let home = try await services.securityGuard.familyBinding(familyID) { services.sessionEnding(home) }
         try await endFamily(familyID)
     }
 

@@ -13,8 +13,11 @@ struct IdentityMaker {
     func identity(of admitted: Admitted, route: Route, isRuntime: Bool, now: Int64) throws -> ByteBuffer {
         guard admitted.principal != nil || admitted.permit != nil else { return ByteBuffer() }
         let session = isRuntime ? admitted.permit?.sessionID : nil
+        // Read before signing: what is signed while the keys change is then not found again.
+        let keys = services.securityGuard.keyGeneration
         if let principal = admitted.principal,
-            let kept = loop.identities.fields(of: principal, session: session, route: route.index, now: now)
+            let kept = loop.identities.fields(
+                of: principal, session: session, route: route.index, now: now, generation: keys)
         {
             return kept
         }
@@ -27,11 +30,12 @@ struct IdentityMaker {
         let key = AssertionCache.Key(
             tenant: identity.tenant, user: identity.user, client: admitted.principal?.clientID, scope: identity.scope,
             session: identity.session, route: route.index)
-        if let kept = loop.assertions.fields(for: key, now: now) {
+        if let kept = loop.assertions.fields(for: key, now: now, generation: keys) {
             // Only a caller that comes again is worth a place.
             if let principal = admitted.principal {
                 loop.identities.keep(
-                    kept.fields, of: principal, session: session, route: route.index, until: kept.until)
+                    kept.fields, of: principal, session: session, route: route.index, until: kept.until,
+                    generation: keys)
             }
             return kept.fields
         }
@@ -40,7 +44,7 @@ struct IdentityMaker {
             owner: (identity.tenant, identity.user), sessionID: identity.session)
         identity.assertion = made
         let fields = identity.written()
-        loop.assertions.keep(fields, for: key, now: now, generation: services.securityGuard.keyGeneration)
+        loop.assertions.keep(fields, for: key, now: now, generation: keys)
         return fields
     }
 }
@@ -77,8 +81,11 @@ final class AssertionCache {
     /// Some 800 bytes for each of the callers that come within half a minute.
     init(capacity: Int = 32_768) { half = max(1, capacity / 2) }
 
-    func fields(for key: Key, now: Int64) -> Entry? {
-        guard let entry = young[key] ?? old[key], now < entry.until, entry.until - now <= Self.freshness else {
+    /// What was signed before the keys changed is not found: one of them may be out of service.
+    func fields(for key: Key, now: Int64, generation: UInt64) -> Entry? {
+        guard generation == self.generation, let entry = young[key] ?? old[key], now < entry.until,
+            entry.until - now <= Self.freshness
+        else {
             return nil
         }
         return entry
@@ -113,17 +120,26 @@ final class IdentityCache {
     }
 
     private var entries: [Key: Entry] = [:]
+    private var generation: UInt64 = 0
     private static let capacity = 4096
 
-    func fields(of principal: Principal, session: String?, route: Int, now: Int64) -> ByteBuffer? {
-        guard let entry = entries[Key(principal: ObjectIdentifier(principal), route: route)], now < entry.until,
+    func fields(
+        of principal: Principal, session: String?, route: Int, now: Int64, generation: UInt64
+    ) -> ByteBuffer? {
+        guard generation == self.generation,
+            let entry = entries[Key(principal: ObjectIdentifier(principal), route: route)], now < entry.until,
             entry.until - now <= AssertionCache.freshness, entry.session == session
         else { return nil }
         return entry.fields
     }
 
-    func keep(_ fields: ByteBuffer, of principal: Principal, session: String?, route: Int, until: Int64) {
-        if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
+    func keep(
+        _ fields: ByteBuffer, of principal: Principal, session: String?, route: Int, until: Int64, generation: UInt64
+    ) {
+        if generation != self.generation || entries.count >= Self.capacity {
+            self.generation = generation
+            entries.removeAll(keepingCapacity: true)
+        }
         entries[Key(principal: ObjectIdentifier(principal), route: route)] = Entry(
             principal: principal, session: session, fields: fields, until: until)
     }

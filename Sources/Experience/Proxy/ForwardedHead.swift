@@ -188,14 +188,14 @@ enum ASCII {
 
 /// W3C trace context, as far as a gateway that starts or passes a trace needs it.
 enum TraceContext {
-    /// A `traceparent` value of version 00 for a sampled trace.
+    /// A `traceparent` value of version 00 for a trace that nobody records, and that says so.
     static func write(_ high: UInt64, _ low: UInt64, span: UInt64, to buffer: inout ByteBuffer) {
         buffer.writeStaticString("00-")
         writeHex(high, to: &buffer)
         writeHex(low | 1, to: &buffer)
         buffer.writeStaticString("-")
         writeHex(span | 1, to: &buffer)
-        buffer.writeStaticString("-01")
+        buffer.writeStaticString("-00")
     }
 
     /// Whether a client's value has the form of version 00, with a trace id and a parent id that are not all zeros.

@@ -137,8 +137,8 @@ final class LeaseTable {
         end(byFamily[familyID], .tokenRevoked) { _ in true }
     }
 
-    func subjectRevoked(_ subject: String, issuedUntil: Int64) {
-        end(bySubject[subject], .tokenRevoked) { $0.tokenIssuedAt <= issuedUntil }
+    func subjectRevoked(_ subject: String, _ cut: SubjectCut) {
+        end(bySubject[subject], .tokenRevoked) { cut.ends(issuedAt: $0.tokenIssuedAt, familyID: $0.familyID) }
     }
 
     /// A token of the family was refreshed: what an older token of it admitted lives on until the new expiry, and

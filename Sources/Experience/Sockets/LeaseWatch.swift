@@ -34,6 +34,13 @@ final class LeaseWatch: Sendable {
         self.subscription.withLock { $0 = subscription }
     }
 
+    /// A session is about to end: what hangs on it here is told before the store has heard of it. What is let in
+    /// meanwhile hears the store's own word.
+    func sessionEnding(_ id: String) {
+        guard held.contains(id) else { return }
+        loops.onEach { $0.leases.sessionEnded(id) }
+    }
+
     func stop() { subscription.withLock { $0?.cancel() } }
 
     private func heard(_ change: Change) {
@@ -53,7 +60,7 @@ final class LeaseWatch: Sendable {
         case .familyRefreshed(let id, let tokenExpiresAt, let key):
             refreshed(id, tokenExpiresAt, key: key.map { KeyNumber(thumbprint: $0) })
         case .reset: scheduleCheck()
-        case .account, .events: break
+        case .account, .tokenReach, .events: break
         }
     }
 
@@ -62,7 +69,8 @@ final class LeaseWatch: Sendable {
         case .token: loops.onEach { $0.leases.tokenRevoked(revocation.id) }
         case .family: loops.onEach { $0.leases.familyRevoked(revocation.id) }
         case .subject:
-            loops.onEach { $0.leases.subjectRevoked(revocation.id, issuedUntil: revocation.issuedUntil) }
+            let cut = SubjectCut(issuedUntil: revocation.issuedUntil, accountVersion: revocation.accountVersion)
+            loops.onEach { $0.leases.subjectRevoked(revocation.id, cut) }
         }
     }
 

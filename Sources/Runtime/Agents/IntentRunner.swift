@@ -129,7 +129,13 @@ final class IntentRunner: Sendable {
     }
 
     private static func event(_ execution: ExecutionRecord) -> EventRecord? {
-        guard let seq = execution.seq, let outcome = execution.outcome else { return nil }
-        return EventRecord(sessionID: execution.sessionID, seq: seq, payload: outcome)
+        guard let seq = execution.seq else { return nil }
+        let payload =
+            execution.outcome
+            ?? AgentProtocol.event(
+                seq: seq, intentID: execution.intentID,
+                outcome: .failure(
+                    code: "outcome_dropped", message: "The intent has run. Its outcome is no longer kept."))
+        return EventRecord(sessionID: execution.sessionID, seq: seq, payload: payload)
     }
 }

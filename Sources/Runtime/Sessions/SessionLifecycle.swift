@@ -84,7 +84,8 @@ struct SessionLifecycle: Sendable {
     // MARK: Claims
 
     private func upgrade(_ record: SessionRecord, _ claim: SessionClaim, now: Milliseconds) -> SessionAction {
-        let presented = Presented(claim.presentedHash, for: record, within: self.policy.repeatWindow, now: now)
+        let presented = Presented(
+            claim.presentedHash, for: record, within: self.policy.repeatWindow + self.policy.clockSkew, now: now)
         if let refusal = self.refusal(of: claim, presented, on: record, now: now) { return refusal }
         var next = record
         do {
@@ -104,7 +105,8 @@ struct SessionLifecycle: Sendable {
     }
 
     private func resume(_ record: SessionRecord, _ claim: SessionClaim, now: Milliseconds) -> SessionAction {
-        let presented = Presented(claim.presentedHash, for: record, within: self.policy.repeatWindow, now: now)
+        let presented = Presented(
+            claim.presentedHash, for: record, within: self.policy.repeatWindow + self.policy.clockSkew, now: now)
         if let refusal = self.refusal(of: claim, presented, on: record, now: now) { return refusal }
         guard record.state == .authenticated else { return .refuse(.conflict) }
         var next = record
@@ -128,7 +130,8 @@ struct SessionLifecycle: Sendable {
 
     /// Whether this is the secret before the current one, still good for repeating what replaced it.
     func repeats(_ record: SessionRecord, secretHash: [UInt8], now: Milliseconds) -> Bool {
-        let presented = Presented(secretHash, for: record, within: self.policy.repeatWindow, now: now)
+        let presented = Presented(
+            secretHash, for: record, within: self.policy.repeatWindow + self.policy.clockSkew, now: now)
         return presented == .previous && !Self.isPast(record, now)
     }
 
@@ -186,7 +189,7 @@ private enum Presented: Sendable, Equatable {
             self = .current
         } else if record.state == .authenticated, let previous = record.previousSecretHash,
             let until = record.previousSecretUntil, now < until,
-            // A clock that was set back must not stretch the window.
+            // A clock that was set back must not stretch the window, by more than nodes' clocks may differ.
             SessionLifecycle.saturating(now, plus: window) >= until,
             ConstantTime.equal(previous, hash)
         {

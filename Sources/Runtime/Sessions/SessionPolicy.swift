@@ -12,11 +12,13 @@ package struct SessionPolicy: Sendable, Equatable {
     package var repeatWindow: Milliseconds
     /// How many live sessions a user may have.
     package var perUser: Int
+    /// By how much the clocks of nodes may differ.
+    package var clockSkew: Milliseconds
 
     package init(
         anonymousIdle: Milliseconds = 30 * 60_000, anonymousLifetime: Milliseconds = 24 * 3_600_000,
         idle: Milliseconds = 12 * 3_600_000, lifetime: Milliseconds = 30 * 86_400_000, metadataLimit: Int = 1_024,
-        repeatWindow: Milliseconds = 10_000, perUser: Int = 1_000
+        repeatWindow: Milliseconds = 10_000, perUser: Int = 1_000, clockSkew: Milliseconds = 30_000
     ) {
         self.anonymousIdle = anonymousIdle
         self.anonymousLifetime = anonymousLifetime
@@ -25,6 +27,7 @@ package struct SessionPolicy: Sendable, Equatable {
         self.metadataLimit = metadataLimit
         self.repeatWindow = repeatWindow
         self.perUser = perUser
+        self.clockSkew = clockSkew
     }
 
     /// How often uses must be written down so that no session in use looks idle to another node.

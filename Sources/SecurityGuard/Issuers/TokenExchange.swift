@@ -33,8 +33,8 @@ struct TokenExchange: Sendable {
         let issued = try tokens.issue(
             TokenIssuer.Request(
                 tenantID: account.tenantID, subject: account.userID,
-                clientID: request.client?.clientID ?? firstPartyClientID, scope: scope, familyID: RandomID.make(),
-                notAfter: end),
+                clientID: request.client?.clientID ?? firstPartyClientID, scope: scope,
+                familyID: FamilyID.make(accountVersion: account.version), notAfter: end),
             now: now)
         do {
             try await state.insert(

@@ -13,7 +13,7 @@ extension KeyDirectory {
     }
 
     package func list() throws(GuardError) -> [Listing] {
-        let schedule = try schedule()
+        let schedule = try lenientSchedule().schedule
         let names = try PrivateFiles.names(in: path) ?? []
         return schedule.plan(at: clock()).keys.map { key in
             Listing(
@@ -93,7 +93,8 @@ extension KeyDirectory {
         try PrivateFiles.makeDirectory(path)
         return try PrivateFiles.locked(path) { () throws(GuardError) -> Listing in
             let now = clock()
-            var schedule = try schedule()
+            // A stray file that can't be used must not keep a key in service.
+            var schedule = try lenientSchedule().schedule
             let keyID = try body(&schedule, now)
             try write(schedule)
             guard let key = schedule.plan(at: now).keys.first(where: { sameBytes($0.entry.keyID, keyID) }) else {

@@ -10,6 +10,8 @@ package struct KeyDirectory: Sendable {
     package let algorithm: SignatureAlgorithm
     /// See ``TokenPolicy/tokenReach``.
     package let tokenReach: Int64
+    /// The same for the tokens of all nodes, where that is known.
+    private var fleetReach: @Sendable () -> Int64 = { 0 }
     /// Opens encrypted files, and closes new ones. Files in the clear are read with it too.
     package let passphrase: KeyPassphrase?
     let clock: @Sendable () -> Int64
@@ -33,18 +35,40 @@ package struct KeyDirectory: Sendable {
             clock: clock)
     }
 
+    /// The same directory, whose keys are needed for as long as tokens of this reach are good.
+    func reaching(_ fleetReach: @escaping @Sendable () -> Int64) -> KeyDirectory {
+        var directory = self
+        directory.fleetReach = fleetReach
+        return directory
+    }
+
     /// The keys in use and the plan that says what for.
     package struct Contents: Sendable {
         package let plan: KeySchedule.Plan
         /// Those of every entry that is not retired.
         let keys: [(entry: KeyEntry, key: SigningKey)]
+        /// What is wrong with files that it goes on without.
+        var faults: [GuardError] = []
     }
 
-    /// Reads the directory. nil when it holds no key at all.
+    /// Reads the directory. nil when it holds no key at all. A file that can't be used is a fault of the whole.
     package func load() throws(GuardError) -> Contents? {
         let schedule = try schedule()
         return schedule.entries.isEmpty ? nil : try contents(of: schedule)
     }
+
+    /// Reads the directory anew for somebody who has these keys. A file that can't be used leaves its key as it was, or
+    /// out: it must not keep another key from being retired.
+    func load(keeping known: [SigningKey]) throws(GuardError) -> Contents? {
+        let (schedule, faults) = try lenientSchedule()
+        if schedule.entries.isEmpty { return nil }
+        var contents = try contents(of: schedule, keeping: known)
+        contents.faults += faults
+        return contents
+    }
+
+    /// What is wrong with key files that the index does not name, and that are left out because of it.
+    package func strayFaults() throws(GuardError) -> [GuardError] { try lenientSchedule().faults }
 
     /// Reads the directory; makes the first key when there is none. Any number of processes may do so at once.
     package func loadOrCreate() throws(GuardError) -> Contents {
@@ -71,6 +95,13 @@ package struct KeyDirectory: Sendable {
 
     /// The index's entries and those of the PEM files that it does not know.
     func schedule() throws(GuardError) -> KeySchedule {
+        let (schedule, faults) = try lenientSchedule()
+        if let fault = faults.first { throw fault }
+        return schedule
+    }
+
+    /// The same without the files that can't be used, where the index names other keys: for whoever changes those.
+    func lenientSchedule() throws(GuardError) -> (schedule: KeySchedule, faults: [GuardError]) {
         let names = try PrivateFiles.names(in: path) ?? []
         var entries: [KeyEntry] = []
         if names.contains(KeyIndex.fileName) {
@@ -78,36 +109,58 @@ package struct KeyDirectory: Sendable {
             let bytes = try PrivateFiles.read(file, limit: KeyIndex.maximumBytes, ownerOnly: false)
             entries = try KeyIndex.parse(bytes, path: file)
         }
+        let isIndexed = !entries.isEmpty
+        var faults: [GuardError] = []
         for name in names where Self.isKeyFile(name) && !entries.contains(where: { sameBytes($0.file, name) }) {
-            let key = try read(file: name, algorithm: Self.algorithm(namedIn: name), keyID: nil)
+            let key: SigningKey
+            do throws(GuardError) {
+                key = try read(file: name, algorithm: Self.algorithm(namedIn: name), keyID: nil)
+            } catch {
+                // Without an index this may be the one key there is, in whose place none must be made.
+                guard isIndexed else { throw error }
+                faults.append(error)
+                continue
+            }
             let isFirst = !entries.contains { $0.firstUseAt != nil }
             entries.append(
                 KeyEntry(
                     keyID: key.keyID, file: name, algorithm: key.algorithm, publishedAt: clock(),
                     firstUseAt: isFirst ? 0 : nil))
         }
-        return KeySchedule(entries: entries, tokenReach: tokenReach)
+        return (KeySchedule(entries: entries, tokenReach: max(tokenReach, fleetReach())), faults)
     }
 
-    private func contents(of schedule: KeySchedule) throws(GuardError) -> Contents {
+    private func contents(
+        of schedule: KeySchedule, keeping known: [SigningKey] = []
+    ) throws(GuardError) -> Contents {
         let plan = schedule.plan(at: clock())
         guard let active = plan.active else {
             throw GuardError(.keyState, "\(path) has no active key; make one: gatehouse keys generate --keys \(path)")
         }
         let present = try PrivateFiles.names(in: path) ?? []
         var keys: [(entry: KeyEntry, key: SigningKey)] = []
+        var faults: [GuardError] = []
         for planned in plan.keys where planned.state.verifies {
             let entry = planned.entry
             // A file that was removed takes its key out of service; only the one that signs is missed.
             if !present.contains(where: { sameBytes($0, entry.file) }), entry != active { continue }
-            let key = try read(file: entry.file, algorithm: entry.algorithm, keyID: entry.keyID)
+            let key: SigningKey
+            do throws(GuardError) {
+                key = try read(file: entry.file, algorithm: entry.algorithm, keyID: entry.keyID)
+            } catch {
+                let kept = known.first { sameBytes($0.keyID, entry.keyID) }
+                guard !known.isEmpty, kept != nil || entry != active else { throw error }
+                faults.append(error)
+                guard let kept else { continue }
+                key = kept
+            }
             if let twin = keys.first(where: { sameBytes($0.entry.keyID, entry.keyID) }) {
                 throw GuardError(
                     .keyFile, "\(path)/\(twin.entry.file) and \(path)/\(entry.file) have the same kid; remove one")
             }
             keys.append((entry, key))
         }
-        return Contents(plan: plan, keys: keys)
+        return Contents(plan: plan, keys: keys, faults: faults)
     }
 
     private func read(file: String, algorithm: SignatureAlgorithm?, keyID: String?) throws(GuardError) -> SigningKey {

@@ -8,6 +8,8 @@ package final class KeyRing: Sendable {
     /// Grows with every snapshot; equal generations mean equal keys.
     package let generation: UInt64
     package let signingKey: SigningKey
+    /// Every key of the ring, for a directory one of whose files can't be read any more.
+    let loaded: [SigningKey]
     /// Everything that verifies: active, next and retiring.
     package let verificationKeys: [VerificationKey]
     /// The body of `/.well-known/jwks.json`.
@@ -33,6 +35,7 @@ package final class KeyRing: Sendable {
         }
         self.generation = generation
         signingKey = signing.key
+        loaded = contents.keys.map(\.key)
         verificationKeys = contents.keys.map(\.key.verificationKey)
         jwks = Array(JWKSet.publicJSON(of: verificationKeys).utf8)
         etag = "\"\(Base64URL.encode(Digest.sha256(jwks).prefix(16)))\""

@@ -33,9 +33,9 @@ final class KeyWatch: Sendable {
     }
 
     /// Reads the directory; swaps the ring when the keys or their roles differ.
-    /// - Returns: whether they did.
-    func reload() throws(GuardError) -> Bool {
-        let result = seen.withLock { seen -> Result<Bool, GuardError> in
+    /// - Returns: whether they did, and what is wrong with a file that it was done without.
+    func reload() throws(GuardError) -> (isNew: Bool, fault: GuardError?) {
+        let result = seen.withLock { seen -> Result<(isNew: Bool, fault: GuardError?), GuardError> in
             // Taken first: a file that changes while it is read is read again.
             seen.stamp = directory.stamp()
             do throws(GuardError) {
@@ -48,14 +48,14 @@ final class KeyWatch: Sendable {
         return try result.get()
     }
 
-    private func replaceRing() throws(GuardError) -> Bool {
-        guard let contents = try directory.load() else {
+    private func replaceRing() throws(GuardError) -> (isNew: Bool, fault: GuardError?) {
+        guard let contents = try directory.load(keeping: keys.ring.loaded) else {
             throw GuardError(.keyState, "\(directory.path) holds no key any more; the last keys stay in use")
         }
         let old = keys.ring
         let new = try KeyRing(contents, generation: old.generation + 1, after: old)
-        if new.isEquivalent(to: old), new.changesAt == old.changesAt { return false }
+        if new.isEquivalent(to: old), new.changesAt == old.changesAt { return (false, contents.faults.first) }
         keys.install(new)
-        return true
+        return (true, contents.faults.first)
     }
 }

@@ -15,7 +15,8 @@ struct RefreshFamilies: Sendable {
         let now = clock()
         let token = RefreshToken.random()
         let family = FamilyRecord(
-            id: RandomID.make(), tenantID: account.tenantID, userID: account.userID, clientID: clientID,
+            id: FamilyID.make(accountVersion: account.version), tenantID: account.tenantID, userID: account.userID,
+            clientID: clientID,
             scope: account.scope, binding: binding, createdAt: now,
             absoluteExpiresAt: now + policy.refreshTokenLifetime, currentHash: token.hash)
         do {

@@ -1,23 +1,24 @@
 import StateSurface
 import Synchronization
 
-/// Keeps ``Revocations`` true: everything at the start, each change as it is told, everything again after a gap.
+/// Keeps ``Revocations`` and ``FleetReach`` true: everything at the start, each change as it is told, everything again after a gap.
 final class RevocationFeed: Sendable {
     private let revocations: Revocations
     private let state: any StateSurface
     private let clock: @Sendable () -> Int64
-    private let tokenReach: Int64
+    private let reach: FleetReach
     private let subscription = Mutex<Subscription?>(nil)
     /// Asked for and not yet done; `running` while a task works on it.
     private let reload = Mutex((wanted: false, running: false))
     /// When the feed had the gap that has not been made up for yet.
     private let gapSince = Mutex<ContinuousClock.Instant?>(nil)
 
-    init(_ revocations: Revocations, state: any StateSurface, tokenReach: Int64, clock: @escaping @Sendable () -> Int64)
-    {
+    init(
+        _ revocations: Revocations, state: any StateSurface, reach: FleetReach, clock: @escaping @Sendable () -> Int64
+    ) {
         self.revocations = revocations
         self.state = state
-        self.tokenReach = tokenReach
+        self.reach = reach
         self.clock = clock
     }
 
@@ -34,7 +35,8 @@ final class RevocationFeed: Sendable {
         switch change {
         case .revoked(let revocation): revocations.insert(revocation)
         case .familyEnded(let id):
-            revocations.insert(Revocation(kind: .family, id: id, expiresAt: clock() &+ tokenReach))
+            revocations.insert(Revocation(kind: .family, id: id, expiresAt: clock() &+ reach.tokenReach))
+        case .tokenReach(let told): reach.heard(told)
         case .reset: scheduleReload()
         case .session, .familyRefreshed, .account, .events: break
         }
@@ -45,6 +47,7 @@ final class RevocationFeed: Sendable {
 
     private func load() async throws {
         revocations.insert(contentsOf: try await state.revocations(now: clock()))
+        try await reach.load()
     }
 
     /// One task at a time; what was known stays in force meanwhile, and only the store's answer ends the attempts.

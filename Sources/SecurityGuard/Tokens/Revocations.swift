@@ -7,8 +7,8 @@ final class Revocations: Sendable {
     private struct Table {
         var tokens: [ByteName: Int64] = [:]
         var families: [ByteName: Int64] = [:]
-        /// By subject: tokens issued until then are dead, and when that may be forgotten.
-        var subjects: [ByteName: (issuedUntil: Int64, expiresAt: Int64)] = [:]
+        /// By subject: which of its tokens are dead, and when that may be forgotten.
+        var subjects: [ByteName: (cut: SubjectCut, expiresAt: Int64)] = [:]
     }
 
     /// Kept this much longer than needed, so that a clock that steps back revives nothing.
@@ -38,9 +38,10 @@ final class Revocations: Sendable {
         case .family: return extend(&table.families[name], revocation.expiresAt)
         case .subject:
             let known = table.subjects[name]
-            let until = max(known?.issuedUntil ?? .min, revocation.issuedUntil)
-            table.subjects[name] = (until, max(known?.expiresAt ?? .min, revocation.expiresAt))
-            return until != known?.issuedUntil
+            let told = SubjectCut(issuedUntil: revocation.issuedUntil, accountVersion: revocation.accountVersion)
+            let cut = known?.cut.joined(with: told) ?? told
+            table.subjects[name] = (cut, max(known?.expiresAt ?? .min, revocation.expiresAt))
+            return cut != known?.cut
         }
     }
 
@@ -61,7 +62,7 @@ final class Revocations: Sendable {
             if !table.families.isEmpty, let familyID, table.families[ByteName(familyID)] != nil { return true }
             if !table.tokens.isEmpty, let tokenID, table.tokens[ByteName(tokenID)] != nil { return true }
             if !table.subjects.isEmpty, let subject, let entry = table.subjects[ByteName(subject)] {
-                return issuedAt <= entry.issuedUntil
+                return entry.cut.ends(issuedAt: issuedAt, familyID: familyID)
             }
             return false
         }

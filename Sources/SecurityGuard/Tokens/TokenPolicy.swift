@@ -1,4 +1,5 @@
 import JOSE
+import StateSurface
 
 /// What the tokens made here say, and what is asked of them when they come back.
 package struct TokenPolicy: Sendable {
@@ -53,10 +54,14 @@ package struct TokenPolicy: Sendable {
         self.hashingQueue = hashingQueue
     }
 
-    /// How long after its issue an access token can still be accepted somewhere.
-    ///
+    /// How long after its issue an access token that is made under this policy can still be accepted somewhere.
+    /// Other nodes may make longer ones: see ``FleetReach``.
+    package var tokenReach: Int64 {
+        Self.tokenReach(of: TokenReach(lifetime: accessTokenLifetime, clockSkew: clockSkew))
+    }
+
     /// A minute is added for a token that was being made while its family ended, and for nodes whose clocks differ.
-    package var tokenReach: Int64 { accessTokenLifetime + clockSkew + 60_000 }
+    static func tokenReach(of reach: TokenReach) -> Int64 { reach.lifetime + reach.clockSkew + 60_000 }
 
     /// Throws the first rule that the policy breaks.
     package func check() throws(GuardError) {

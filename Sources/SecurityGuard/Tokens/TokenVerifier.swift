@@ -1,5 +1,6 @@
 import Encodings
 import JOSE
+import StateSurface
 
 /// Judges access tokens made here: parse, key, signature, rules, then the shape of every claim that is used.
 struct TokenVerifier: Sendable {
@@ -9,10 +10,12 @@ struct TokenVerifier: Sendable {
     let policy: TokenPolicy
     let keys: KeyRingHolder
     private let rules: ClaimsRules
+    private let reach: FleetReach
 
-    init(policy: TokenPolicy, keys: KeyRingHolder) {
+    init(policy: TokenPolicy, keys: KeyRingHolder, reach: FleetReach) {
         self.policy = policy
         self.keys = keys
+        self.reach = reach
         rules = ClaimsRules(
             issuer: policy.issuer, audience: policy.audience,
             types: [TokenType.accessToken, TokenType.accessTokenMediaType],
@@ -20,9 +23,14 @@ struct TokenVerifier: Sendable {
                 ClaimName.issuer, ClaimName.expiresAt, ClaimName.audience, ClaimName.subject, ClaimName.clientID,
                 ClaimName.issuedAt, ClaimName.tokenID, ClaimName.tenantID,
             ],
-            leeway: Double(policy.clockSkew) / 1000,
-            // A token's times are whole seconds.
-            maximumLifetime: (Double(policy.accessTokenLifetime) / 1000).rounded(.up))
+            leeway: Double(policy.clockSkew) / 1000)
+    }
+
+    /// A token lives no longer than some node makes them, and its times are whole seconds.
+    private var currentRules: ClaimsRules {
+        var rules = rules
+        rules.maximumLifetime = (Double(reach.reach.lifetime) / 1000).rounded(.up)
+        return rules
     }
 
     enum Verdict {
@@ -41,7 +49,7 @@ struct TokenVerifier: Sendable {
             return .refused(.invalid(error.reason.rawValue))
         }
         guard let key = key(for: token) else { return .refused(.invalid("key_unknown")) }
-        switch token.verify(with: key, rules: rules, now: Double(now) / 1000) {
+        switch token.verify(with: key, rules: currentRules, now: Double(now) / 1000) {
         case .success(let verified):
             return principal(verified.claims, key).map(Verdict.good) ?? .refused(.invalid("claims_malformed"))
         case .failure(let refusal) where refusal.reason == .expired:

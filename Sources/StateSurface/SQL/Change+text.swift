@@ -6,9 +6,13 @@ extension Change {
         case .familyEnded(let id): "f|\(id)"
         case .familyRefreshed(let id, let tokenExpiresAt, nil): "g|\(tokenExpiresAt)|\(id)"
         case .familyRefreshed(let id, let tokenExpiresAt, let key?): "k|\(tokenExpiresAt)|\(key)|\(id)"
+        case .revoked(let revocation) where revocation.accountVersion != nil:
+            "v|\(revocation.kind.rawValue)|\(revocation.issuedUntil)|\(revocation.accountVersion ?? 0)|"
+                + "\(revocation.expiresAt)|\(revocation.id)"
         case .revoked(let revocation):
             "r|\(revocation.kind.rawValue)|\(revocation.issuedUntil)|\(revocation.expiresAt)|\(revocation.id)"
         case .account(let userID): "a|\(userID)"
+        case .tokenReach(let reach): "t|\(reach.lifetime)|\(reach.clockSkew)"
         case .events(let sessionID, let lastSeq): "e|\(lastSeq)|\(sessionID)"
         case .reset: "x|"
         }
@@ -44,6 +48,17 @@ extension Change {
             else { return nil }
             return .revoked(
                 Revocation(kind: kind, id: String(part[4]), issuedUntil: issuedUntil, expiresAt: expiresAt))
+        case "v|":
+            guard let part = fields(5), let kind = Revocation.Kind(rawValue: String(part[1])),
+                let issuedUntil = Int64(part[2]), let version = Int64(part[3]), let expiresAt = Int64(part[4])
+            else { return nil }
+            return .revoked(
+                Revocation(
+                    kind: kind, id: String(part[5]), issuedUntil: issuedUntil, accountVersion: version,
+                    expiresAt: expiresAt))
+        case "t|":
+            guard let part = fields(2), let lifetime = Int64(part[1]), let skew = Int64(part[2]) else { return nil }
+            return .tokenReach(TokenReach(lifetime: lifetime, clockSkew: skew))
         case "a|":
             return .account(userID: String(text.dropFirst(2)))
         case "e|":

@@ -12,6 +12,11 @@ enum SQLDialect: Sendable {
     /// A statement that keeps others from changing a table until the transaction is over, where one is needed.
     func lock(table: String) -> String? { self == .postgres ? "LOCK TABLE \(table) IN EXCLUSIVE MODE" : nil }
 
+    /// How many bytes a text takes.
+    func size(of column: String) -> String {
+        self == .postgres ? "OCTET_LENGTH(\(column))" : "LENGTH(CAST(\(column) AS BLOB))"
+    }
+
     /// The schema is written with SQLite's type names.
     func schema(_ sql: String) -> String {
         switch self {

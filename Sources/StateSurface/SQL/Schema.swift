@@ -1,7 +1,7 @@
 /// The tables, written once for both databases, and the steps from one version of them to the next.
 enum Schema {
     /// Each entry brings the store one version further. Never edit one that was released: append.
-    private static let steps: [[String]] = [first, tickets, judgedAccounts]
+    private static let steps: [[String]] = [first, tickets, judgedAccounts, fleet]
 
     /// Brings the store to this version's schema. Call it inside a transaction that excludes other migrators.
     static func migrate(_ transaction: any SQLTransaction) throws {
@@ -46,6 +46,23 @@ enum Schema {
         WHERE user_id IS NOT NULL AND state IN ('anonymous', 'authenticated')
         """,
         "CREATE INDEX families_by_client ON families (client_id) WHERE client_id <> 'gatehouse'",
+    ]
+
+    /// What one node cannot know of the others: how far their tokens reach, by whose clock a ticket expires, which
+    /// version of an account a revocation leaves standing; and how much a session's outcomes take.
+    private static let fleet = [
+        """
+        CREATE TABLE token_reach (lifetime INTEGER NOT NULL, clock_skew INTEGER NOT NULL,
+        good_until INTEGER NOT NULL, PRIMARY KEY (lifetime, clock_skew))
+        """,
+        "ALTER TABLE revocations ADD COLUMN account_version INTEGER",
+        "ALTER TABLE tickets ADD COLUMN node_id TEXT",
+        "ALTER TABLE streams ADD COLUMN outcome_bytes INTEGER NOT NULL DEFAULT 0",
+        """
+        UPDATE streams SET outcome_bytes = (SELECT COALESCE(SUM(LENGTH(executions.outcome)), 0) FROM executions
+        WHERE executions.session_id = streams.session_id)
+        """,
+        "CREATE INDEX executions_kept ON executions (session_id, seq) WHERE outcome IS NOT NULL",
     ]
 
     private static let sessions = [

@@ -48,17 +48,19 @@ extension SQLSurface {
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
         try await write { transaction in
             // The account first: whoever opens a family or a session for it waits on this row, or is waited for.
-            let changed = try transaction.execute(
+            var changed = try transaction.row(
                 """
                 UPDATE accounts SET disabled = 1, credential_epoch = credential_epoch + 1, version = version + 1
-                WHERE user_id = ?1
+                WHERE user_id = ?1 RETURNING version
                 """, [.text(userID)])
-            guard changed == 1 else { return false }
-            _ = try Self.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil, transaction) { _ in
-                try Self.endSessions(userID: userID, at: at, transaction)
-            }
+            guard let version = try changed?.integer() else { return false }
+            // A family that began before families named the account's version is found by its name alone.
+            _ = try Self.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil, transaction)
+            _ = try Self.endSessions(userID: userID, at: at, transaction)
             try Self.revoke(
-                Revocation(kind: .subject, id: userID, issuedUntil: at, expiresAt: revokedUntil), transaction)
+                Revocation(
+                    kind: .subject, id: userID, issuedUntil: at, accountVersion: version, expiresAt: revokedUntil),
+                transaction)
             try transaction.record(.account(userID: userID))
             return true
         }
@@ -121,8 +123,9 @@ extension SQLSurface {
                 try families.flatMap { try Self.endSessions(familyID: $0, at: at, transaction) }
                     + Self.endSessions(userID: clientID, at: at, transaction)
             }
+            // For good, so no clock has a say: a token that is just being made is dead as well.
             try Self.revoke(
-                Revocation(kind: .subject, id: clientID, issuedUntil: at, expiresAt: revokedUntil), transaction)
+                Revocation(kind: .subject, id: clientID, issuedUntil: .max, expiresAt: revokedUntil), transaction)
             return true
         }
     }

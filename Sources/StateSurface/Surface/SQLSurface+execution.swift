@@ -1,6 +1,9 @@
 extension SQLSurface {
     /// How many events of a session's stream are kept for replay.
     static let keptEvents: Int64 = 1000
+    /// How many bytes of outcomes are kept of a session, and so of its events. Beyond it the oldest go until three
+    /// quarters are left; that their intents have run is kept.
+    static let keptOutcomeBytes: Int64 = 16 << 20
 
     private static let executionSQL = """
         SELECT \(ExecutionRecord.columns) FROM executions WHERE session_id = ?1 AND intent_id = ?2
@@ -32,11 +35,14 @@ extension SQLSurface {
                 throw StateSurfaceError(.failed, "an execution finished that never began")
             }
             let execution = try ExecutionRecord(row: row)
-            if let seq = execution.seq, let outcome = execution.outcome {
-                return EventRecord(sessionID: sessionID, seq: seq, payload: outcome)
+            if let seq = execution.seq {
+                return EventRecord(sessionID: sessionID, seq: seq, payload: execution.outcome ?? payload(seq))
             }
-            let seq = try Self.nextNumber(of: sessionID, transaction)
+            let (seq, kept) = try Self.nextNumber(of: sessionID, transaction)
             let event = EventRecord(sessionID: sessionID, seq: seq, payload: payload(seq))
+            let size = kept + Int64(event.payload.utf8.count)
+            try transaction.post(
+                "UPDATE streams SET outcome_bytes = ?2 WHERE session_id = ?1", [.text(sessionID), .integer(size)])
             try transaction.post(
                 "UPDATE executions SET seq = ?3, outcome = ?4 WHERE session_id = ?1 AND intent_id = ?2",
                 key + [.integer(seq), .text(event.payload)])
@@ -48,20 +54,48 @@ extension SQLSurface {
                     "DELETE FROM events WHERE session_id = ?1 AND seq <= ?2",
                     [.text(sessionID), .integer(seq - Self.keptEvents)])
             }
+            if size > Self.keptOutcomeBytes { try Self.dropOutcomes(of: sessionID, transaction) }
             try transaction.record(.events(sessionID: sessionID, lastSeq: seq))
             return event
         }
     }
 
+    /// Drops the oldest outcomes and their events.
+    private static func dropOutcomes(of sessionID: String, _ transaction: any SQLTransaction) throws {
+        let size = transaction.dialect.size(of: "outcome")
+        let id = SQLValue.text(sessionID)
+        var row = try transaction.row(
+            """
+            SELECT MAX(seq) FROM (SELECT seq, SUM(\(size)) OVER (ORDER BY seq DESC) AS total FROM executions
+            WHERE session_id = ?1 AND outcome IS NOT NULL) AS sums WHERE total > ?2
+            """, [id, .integer(keptOutcomeBytes / 4 * 3)])
+        guard let last = try row?.optionalInteger() else { return }
+        _ = try transaction.execute(
+            "UPDATE executions SET outcome = NULL WHERE session_id = ?1 AND seq <= ?2 AND outcome IS NOT NULL",
+            [id, .integer(last)])
+        _ = try transaction.execute(
+            "DELETE FROM events WHERE session_id = ?1 AND seq <= ?2", [id, .integer(last)])
+        _ = try transaction.execute(
+            """
+            UPDATE streams SET outcome_bytes = (SELECT COALESCE(SUM(\(size)), 0) FROM executions
+            WHERE session_id = ?1 AND outcome IS NOT NULL) WHERE session_id = ?1
+            """, [id])
+    }
+
     /// The row of `streams` is also the lock: numbers become visible in their order.
-    private static func nextNumber(of sessionID: String, _ transaction: any SQLTransaction) throws -> Int64 {
+    /// - Returns: the number, and the bytes of the outcomes that are kept.
+    private static func nextNumber(
+        of sessionID: String, _ transaction: any SQLTransaction
+    ) throws -> (seq: Int64, kept: Int64) {
         var row = try transaction.row(
             """
             INSERT INTO streams (session_id, last_seq) VALUES (?1, 1)
-            ON CONFLICT (session_id) DO UPDATE SET last_seq = streams.last_seq + 1 RETURNING last_seq
+            ON CONFLICT (session_id) DO UPDATE SET last_seq = streams.last_seq + 1 RETURNING last_seq, outcome_bytes
             """, [.text(sessionID)])
-        guard let seq = try row?.integer() else { throw StateSurfaceError(.failed, "no sequence number") }
-        return seq
+        guard let seq = try row?.integer(), let kept = try row?.integer() else {
+            throw StateSurfaceError(.failed, "no sequence number")
+        }
+        return (seq, kept)
     }
 
     func execution(sessionID: String, intentID: String) async throws -> ExecutionRecord? {

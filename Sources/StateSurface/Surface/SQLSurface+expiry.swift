@@ -74,7 +74,10 @@ extension SQLSurface {
             }
             // Few and small, and each node may try: no limit, no lock order to mind.
             _ = try transaction.execute("DELETE FROM revocations WHERE expires_at <= ?1", [.integer(now)])
-            _ = try transaction.execute("DELETE FROM tickets WHERE expires_at <= ?1", [.integer(now)])
+            _ = try transaction.execute("DELETE FROM token_reach WHERE good_until <= ?1", [.integer(now)])
+            // Expired by this node's clock; another's may still be a minute behind.
+            let past = now.subtractingReportingOverflow(60_000).partialValue
+            _ = try transaction.execute("DELETE FROM tickets WHERE expires_at <= ?1", [.integer(past)])
             _ = try transaction.execute("DELETE FROM counters WHERE expires_at <= ?1", [.integer(now)])
         }
     }

@@ -152,14 +152,26 @@ extension SQLSurface {
         ).map(Revocation.init(row:))
     }
 
+    /// What ends many tokens lasts as long as the last token that any node may have made: whoever revokes knows its own
+    /// tokens only.
+    private static let wholeReach = """
+        CASE WHEN ?5 < (SELECT COALESCE(MAX(good_until), 0) FROM token_reach)
+        THEN (SELECT MAX(good_until) FROM token_reach) ELSE ?5 END
+        """
+
     /// A revocation only ever grows.
     static func revoke(_ revocation: Revocation, _ transaction: any SQLTransaction) throws {
+        // Of a single token it is known when it ends.
+        let expiresAt = revocation.kind == .token ? "?5" : wholeReach
         let row = try transaction.row(
             """
-            INSERT INTO revocations (\(Revocation.columns)) VALUES (?1, ?2, ?3, ?4)
+            INSERT INTO revocations (\(Revocation.columns)) VALUES (?1, ?2, ?3, ?4, \(expiresAt))
             ON CONFLICT (kind, id) DO UPDATE SET
             issued_until = CASE WHEN excluded.issued_until > revocations.issued_until
             THEN excluded.issued_until ELSE revocations.issued_until END,
+            account_version = CASE WHEN revocations.account_version IS NULL
+            OR excluded.account_version > revocations.account_version
+            THEN excluded.account_version ELSE revocations.account_version END,
             expires_at = CASE WHEN excluded.expires_at > revocations.expires_at
             THEN excluded.expires_at ELSE revocations.expires_at END
             RETURNING \(Revocation.columns)

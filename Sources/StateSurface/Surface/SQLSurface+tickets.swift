@@ -1,6 +1,5 @@
 extension SQLSurface {
-    private static let takeSQL =
-        "DELETE FROM tickets WHERE hash = ?1 RETURNING hash, session_id, epoch, facts, origin, expires_at"
+    private static let ticketColumns = "hash, session_id, epoch, facts, origin, expires_at, node_id"
 
     func put(ticket: TicketRecord, limit: Int, now: Milliseconds) async throws -> Bool {
         try await write { transaction in
@@ -9,26 +8,34 @@ extension SQLSurface {
                 [.text(ticket.sessionID), .integer(now)])
             guard try row?.integer() ?? 0 < Int64(limit) else { return false }
             _ = try transaction.execute(
-                """
-                INSERT INTO tickets (hash, session_id, epoch, facts, origin, expires_at)
-                VALUES (\(Self.parameters(6)))
-                """,
+                "INSERT INTO tickets (\(Self.ticketColumns)) VALUES (\(Self.parameters(7)))",
                 [
                     .blob(ticket.hash), .text(ticket.sessionID), .integer(ticket.epoch), .blob(ticket.facts),
-                    .optional(ticket.origin), .integer(ticket.expiresAt),
+                    .optional(ticket.origin), .integer(ticket.expiresAt), .optional(ticket.nodeID),
                 ])
             return true
         }
     }
 
-    /// Looks before it writes: whoever makes up tickets must not keep the writer busy.
+    func ticket(hash: [UInt8]) async throws -> TicketRecord? {
+        try await row("SELECT \(Self.ticketColumns) FROM tickets WHERE hash = ?1", [.blob(hash)])
+            .map(TicketRecord.init(row:))
+    }
+
     func take(ticketHash: [UInt8]) async throws -> TicketRecord? {
-        guard try await row("SELECT 1 FROM tickets WHERE hash = ?1", [.blob(ticketHash)]) != nil else { return nil }
-        return try await write { transaction in
-            guard var row = try transaction.row(Self.takeSQL, [.blob(ticketHash)]) else { return nil }
-            return TicketRecord(
-                hash: try row.blob(), sessionID: try row.text(), epoch: try row.integer(), facts: try row.blob(),
-                origin: try row.optionalText(), expiresAt: try row.integer())
+        try await write { transaction in
+            try transaction.row(
+                "DELETE FROM tickets WHERE hash = ?1 RETURNING \(Self.ticketColumns)", [.blob(ticketHash)]
+            ).map(TicketRecord.init(row:))
         }
+    }
+}
+
+extension TicketRecord {
+    fileprivate init(row: SQLRow) throws {
+        var row = row
+        self.init(
+            hash: try row.blob(), sessionID: try row.text(), epoch: try row.integer(), facts: try row.blob(),
+            origin: try row.optionalText(), expiresAt: try row.integer(), nodeID: try row.optionalText())
     }
 }

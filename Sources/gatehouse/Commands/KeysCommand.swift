@@ -37,7 +37,9 @@ struct KeysCommand: ParsableCommand {
 
         func run() throws {
             var listing = Listing(columns: ["kid", "state", "until", "algorithm", "published_at", "file"])
-            for key in try options.directory().list() {
+            let directory = try options.directory()
+            options.warnOfStrays(in: directory)
+            for key in try directory.list() {
                 listing.rows.append([
                     "kid": .string(key.entry.keyID), "state": .string(key.state.rawValue),
                     "until": key.until.map { .string(Timestamp.text($0)) } ?? .null,
@@ -61,7 +63,9 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var options: KeyOptions
 
         func run() throws {
-            let next = try options.directory().rotate(algorithm: algorithm.value, immediately: now)
+            let directory = try options.directory()
+            let next = try directory.rotate(algorithm: algorithm.value, immediately: now)
+            options.warnOfStrays(in: directory)
             Terminal.answer(next.entry.keyID)
             let start = next.until.map { "from \(Timestamp.text($0))" } ?? "now"
             Terminal.notice("\(options.place(of: next)) signs \(start)")
@@ -81,6 +85,7 @@ struct KeysCommand: ParsableCommand {
             let directory = try options.directory()
             let before = try directory.list()
             let retired = try directory.retire(keyID: kid)
+            options.warnOfStrays(in: directory)
             Terminal.notice("\(options.place(of: retired)) is retired: its tokens are refused from now on")
             guard let signer = try directory.list().first(where: { $0.state == .active }) else { return }
             let name = options.place(of: signer)
@@ -133,6 +138,11 @@ struct KeyOptions: ParsableArguments {
         return KeyDirectory(
             path: configuration.keys.directory, policy: try TokenPolicy(configuration),
             passphrase: try configuration.keys.readPassphrase(), clock: SystemClock.milliseconds)
+    }
+
+    /// Tells of key files that are left out because they can't be used.
+    func warnOfStrays(in directory: KeyDirectory) {
+        for fault in (try? directory.strayFaults()) ?? [] { Terminal.notice("warning: left out: \(fault.message)") }
     }
 
     /// A key, as a message calls it.

@@ -11,24 +11,29 @@ struct TwoNodes: Sendable {
     var url: String { postgres.url(database: database) }
     private var environment: [String: String] { ["GATEHOUSE_STATE_URL": url] }
 
-    /// - Parameter configuration: YAML without `tokens.issuer`.
+    /// - Parameters:
+    ///   - tokens: lines under `tokens:`, without `issuer`.
+    ///   - tokensOfB: the same for the second node, where it differs.
     init(
-        on postgres: PrivatePostgres? = nil, users: [TestUser] = [.ada, .bob], tokens: String = "", more: String = ""
+        on postgres: PrivatePostgres? = nil, users: [TestUser] = [.ada, .bob], tokens: String = "",
+        tokensOfB: String? = nil, more: String = ""
     ) async throws {
         self.postgres = try postgres ?? PrivatePostgres.shared.get()
         database = try self.postgres.createDatabase()
         // Tokens of one node are good at the other: they have one issuer.
-        let configuration = "tokens:\n  issuer: http://gatehouse.test\n\(tokens)\n\(more)\n"
+        func configuration(_ tokens: String) -> String {
+            "tokens:\n  issuer: http://gatehouse.test\n\(tokens)\n\(more)\n"
+        }
         let url = self.postgres.url(database: database)
         let place = try GatewayProcess.makeDirectory()
         for user in users { try Self.add(user, url: url, in: place) }
         a = try await GatewayProcess.start(
-            configuration, users: [], environment: ["GATEHOUSE_STATE_URL": url], directory: place)
+            configuration(tokens), users: [], environment: ["GATEHOUSE_STATE_URL": url], directory: place)
         let other = try GatewayProcess.makeDirectory()
         try FileManager.default.copyItem(
             at: place.appendingPathComponent("keys"), to: other.appendingPathComponent("keys"))
         b = try await GatewayProcess.start(
-            configuration, users: [], environment: ["GATEHOUSE_STATE_URL": url], directory: other)
+            configuration(tokensOfB ?? tokens), users: [], environment: ["GATEHOUSE_STATE_URL": url], directory: other)
     }
 
     static func add(_ user: TestUser, url: String, in place: URL) throws {
@@ -40,8 +45,11 @@ struct TwoNodes: Sendable {
     }
 
     /// A command of the CLI on the shared store.
-    func command(_ arguments: [String], input: String = "") throws -> (status: Int32, output: String, errors: String) {
-        try GatewayProcess.run(arguments + ["--state", url], in: a.directory, input: input, stateful: false)
+    func command(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> (status: Int32, output: String, errors: String) {
+        try GatewayProcess.run(
+            arguments + ["--state", url], in: a.directory, input: input, stateful: false, environment: environment)
     }
 
     func stop() {

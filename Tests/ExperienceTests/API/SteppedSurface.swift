@@ -150,6 +150,14 @@ struct SteppedSurface: StateSurface {
         await gate.pass()
         return try await inner.liveFamilies(userID: userID)
     }
+    func note(reach: TokenReach, goodUntil: Milliseconds) async throws {
+        await gate.pass()
+        try await inner.note(reach: reach, goodUntil: goodUntil)
+    }
+    func tokenReach(now: Milliseconds) async throws -> TokenReach? {
+        await gate.pass()
+        return try await inner.tokenReach(now: now)
+    }
     func revoke(_ revocation: Revocation) async throws {
         await gate.pass()
         return try await inner.revoke(revocation)
@@ -211,6 +219,10 @@ struct SteppedSurface: StateSurface {
     func put(ticket: TicketRecord, limit: Int, now: Milliseconds) async throws -> Bool {
         await gate.pass()
         return try await inner.put(ticket: ticket, limit: limit, now: now)
+    }
+    func ticket(hash: [UInt8]) async throws -> TicketRecord? {
+        await gate.pass()
+        return try await inner.ticket(hash: hash)
     }
     func take(ticketHash: [UInt8]) async throws -> TicketRecord? {
         await gate.pass()

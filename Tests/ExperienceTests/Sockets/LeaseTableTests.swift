@@ -26,6 +26,19 @@ import Testing
         return terms
     }
 
+    @Test(
+        "A subject's lease ends by the version its family names; by its token's time only where it names none",
+        arguments: [("f.6", true), ("f.7", false), ("f", true), ("f.x", true)])
+    func subjectVersion(family: String, ends: Bool) {
+        for issuedUntil in [10, 11] as [Int64] {
+            let table = LeaseTable(now: Self.start)
+            let holder = Holder()
+            _ = table.insert(terms(family: family), holder: holder)
+            table.subjectRevoked("u", SubjectCut(issuedUntil: issuedUntil, accountVersion: 7))
+            #expect(holder.ends == (ends ? [.tokenRevoked] : []))
+        }
+    }
+
     /// Turns the wheel as the gateway does, and says when the holder was ended.
     private func turn(_ table: LeaseTable, until end: Int64, _ holder: Holder) -> Int64? {
         var now = Self.start
@@ -94,7 +107,8 @@ import Testing
         let acts: [(LeaseEnd, (LeaseTable) -> Void)] = [
             (.sessionEnded, { $0.sessionEnded("s") }), (.tokenRevoked, { $0.tokenRevoked("t") }),
             (.tokenRevoked, { $0.familyRevoked("f") }),
-            (.tokenRevoked, { $0.subjectRevoked("u", issuedUntil: 10) }), (.storeLost, { $0.endAll(.storeLost) }),
+            (.tokenRevoked, { $0.subjectRevoked("u", SubjectCut(issuedUntil: 10, accountVersion: nil)) }),
+            (.storeLost, { $0.endAll(.storeLost) }),
         ]
         for (reason, act) in acts {
             let table = LeaseTable(now: Self.start)
@@ -104,8 +118,8 @@ import Testing
             table.sessionEnded("other")
             table.tokenRevoked("other")
             table.familyRevoked("other")
-            table.subjectRevoked("u", issuedUntil: 9)
-            table.subjectRevoked("v", issuedUntil: 10)
+            table.subjectRevoked("u", SubjectCut(issuedUntil: 9, accountVersion: nil))
+            table.subjectRevoked("v", SubjectCut(issuedUntil: 10, accountVersion: nil))
             #expect(holder.ends.isEmpty)
             act(table)
             act(table)

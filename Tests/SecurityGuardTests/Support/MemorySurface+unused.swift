@@ -27,6 +27,7 @@ extension MemorySurface {
     func eventBounds(sessionID: String) async throws -> (first: Int64, last: Int64) { throw unused }
     func beat(nodeID: String, at: Milliseconds, within: Milliseconds) async throws -> Set<String> { throw unused }
     func put(ticket: TicketRecord, limit: Int, now: Milliseconds) async throws -> Bool { throw unused }
+    func ticket(hash: [UInt8]) async throws -> TicketRecord? { throw unused }
     func take(ticketHash: [UInt8]) async throws -> TicketRecord? { throw unused }
     func put(artifact: ArtifactRecord, expectedVersion: Int64?) async throws -> ArtifactRecord? { throw unused }
     func artifact(tenantID: String, userID: String, name: String) async throws -> ArtifactRecord? { throw unused }

@@ -11,6 +11,7 @@ final class MemorySurface: StateSurface {
         var tokens: [[UInt8]: (family: String, position: Int64)] = [:]
         var revocations: Set<Revocation> = []
         var keys: Set<String> = []
+        var reaches: [TokenReach: Int64] = [:]
         var sessions: [String: (userID: String, familyID: String?)] = [:]
         var observers: [Int: @Sendable (Change) -> Void] = [:]
         var nextObserver = 0
@@ -79,12 +80,16 @@ final class MemorySurface: StateSurface {
         try check()
         let families = tables.withLock { $0.families.values.filter { $0.userID == userID }.map(\.id) }
         for id in families { _ = try await endFamily(id: id, at: at, revokedUntil: revokedUntil) }
-        try await revoke(Revocation(kind: .subject, id: userID, issuedUntil: at, expiresAt: revokedUntil))
-        return tables.withLock { tables in
+        let version = tables.withLock { tables -> Int64? in
             tables.accounts[userID]?.disabled = true
             tables.accounts[userID]?.credentialEpoch += 1
-            return tables.accounts[userID] != nil
+            tables.accounts[userID]?.version += 1
+            return tables.accounts[userID]?.version
         }
+        try await revoke(
+            Revocation(
+                kind: .subject, id: userID, issuedUntil: at, accountVersion: version, expiresAt: revokedUntil))
+        return version != nil
     }
     func changePassword(_ change: PasswordChange) async throws -> [String] {
         try check()
@@ -200,8 +205,28 @@ final class MemorySurface: StateSurface {
     func liveFamilies(userID: String) async throws -> [FamilyRecord] {
         tables.withLock { $0.families.values.filter { $0.userID == userID && $0.isLive } }
     }
+    func note(reach: TokenReach, goodUntil: Milliseconds) async throws {
+        try check()
+        let isNews = tables.withLock { tables in
+            defer { tables.reaches[reach] = max(tables.reaches[reach] ?? .min, goodUntil) }
+            return tables.reaches[reach] == nil
+        }
+        if isNews { tell(.tokenReach(reach)) }
+    }
+    func tokenReach(now: Milliseconds) async throws -> TokenReach? {
+        try check()
+        return tables.withLock { tables in
+            let current = tables.reaches.filter { $0.value > now }.keys
+            return current.dropFirst().reduce(current.first) { $0?.joined(with: $1) }
+        }
+    }
     func revoke(_ revocation: Revocation) async throws {
         try check()
+        var revocation = revocation
+        if revocation.kind != .token {
+            let reach = tables.withLock { $0.reaches.values.max() } ?? .min
+            revocation.expiresAt = max(revocation.expiresAt, reach)
+        }
         _ = tables.withLock { $0.revocations.insert(revocation) }
         tell(.revoked(revocation))
     }

@@ -34,14 +34,18 @@ extension FamilyRecord {
 }
 
 extension Revocation {
-    static let columns = "kind, id, issued_until, expires_at"
+    static let columns = "kind, id, issued_until, account_version, expires_at"
 
     init(row: SQLRow) throws {
         var row = row
         self.init(
             kind: try row.word(Kind.self), id: try row.text(), issuedUntil: try row.integer(),
-            expiresAt: try row.integer())
+            accountVersion: try row.optionalInteger(), expiresAt: try row.integer())
     }
 
-    var values: [SQLValue] { [.text(kind.rawValue), .text(id), .integer(issuedUntil), .integer(expiresAt)] }
+    var values: [SQLValue] {
+        [
+            .text(kind.rawValue), .text(id), .integer(issuedUntil), .optional(accountVersion), .integer(expiresAt),
+        ]
+    }
 }
