@@ -59,6 +59,7 @@ import Testing
             #expect(try proxy.request("GET", path).status != 200, "\(path)")
         }
         try checkFields(proxy, house, ada)
+        try checkOrigins(proxy, house, ada)
         // What the client says of forwarding does not count.
         house.upstream.forget()
         #expect(
@@ -89,6 +90,25 @@ import Testing
         let unknown = try #require(house.upstream.requests.last)
         #expect(unknown.target == "/open/x" && !unknown.text.contains("forged"))
         #expect(!unknown.text.lowercased().contains("gatehouse"))
+    }
+
+    /// A foreign page can make a browser send the cookie, and nothing that a foreign page has made changes anything.
+    private func checkOrigins(_ proxy: ProxyInFront, _ house: House, _ ada: LoggedIn) throws {
+        let cookie = [("Cookie", "gatehouse=\(ada.sessionSecret)"), ("Content-Length", "0")]
+        let evil = ("Origin", "https://evil.example")
+        house.upstream.forget()
+        for foreign in [[evil], [("Sec-Fetch-Site", "cross-site")], [evil, ("Sec-Fetch-Site", "same-origin")]] {
+            for method in ["POST", "DELETE"] {
+                let answer = try proxy.request(method, "/visit", headers: cookie + foreign)
+                #expect(answer.status == 403, "\(method) \(foreign)")
+            }
+        }
+        #expect(house.upstream.requests.isEmpty)
+        for own in [[], [("Origin", house.gateway.origin)], [("Sec-Fetch-Site", "same-origin")]] {
+            #expect(try proxy.request("POST", "/visit", headers: cookie + own).status == 200, "\(own)")
+        }
+        #expect(try proxy.request("GET", "/visit", headers: cookie + [evil]).status == 200)
+        #expect(house.upstream.requests.map(\.method) == ["POST", "POST", "POST", "GET"])
     }
 
     @Test("nginx: auth_request", .enabled(if: ProxyInFront.find("nginx") != nil, "nginx is not installed"))
