@@ -15,8 +15,9 @@ struct APIStage {
 
     private var services: EdgeServices { dispatcher.services }
 
-    func start() -> (any Exchange)? {
+    func start(_ cors: CORS) -> (any Exchange)? {
         let isOAuth = path.utf8.starts(with: "/oauth2/".utf8)
+        if let problem = cors.judge() { return refuse(problem, isOAuth) }
         if let problem = RequestForm.tokenInQuery(request) { return refuse(problem, isOAuth) }
         switch facts() {
         case .failure(let problem): return refuse(problem, isOAuth)

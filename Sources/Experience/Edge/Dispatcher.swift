@@ -157,8 +157,7 @@ struct Dispatcher {
         let cors = CORS(services.origins, request.head, isPublic: isPublic)
         connection.answerFields = cors.fields()
         if cors.isPreflight { return answerPreflight(cors) }
-        if let problem = cors.judge() { return refuse(problem) }
-        return APIStage(dispatcher: self, request: request, path: path).start()
+        return APIStage(dispatcher: self, request: request, path: path).start(cors)
     }
 
     /// - Parameter echoesHeaders: whether any field may be sent, since only the upstream knows which it takes.
