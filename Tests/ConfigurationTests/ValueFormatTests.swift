@@ -63,7 +63,9 @@ struct ValueFormatTests {
         ] as [(String, String?)])
     func readsHosts(text: String, host: String?) { #expect(ValueFormat.hostName.read(text) == host) }
 
-    @Test("A method is one that is forwarded", arguments: [("get", "GET"), ("X-A", "X-A"), ("TRACE", nil), ("CONNECT", nil)])
+    @Test(
+        "A method is one that is forwarded",
+        arguments: [("get", "GET"), ("X-A", "X-A"), ("TRACE", nil), ("CONNECT", nil)] as [(String, String?)])
     func readsMethods(text: String, method: String?) { #expect(ValueFormat.method.read(text) == method) }
 
     @Test("A route's path is one canonical prefix", arguments: paths)

@@ -70,7 +70,8 @@ import Testing
                 "timeout",
                 [
                     "80", "python3", "-m", "schemathesis.cli", "run",
-                    GatewayProcess.packageRoot.appendingPathComponent("docs/openapi.yaml").path, "--url", gateway.origin,
+                    GatewayProcess.packageRoot.appendingPathComponent("docs/openapi.yaml").path, "--url",
+                    gateway.origin,
                     "--max-time", "20", "--continue-on-failure", "--generation-deterministic", "--no-color",
                 ] + filter, environment: ["HOME": gateway.directory.path])
             #expect(found.status == 0, "\(String(decoding: found.output.suffix(6000), as: UTF8.self)) \(found.errors)")
@@ -87,7 +88,8 @@ import Testing
         let made = try Program.run(
             "openssl",
             [
-                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", certificate, "-subj",
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", certificate,
+                "-subj",
                 "/CN=localhost",
             ])
         #expect(made.status == 0)
@@ -121,7 +123,8 @@ import Testing
         let (process, output) = try Program.start(
             "timeout",
             [
-                "30", "slowhttptest", attack, "-c", "150", "-r", "100", "-i", "1", "-x", "8", "-l", "10", "-p", "2", "-u",
+                "30", "slowhttptest", attack, "-c", "150", "-r", "100", "-i", "1", "-x", "8", "-l", "10", "-p", "2",
+                "-u",
                 "\(gateway.origin)/\(attack == "-H" ? "" : "api/auth/login")", "-t", attack == "-H" ? "GET" : "POST",
             ])
         // Drained while it runs, so that it never waits for a reader.
@@ -177,7 +180,8 @@ import Testing
             #expect(String(decoding: asked.output, as: UTF8.self).contains(":status: 200"))
         }
         let isAlone = try await eventually(within: .seconds(2)) { try Self.connections(of: gateway.port).isEmpty }
-        #expect(isAlone, "\(try Self.connections(of: gateway.port))")
+        let left = try Self.connections(of: gateway.port)
+        #expect(isAlone, "\(left)")
     }
 
     /// The states of the gateway's connections, as the kernel numbers them: 01 established, 08 waiting for our close.
@@ -199,7 +203,8 @@ import Testing
         let gateway = try await GatewayProcess.start("tokens: {algorithm: \(algorithm)}", users: [.ada])
         defer { gateway.stop() }
         let added = try GatewayProcess.run(
-            ["clients", "add", "service", "--tenant", "acme", "--scope", "orders:read", "--json"], in: gateway.directory)
+            ["clients", "add", "service", "--tenant", "acme", "--scope", "orders:read", "--json"], in: gateway.directory
+        )
         let client = try JSONSerialization.jsonObject(with: Data(added.output.utf8)) as? [String: Any] ?? [:]
         let told = try Program.run(
             "python3",
@@ -208,10 +213,13 @@ import Testing
                 client["client_id"] as? String ?? "", client["client_secret"] as? String ?? "",
             ])
         let found = try? JSONSerialization.jsonObject(with: told.output) as? [String: Any]
-        #expect(found?["algorithm"] as? String == algorithm && found?["issuer"] as? String == gateway.origin, "\(told)")
+        #expect(found?["algorithm"] as? String == algorithm, "\(told)")
+        #expect(found?["issuer"] as? String == gateway.origin)
         #expect(found?["access"] as? [AnyHashable] == ["at+jwt", true])
         #expect(found?["assertion"] as? [AnyHashable] == ["gatehouse-assertion+jwt", true])
-        for check in ["forged", "client", "introspected", "revoked"] { #expect(found?[check] as? Bool == true, "\(check)") }
+        for check in ["forged", "client", "introspected", "revoked"] {
+            #expect(found?[check] as? Bool == true, "\(check)")
+        }
         #expect(found?["stranger"] as? String == "invalid_client")
     }
 }

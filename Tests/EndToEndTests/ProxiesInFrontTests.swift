@@ -186,9 +186,10 @@ import Testing
         defer { house.stop() }
         let example = GatewayProcess.packageRoot.appendingPathComponent("Examples/haproxy")
         let configuration = try String(contentsOf: example.appendingPathComponent("haproxy.cfg"), encoding: .utf8)
-        // The page shows the lines of the example that do it.
+        // The page shows the lines of the example that do it, in a file that is whole.
         let shown = rules(try snippet("haproxy"))
         #expect(!shown.isEmpty && rules(configuration) == shown)
+        try checkSnippet(program, example, house)
         let proxy = try await ProxyInFront(
             program, arguments: { ["-db", "-f", $0] }, configuration: configuration,
             environment: [
@@ -203,6 +204,20 @@ import Testing
         house.upstream.forget()
         house.gateway.stop()
         #expect(try proxy.request("GET", "/open/x").status == 503 && house.upstream.requests.isEmpty)
+    }
+
+    /// HAProxy takes the file of the page and has nothing to say about it.
+    private func checkSnippet(_ program: String, _ example: URL, _ house: House) throws {
+        let file = house.gateway.directory.appendingPathComponent("snippet.cfg")
+        try snippet(
+            "haproxy",
+            replacing: [
+                ("/etc/haproxy/gatehouse.lua", example.appendingPathComponent("gatehouse.lua").path),
+                (" ssl crt /etc/haproxy/cert.pem", ""), ("bind :443", "bind 127.0.0.1:\(house.port)"),
+            ]
+        ).write(to: file, atomically: true, encoding: .utf8)
+        let checked = try Program.run(program, ["-c", "-f", file.path])
+        #expect(checked.status == 0 && !checked.errors.contains("WARNING"), "\(checked.errors)")
     }
 
     private func rules(_ configuration: String) -> [String] {

@@ -136,8 +136,8 @@ extension ValueFormat where Value == String {
     /// A route's prefix, read into the one form in which paths are compared.
     static var routePath: Self {
         Self(
-            expects: "a path such as /orders, without '//', '.', '..', '%2F', ';', '?' or '#', and with other bytes than "
-                + "visible ASCII escaped",
+            expects: "a path such as /orders, without '//', '.', '..', '%2F', ';', '?' or '#', "
+                + "and with all but visible ASCII escaped",
             read: { RoutePath.canonical($0) }, write: { $0 })
     }
 
