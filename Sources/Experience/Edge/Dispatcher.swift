@@ -142,7 +142,9 @@ struct Dispatcher {
         case .api(let path): return api(path, request)
         case .verify(let appended): return DecisionStage(dispatcher: self, request: request, appended: appended).start()
         case .agent, .echo:
-            guard request.head.knownMethod == .get || request.head.knownMethod == .head else {
+            // With an offer to upgrade, the method is a fault of the handshake.
+            let method = request.head.knownMethod
+            guard method == .get || method == .head || request.head.upgradeOffered else {
                 return refuseMethod(of: request.head, allowed: ["GET", "HEAD"])
             }
             let stage = SocketStage(dispatcher: self, request: request)
