@@ -1,7 +1,7 @@
 // The browser library without a browser: node --test Tests/BrowserTests/gatehouse.test.mjs
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { Gatehouse, Refusal, afterClose, backOff } from '../../Sources/Experience/Web/Assets/gatehouse.js';
+import { Gatehouse, Refusal, afterClose, backOff, returnTarget } from '../../Sources/Experience/Web/Assets/gatehouse.js';
 
 const base = 'http://gate.test';
 const session = (state, id = 'ses_one') => ({ session_id: id, state, user_id: state === 'anonymous' ? null : 'usr_1' });
@@ -246,4 +246,25 @@ test('Nothing is stored', async () => {
     for (const store of ['localStorage', 'sessionStorage', 'indexedDB', 'document.cookie', 'caches.']) {
         assert.ok(!source.includes(store), store);
     }
+});
+
+test('return_to leads back to a path of this origin, and nowhere else', () => {
+    const asked = (wish) => returnTarget(`?return_to=${encodeURIComponent(wish)}`, base);
+    for (const [wish, path] of [
+        ['/orders/7', '/orders/7'], ['/orders?a=b&c=%2F#d', '/orders?a=b&c=%2F#d'], ['/', '/'],
+        ['/caf%C3%A9?q=//evil.example', '/caf%C3%A9?q=//evil.example'], ['/a/../b', '/b'], ['/a//b', '/a//b'],
+        ['/%2Fevil.example', '/%2Fevil.example'], ['/@evil.example', '/@evil.example'],
+        ["/o'brien?x='1'", "/o'brien?x=%271%27"],
+    ]) assert.equal(asked(wish), base + path, wish);
+    for (const wish of [
+        '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '/\t/evil.example', '/\n/evil.example',
+        '\t//evil.example', ' //evil.example', '/ /evil.example', '/.//evil.example/login', '/..//evil.example',
+        '/%2e//evil.example', '/%2E%2e//evil.example', '/a/..//evil.example', '/./\\evil.example', '/a\\b', '/\0',
+        'https://evil.example/', 'http:evil.example', 'javascript:alert(1)', 'data:text/html,x', 'orders', '?a', '#a', '',
+        '%2F%2Fevil.example', `${base}/orders`, '@evil.example',
+    ]) assert.equal(asked(wish), null, JSON.stringify(wish));
+    assert.equal(returnTarget('', base), null);
+    assert.equal(returnTarget('?return_to=/a&return_to=//evil.example', base), null);
+    // What comes back is absolute: nothing is left that could be read in another way.
+    assert.equal(returnTarget('?return_to=%2Forders%3Fa%3Db', base), `${base}/orders?a=b`);
 });

@@ -10,6 +10,7 @@ import asyncio
 import base64
 import os
 import sys
+import urllib.parse
 
 from chromium import BINARY, Browser
 
@@ -36,6 +37,29 @@ async def login(tab, email, password):
     await tab.shows("session-state", "authenticated")
     assert await tab.text("session-id") == before, "the session id has changed"
     assert await tab.value("document.cookie + Object.keys(localStorage) + Object.keys(sessionStorage)") == ""
+
+
+async def comes_back(browser, url, email, password):
+    """`return_to` is followed after a login where it is a path of this origin, and otherwise not."""
+    origin = url.rstrip("/")
+    for wish, target in {
+        "/api/session/current?a=b": origin + "/api/session/current?a=b",
+        "/.//evil.example/login": None, "//evil.example/": None, "/\\evil.example/": None, "/%2e//evil.example/": None,
+        "/\t/evil.example/": None, "https://evil.example/": None,
+    }.items():
+        tab = await browser.tab(f"{origin}/?return_to={urllib.parse.quote(wish, safe='')}")
+        await tab.until("document.getElementById('session-state').textContent.match(/anonymous|authenticated/)")
+        await tab.value(
+            "globalThis.gone = []; navigation.addEventListener('navigate', "
+            "(event) => { gone.push(event.destination.url); event.preventDefault(); })")
+        await log_in(tab, email, password)
+        # The page leaves, if it does, in the same turn in which it says how the login went.
+        await tab.until("document.getElementById('login-result').textContent.match(/upgraded|resumed/)")
+        gone = await tab.value("gone")
+        assert gone == ([target] if target else []), f"{wish!r} led to {gone}"
+        if not target:
+            assert await tab.value("location.origin + location.pathname") == origin + "/"
+        await tab.command("Page.close")
 
 
 async def socket(tab):
@@ -113,6 +137,7 @@ async def main(url, email, password):
         await reload(tab)
         other = await second_tab(browser, tab, url)
         await logout(tab, other)
+        await comes_back(browser, url, email, password)
         assert not tab.faults + other.faults, f"the page has faults: {tab.faults + other.faults}"
     print("page: all is well")
 

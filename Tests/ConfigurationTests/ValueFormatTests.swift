@@ -45,7 +45,28 @@ struct ValueFormatTests {
         ("/", "/"), ("/orders", "/orders"), ("/orders/", "/orders"), ("/a/b.c/d-e", "/a/b.c/d-e"), ("", nil),
         ("orders", nil), ("//", nil), ("/a//b", nil), ("/a/../b", nil), ("/./a", nil), ("/a%2Fb", nil), ("/a?b", nil),
         ("/a#b", nil), ("/a;b", nil), ("/a\\b", nil), ("/ä", nil), ("/a b", nil),
+        // One spelling, whichever the file has.
+        ("/pro@x", "/pro@x"), ("/pro%40x", "/pro@x"), ("/[id]", "/%5Bid%5D"), ("/%5bid%5D/", "/%5Bid%5D"),
+        ("/a\"<>^`{|}b", "/a%22%3C%3E%5E%60%7B%7C%7Db"), ("/%41", "/A"), ("/%c3%a4", "/%C3%A4"), ("/a%20b", "/a%20b"),
+        ("/a%3Fb", "/a%3Fb"), ("/100%25", "/100%25"),
+        // What no request can match.
+        ("/%2e%2e/a", nil), ("/a/%2e", nil), ("/%", nil), ("/%zz", nil), ("/%00", nil), ("/%5c", nil), ("/%ff", nil),
+        ("/a%3Bb", nil), ("/%252e", nil), ("/a/.", nil), ("/" + String(repeating: "a", count: 8192), nil),
     ]
+
+    @Test(
+        "A host has no port and no final dot",
+        arguments: [
+            ("Shop.example", "shop.example"), ("shop.example.", "shop.example"), ("10.0.0.1", "10.0.0.1"),
+            ("[::1]", "[::1]"), ("shop.example..", nil), (".", nil), ("", nil), (".shop", nil), ("a..b", nil),
+            ("a:80", nil),
+        ] as [(String, String?)])
+    func readsHosts(text: String, host: String?) { #expect(ValueFormat.hostName.read(text) == host) }
+
+    @Test(
+        "A method is one that is forwarded",
+        arguments: [("get", "GET"), ("X-A", "X-A"), ("TRACE", nil), ("CONNECT", nil)] as [(String, String?)])
+    func readsMethods(text: String, method: String?) { #expect(ValueFormat.method.read(text) == method) }
 
     @Test("A route's path is one canonical prefix", arguments: paths)
     func readsPaths(text: String, path: String?) {

@@ -87,6 +87,18 @@ import Testing
             page.status == 303 && page["location"] == "/sign-in?return_to=/page/a%3Fx%3D1"
                 && page["cache-control"] == "no-store")
         #expect(try gateway.request("GET", "/page/a", headers: [html, ("Sec-Fetch-Mode", "navigate")]).status == 303)
+        // Where it leads is a path of this origin in every spelling, or the request is refused.
+        for (target, location) in [
+            ("/page/%2e%2e//evil.example", nil), ("/page/.//evil.example", nil), ("//evil.example/page", nil),
+            ("/page\\evil.example", nil), ("/page/%09/evil.example", nil), ("/page/%5Cevil.example", nil),
+            ("/page/@evil.example", "/page/%40evil.example"), ("/page/%40a%3Ab", "/page/%40a%3Ab"),
+            ("/page/x?return_to=//evil.example", "/page/x%3Freturn_to%3D//evil.example"),
+            ("/page/x?a&return_to=/b&access_token=x", nil), ("/page/x?session_id=x&b", "/page/x%3Fb"),
+        ] as [(String, String?)] {
+            let answer = try gateway.request("GET", target, headers: [html])
+            #expect(answer["location"] == location.map { "/sign-in?return_to=" + $0 }, "\(target)")
+            #expect(answer.status == (location == nil ? 400 : 303), "\(target)")
+        }
         let others: [(String, [(String, String)])] = [
             ("GET", [("Accept", "application/json")]), ("POST", [html]), ("GET", [html, ("Sec-Fetch-Mode", "cors")]),
             ("GET", [html, ("Connection", "Upgrade"), ("Upgrade", "websocket")]), ("GET", []),

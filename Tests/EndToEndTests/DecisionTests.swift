@@ -16,6 +16,7 @@ import Testing
           - {path: /h, require: token}
           - {path: /ws, require: token+session, websocket: true}
           - {path: /enc, require: none, encoded_slash: true}
+          - {path: "/pro@x", require: token}
         """
 
     private static func trusting() async throws -> GatewayProcess {
@@ -79,6 +80,8 @@ import Testing
             ("whole URI", [("X-Original-URL", "https://shop.example/h?a")], 200),
             ("whole URI against host", [("X-Original-URL", "https://shop.example/h"), ("X-Forwarded-Host", "x")], 403),
             ("encoded slash", Self.uri("/enc/a%2fb"), 200), ("encoded letter", Self.uri("/%6frders/1"), 401),
+            ("encoded at", Self.uri("/pro%40x"), 401), ("raw at", Self.uri("/pro@x"), 401),
+            ("TRACE", Self.uri("/x", "TRACE"), 403), ("no method", Self.uri("/x", "NONSENSE"), 403),
             ("no path", [("X-Forwarded-Method", "GET")], 403), ("no path, host", [("X-Forwarded-Host", "h")], 403),
         ]
         for (name, fields, expected) in table { #expect(try status(fields) == expected, "\(name)") }
@@ -123,6 +126,66 @@ import Testing
         }
         #expect(try wary.request("GET", "/api/auth/verify/x").status == 403)
         #expect(try wary.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 200)
+    }
+
+    /// Each way of asking: what the proxy sends, and whether it tells the method.
+    private static func questions(_ method: String) -> [(path: String, asks: String, fields: [(String, String)])] {
+        [
+            ("/api/auth/verify", "GET", uri("/secret", method)),
+            ("/api/auth/verify", "GET", [("X-Original-URI", "/secret"), ("X-Original-Method", method)]),
+            ("/api/auth/verify/secret", method, []),
+        ]
+    }
+
+    @Test("A cross-site request that rests on the cookie is refused as on a route, by the method that was forwarded")
+    func crossSite() async throws {
+        let gateway = try await GatewayProcess.start(
+            "server: {trusted_proxies: [127.0.0.1], allowed_origins: ['https://app.example']}\n" + Self.routes)
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let cookie = ("Cookie", "gatehouse=\(ada.sessionSecret)")
+        let evil = ("Origin", "https://evil.example")
+        let foreign: [[(String, String)]] = [
+            [evil], [("Origin", "null")], [("Sec-Fetch-Site", "cross-site")], [evil, evil],
+            [("Origin", "https://app.example"), evil], [evil, ("Sec-Fetch-Site", "same-origin")],
+        ]
+        let harmless: [[(String, String)]] = [
+            [], [("Origin", "https://app.example")], [("Origin", gateway.origin)], [("Sec-Fetch-Site", "same-origin")],
+            [("Origin", "https://app.example"), ("Sec-Fetch-Site", "cross-site")],
+        ]
+        for method in ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"] {
+            for (path, asks, fields) in Self.questions(method) {
+                for origin in foreign {
+                    let answer = try gateway.request(asks, path, headers: fields + [cookie] + origin)
+                    expectRefused(answer, 403, "origin_refused", "\(method) \(path) \(origin)")
+                    #expect(answer["x-gatehouse-user"] == nil)
+                }
+                for origin in harmless {
+                    let answer = try gateway.request(asks, path, headers: fields + [cookie] + origin)
+                    expectStatus(answer, 200, "\(method) \(path) \(origin)")
+                }
+                // What a page can't make a browser send does not rest on the cookie.
+                let secret = [("Session-Secret", ada.sessionSecret), evil]
+                expectStatus(try gateway.request(asks, path, headers: fields + secret), 200, "\(method) \(path)")
+            }
+        }
+        for method in ["GET", "HEAD", "OPTIONS"] {
+            for (path, asks, fields) in Self.questions(method) {
+                let answer = try gateway.request(asks, path, headers: fields + [cookie, evil])
+                expectStatus(answer, 200, "\(method) \(path)")
+            }
+        }
+        // The session of a token+session route may be the cookie's; the token alone never rests on it.
+        let own = Self.uri("/own", "POST") + [ada.bearer, evil]
+        expectRefused(try gateway.request("GET", "/api/auth/verify", headers: own + [cookie]), 403, "origin_refused")
+        let named = own + [("Session-Id", ada.sessionID)]
+        expectStatus(try gateway.request("GET", "/api/auth/verify", headers: named), 200)
+        let token = Self.uri("/orders", "POST") + [ada.bearer, evil, cookie]
+        expectStatus(try gateway.request("GET", "/api/auth/verify", headers: token), 200)
+        // Which method it was, nobody says: it may be one that changes something.
+        let silent = [("X-Original-URI", "/secret"), cookie]
+        expectRefused(try gateway.request("GET", "/api/auth/verify", headers: silent + [evil]), 403, "origin_refused")
+        expectStatus(try gateway.request("GET", "/api/auth/verify", headers: silent), 200)
     }
 
     @Test("Credentials in the forwarded query count for sockets, and only there; a parameter of its own never does")

@@ -63,6 +63,8 @@ import Testing
         #expect(asJSON.status == 415 && Self.error(asJSON) == "unsupported_media_type")
         let get = try gateway.request("GET", "/oauth2/token")
         #expect(get.status == 405 && get["allow"] == "POST")
+        let foreign = try gateway.request("POST", "/oauth2/token", headers: [("Origin", "https://evil.example")])
+        #expect(foreign.status == 403 && foreign.json["error"] as? String == "origin_refused" && foreign.code == nil)
     }
 
     @Test("The refresh grant rotates like the API does, never for another client and never to more scope")

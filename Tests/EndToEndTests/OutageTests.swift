@@ -4,13 +4,19 @@ import Testing
 
 /// PostgreSQL goes away and comes back: nothing is let in that should not be, and nothing is lost.
 @Suite(.enabled(if: PrivatePostgres.isAvailable), .serialized) struct OutageTests {
+    private static let configuration = """
+        state: {grace: 5s}
+        errors: {explain: true}
+        server: {trusted_proxies: [127.0.0.1]}
+        routes: [{path: /ws, require: token+session, websocket: true}]
+        """
     private static let login = ["email": TestUser.ada.email, "password": TestUser.ada.password]
 
     @Test("A store that is away is failed closed, and everything is there when it is back")
     func outage() async throws {
         let postgres = try PrivatePostgres()
         defer { try? postgres.remove() }
-        let nodes = try await TwoNodes(on: postgres, more: "state:\n  grace: 5s\nerrors:\n  explain: true")
+        let nodes = try await TwoNodes(on: postgres, more: Self.configuration)
         defer { nodes.stop() }
         let ada = try nodes.a.login(.ada)
         let guest = try nodes.a.request("POST", "/api/session/create-anonymous").json
@@ -38,6 +44,18 @@ import Testing
             }
             let socket = try AgentProbe.status(node, ada)
             #expect(socket?.status == 503 && socket?.code == "store_unavailable")
+            // A proxy in front that asks about a new socket is told the same.
+            let asked = [
+                ("X-Forwarded-Uri", "/ws"), ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ada.bearer,
+                ("Session-Id", ada.sessionID),
+            ]
+            #expect(
+                try await eventually(within: .milliseconds(300)) {
+                    try node.request("GET", "/api/auth/verify", headers: asked).code == "store_unavailable"
+                })
+            // Without an upgrade it is a request like others.
+            let plain = asked.filter { $0.0 != "Sec-WebSocket-Key" }
+            #expect(try node.request("GET", "/api/auth/verify", headers: plain).status == 200)
             // What was verified goes on for the time of grace.
             #expect(try node.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 200)
         }

@@ -59,6 +59,7 @@ import Testing
             #expect(try proxy.request("GET", path).status != 200, "\(path)")
         }
         try checkFields(proxy, house, ada)
+        try checkOrigins(proxy, house, ada)
         // What the client says of forwarding does not count.
         house.upstream.forget()
         #expect(
@@ -89,6 +90,25 @@ import Testing
         let unknown = try #require(house.upstream.requests.last)
         #expect(unknown.target == "/open/x" && !unknown.text.contains("forged"))
         #expect(!unknown.text.lowercased().contains("gatehouse"))
+    }
+
+    /// A foreign page can make a browser send the cookie, and nothing that a foreign page has made changes anything.
+    private func checkOrigins(_ proxy: ProxyInFront, _ house: House, _ ada: LoggedIn) throws {
+        let cookie = [("Cookie", "gatehouse=\(ada.sessionSecret)"), ("Content-Length", "0")]
+        let evil = ("Origin", "https://evil.example")
+        house.upstream.forget()
+        for foreign in [[evil], [("Sec-Fetch-Site", "cross-site")], [evil, ("Sec-Fetch-Site", "same-origin")]] {
+            for method in ["POST", "DELETE"] {
+                let answer = try proxy.request(method, "/visit", headers: cookie + foreign)
+                #expect(answer.status == 403, "\(method) \(foreign)")
+            }
+        }
+        #expect(house.upstream.requests.isEmpty)
+        for own in [[], [("Origin", house.gateway.origin)], [("Sec-Fetch-Site", "same-origin")]] {
+            #expect(try proxy.request("POST", "/visit", headers: cookie + own).status == 200, "\(own)")
+        }
+        #expect(try proxy.request("GET", "/visit", headers: cookie + [evil]).status == 200)
+        #expect(house.upstream.requests.map(\.method) == ["POST", "POST", "POST", "GET"])
     }
 
     @Test("nginx: auth_request", .enabled(if: ProxyInFront.find("nginx") != nil, "nginx is not installed"))
@@ -166,9 +186,10 @@ import Testing
         defer { house.stop() }
         let example = GatewayProcess.packageRoot.appendingPathComponent("Examples/haproxy")
         let configuration = try String(contentsOf: example.appendingPathComponent("haproxy.cfg"), encoding: .utf8)
-        // The page shows the lines of the example that do it.
+        // The page shows the lines of the example that do it, in a file that is whole.
         let shown = rules(try snippet("haproxy"))
         #expect(!shown.isEmpty && rules(configuration) == shown)
+        try checkSnippet(program, example, house)
         let proxy = try await ProxyInFront(
             program, arguments: { ["-db", "-f", $0] }, configuration: configuration,
             environment: [
@@ -183,6 +204,20 @@ import Testing
         house.upstream.forget()
         house.gateway.stop()
         #expect(try proxy.request("GET", "/open/x").status == 503 && house.upstream.requests.isEmpty)
+    }
+
+    /// HAProxy takes the file of the page and has nothing to say about it.
+    private func checkSnippet(_ program: String, _ example: URL, _ house: House) throws {
+        let file = house.gateway.directory.appendingPathComponent("snippet.cfg")
+        try snippet(
+            "haproxy",
+            replacing: [
+                ("/etc/haproxy/gatehouse.lua", example.appendingPathComponent("gatehouse.lua").path),
+                (" ssl crt /etc/haproxy/cert.pem", ""), ("bind :443", "bind 127.0.0.1:\(house.port)"),
+            ]
+        ).write(to: file, atomically: true, encoding: .utf8)
+        let checked = try Program.run(program, ["-c", "-f", file.path])
+        #expect(checked.status == 0 && !checked.errors.contains("WARNING"), "\(checked.errors)")
     }
 
     private func rules(_ configuration: String) -> [String] {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPWire
 import NIOCore
 import Testing
@@ -15,7 +16,12 @@ struct CanonicalPathTests {
             ("/.well-known/jwks.json", "/.well-known/jwks.json"), ("/%41%62c", "/Abc"), ("/%7euser", "/~user"),
             ("/a%20b", "/a%20b"), ("/%c3%a9", "/%C3%A9"), ("/%3f%23", "/%3F%23"), ("/a%2Db%5F", "/a-b_"),
             ("/[id]", "/%5Bid%5D"),
-            ("/a;x=1", "/a;x=1"), ("/a:b@c,d", "/a:b@c,d"), ("/%2525", nil), ("/%2520", "/%2520"),
+            ("/a;x=1", "/a;x=1"), ("/a%3bx=1", "/a%3Bx=1"), ("/a:b@c,d", "/a:b@c,d"), ("/a%3ab%40c%2Cd", "/a:b@c,d"),
+            ("/%21%24%26%27%28%29%2a%2b%2c%3a%3d%40", "/!$&'()*+,:=@"),
+            (
+                "/%22%3c%3e%5b%5d%5e%60%7b%7c%7d",
+                "/%22%3C%3E%5B%5D%5E%60%7B%7C%7D"
+            ), ("/%2525", nil), ("/%2520", "/%2520"),
             ("/100%25", "/100%25"),
             ("/...", "/..."), ("/..a", "/..a"), ("/.a", "/.a"), ("/a.", "/a."), ("/%2ea", "/.a"), ("/ADMIN", "/ADMIN"),
             ("/%f0%9f%98%80", "/%F0%9F%98%80"),
@@ -23,6 +29,23 @@ struct CanonicalPathTests {
     func spelling(path: String, expected: String?) {
         #expect(self.canonical(path) == expected)
         if let expected { #expect(self.canonical(expected) == expected) }
+    }
+
+    /// Raw, and escaped with digits of either case. Longer sequences of UTF-8 have one raw form that no target may hold.
+    @Test("is the same for every spelling of a byte, or does not exist", arguments: UInt8.min...UInt8.max)
+    func everyByte(byte: UInt8) throws {
+        let escapes = ["%%%02x", "%%%02X"].map { Array(String(format: $0, byte).utf8) }
+        let paths = ([[byte]] + escapes).map { Array("/p".utf8) + $0 + Array("x/y".utf8) }
+        let forms = paths.map { try? CanonicalPath(ByteBuffer(bytes: $0), allowEncodedSlash: true).string }
+        let accepted = Set(forms.compactMap { $0 })
+        switch byte {
+        // A separator and its escape, a parameter and its escape, are two things.
+        case UInt8(ascii: "/"): #expect(forms == ["/p/x/y", "/p%2Fx/y", "/p%2Fx/y"])
+        case UInt8(ascii: ";"): #expect(forms == ["/p;x/y", "/p%3Bx/y", "/p%3Bx/y"])
+        case 0..<0x20, UInt8(ascii: "\\"), 0x7f...: #expect(accepted.isEmpty)
+        default: #expect(accepted.count == 1 && forms[1] != nil && forms[1] == forms[2])
+        }
+        for form in accepted { #expect(self.canonical(form, slash: true) == form) }
     }
 
     static let refused = [

@@ -17,7 +17,8 @@ struct APIStage {
 
     private var services: EdgeServices { dispatcher.services }
 
-    func start() -> (any Exchange)? {
+    func start(_ cors: CORS) -> (any Exchange)? {
+        if let problem = cors.judge() { return refuse(problem) }
         if let problem = RequestForm.tokenInQuery(request) { return refuse(problem) }
         switch facts() {
         case .failure(let problem): return refuse(problem)

@@ -54,7 +54,7 @@ final class AdminListener: Sendable {
         switch path {
         case "/healthz": return (200, "text/plain", "ok\n")
         case "/readyz": return await ready()
-        case "/metrics": return (200, "text/plain; version=0.0.4", await metrics())
+        case "/metrics": return (200, MetricsText.contentType, await metrics())
         default: return (404, "text/plain", "not found\n")
         }
     }
@@ -76,28 +76,30 @@ final class AdminListener: Sendable {
             connections += counts?.last ?? 0
         }
         let metrics = services.metrics
-        var lines = [
-            "# TYPE gatehouse_requests_total counter",
-            "gatehouse_requests_total \(metrics.requests.load(ordering: .relaxed))",
-            "# TYPE gatehouse_proxied_requests_total counter",
-            "gatehouse_proxied_requests_total \(metrics.proxied.load(ordering: .relaxed))",
-            "# TYPE gatehouse_upgrades_total counter",
-            "gatehouse_upgrades_total \(metrics.upgrades.load(ordering: .relaxed))",
-            "# TYPE gatehouse_connections_total counter",
-            "gatehouse_connections_total \(metrics.connections.load(ordering: .relaxed))",
-            "# TYPE gatehouse_open_connections gauge",
-            "gatehouse_open_connections \(connections)",
-            "# TYPE gatehouse_leases gauge",
-            "gatehouse_leases \(leases)",
-            "# TYPE gatehouse_refusals_total counter",
-        ]
-        for (code, count) in metrics.refusedByCode.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            lines.append("gatehouse_refusals_total{code=\"\(code.rawValue)\"} \(count)")
-        }
+        var text = MetricsText()
+        text.add(
+            "gatehouse_requests_total", .counter, "Requests whose head was read.",
+            metrics.requests.load(ordering: .relaxed))
+        text.add(
+            "gatehouse_proxied_requests_total", .counter, "Requests that were forwarded to an upstream.",
+            metrics.proxied.load(ordering: .relaxed))
+        text.add(
+            "gatehouse_upgrades_total", .counter, "WebSockets that were opened.",
+            metrics.upgrades.load(ordering: .relaxed))
+        text.add(
+            "gatehouse_connections_total", .counter, "Client connections that were accepted.",
+            metrics.connections.load(ordering: .relaxed))
+        text.add("gatehouse_open_connections", .gauge, "Client connections that are open.", connections)
+        text.add(
+            "gatehouse_leases", .gauge, "Sockets and streams that end with the token or session they rest on.", leases)
+        text.add(
+            "gatehouse_refusals_total", .counter, "Refusals by the code of their problem.", label: "code",
+            metrics.refusedByCode.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 })
         let health = StoreWatch.health(of: state, services.securityGuard, grace: services.configuration.state.grace)
-        lines.append("# TYPE gatehouse_store_up gauge")
-        lines.append("gatehouse_store_up \(health == .current ? 1 : 0)")
-        return lines.joined(separator: "\n") + "\n"
+        text.add(
+            "gatehouse_store_up", .gauge, "Whether the store answers and its change feed beats: 1 or 0.",
+            health == .current ? 1 : 0)
+        return text.text
     }
 }
 

@@ -19,16 +19,19 @@ struct DecisionStage {
 
     /// The request that is asked about.
     private struct Original {
-        var method: [UInt8]
+        /// nil where the proxy does not tell it.
+        var method: [UInt8]?
         var path: [UInt8]
         var query: [UInt8]?
         var host: [UInt8]
     }
 
     func start() -> (any Exchange)? {
+        // Nothing forwards these, so no proxy can be told to.
+        if head.knownMethod == .trace { return refuse(Self.wrongMethod) }
         switch original() {
         case .failure(let problem): return refuse(problem)
-        case .success(nil): return judge(.token, scopes: [], route: nil)
+        case .success(nil): return judgeCredentialsAlone()
         case .success(let original?): return judge(original)
         }
     }
@@ -58,11 +61,14 @@ struct DecisionStage {
                 Self.forbidden("X-Forwarded-Uri or X-Original-URI is missing: which path is asked about?", "no_uri"))
         }
         return target(said).map { path, query, host in
+            // Envoy asks with the method of the request itself; the others with GET, whatever was asked of them.
             Original(
-                method: said.method ?? head.withBytes(head.method) { Array($0) }, path: path, query: query,
+                method: said.method ?? (said.uri == nil ? ownMethod : nil), path: path, query: query,
                 host: Dispatcher.withoutPort((host ?? Array(request.host.utf8)).map(ASCII.lower)))
         }
     }
+
+    private var ownMethod: [UInt8] { head.withBytes(head.method) { Array($0) } }
 
     private static func forbidden(_ detail: String, _ reason: String) -> Problem {
         Problem(.invalidRequest, status: 403, detail: detail, reason: reason)
@@ -89,23 +95,26 @@ struct DecisionStage {
     // MARK: Judging
 
     private func judge(_ original: Original) -> (any Exchange)? {
-        let match = { path in services.routes.match(path: path, host: original.host, method: original.method) }
+        let method = original.method ?? ownMethod
+        let match = { path in services.routes.match(path: path, host: original.host, method: method) }
         if PathParameters.areAmbiguous(in: original.path, match: match) {
             return refuse(Problem(.badMessage, reason: "path_parameters"))
         }
         switch match(original.path) {
         case .none:
             return refuse(Problem(.notFound, status: 403, detail: "No route covers this path.", reason: "no_route"))
-        case .methodNotAllowed:
-            return refuse(
-                Problem(
-                    .methodNotAllowed, status: 403, detail: "The route does not take this method.", reason: "method"))
+        case .methodNotAllowed: return refuse(Self.wrongMethod)
         case .route(let route):
+            guard route.takesMethod(method) else { return refuse(Self.wrongMethod) }
             if original.path.containsEncodedSlash, !route.configuration.encodedSlash {
                 return refuse(Problem(.badMessage, reason: "encoded_slash"))
             }
             return judge(original, route)
         }
+    }
+
+    private static var wrongMethod: Problem {
+        Problem(.methodNotAllowed, status: 403, detail: "The route does not take this method.", reason: "method")
     }
 
     private func judge(_ original: Original, _ route: Route) -> (any Exchange)? {
@@ -128,7 +137,14 @@ struct DecisionStage {
         } catch {
             return refuse(Problem(.invalidRequest, reason: "query"))
         }
-        return judge(terms.require, scopes: terms.scopes, route: route)
+        switch PresentedCredentials.read(head, cookies: request.cookieMode) {
+        case .failure(let problem): return refuse(problem)
+        case .success(let credentials):
+            // A method that is not told counts as one that changes something.
+            let cors = CORS(services.origins, head, isPublic: false, method: original.method ?? [])
+            if let problem = cors.judge(credentials, for: terms.require) { return refuse(problem) }
+            return judge(terms.require, scopes: terms.scopes, credentials, route)
+        }
     }
 
     /// A WebSocket upgrade that a proxy in front asks about: the carriers and rules of the socket edge.
@@ -140,6 +156,8 @@ struct DecisionStage {
         {
             throw problem
         }
+        // A new socket needs a store that answers; what was verified before is not enough.
+        if loop.storeHealth != .current { throw Problem(.storeUnavailable, reason: "feed_silent") }
         if try query?.contains(anyOf: ["session_token"]) == true { throw Problem(.sessionTokenUnsupported) }
         var presented = try PresentedCredentials.read(head, cookies: .none).get()
         if terms.require == .session { return judge(terms.require, scopes: terms.scopes, presented, route) }
@@ -172,12 +190,11 @@ struct DecisionStage {
         }
     }
 
-    private func judge(
-        _ requirement: RouteConfiguration.Requirement, scopes: [String], route: Route?
-    ) -> (any Exchange)? {
+    /// An access token; the cookie counts for nothing here, so the cross-site rule has nothing to judge.
+    private func judgeCredentialsAlone() -> (any Exchange)? {
         switch PresentedCredentials.read(head, cookies: request.cookieMode) {
         case .failure(let problem): return refuse(problem)
-        case .success(let credentials): return judge(requirement, scopes: scopes, credentials, route)
+        case .success(let credentials): return judge(.token, scopes: [], credentials, nil)
         }
     }
 

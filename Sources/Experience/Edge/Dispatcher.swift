@@ -19,7 +19,7 @@ struct Dispatcher {
     /// Starts answering. Returns who wants the body, or nil when the answer has been given.
     func exchange(for head: RequestHead) -> (any Exchange)? {
         services.metrics.requests.add(1, ordering: .relaxed)
-        if head.upgradeOffered { connection.closeAfterAnswer() }
+        if head.upgradeOffered || head.knownMethod == .trace { connection.closeAfterAnswer() }
         let request: EdgeRequest
         do {
             request = try prepare(head)
@@ -32,14 +32,17 @@ struct Dispatcher {
         if let asset = asset(request) { return asset }
         switch services.routes.match(path: request.path, host: request.host, head: head) {
         case .route(let route):
-            guard route.takesMethod(of: head) else {
-                connection.closeAfterAnswer()
-                return refuse(methodNotAllowed(Self.usualMethods), to: head)
-            }
+            guard route.takesMethod(of: head) else { return refuseMethod(of: head, allowed: route.allowedMethods) }
             return RouteStage(dispatcher: self, request: request, route: route).start()
         case .methodNotAllowed(let methods): return refuse(methodNotAllowed(methods), to: head)
         case .none: return refuse(Problem(.notFound), to: head)
         }
+    }
+
+    /// Refuses a method that nothing here forwards; what follows it on the connection is not read.
+    private func refuseMethod(of head: RequestHead, allowed: [String]) -> (any Exchange)? {
+        connection.closeAfterAnswer()
+        return refuse(methodNotAllowed(allowed), to: head)
     }
 
     /// Refuses what nobody here answers, or can; scripts of allowed origins may read that, too.
@@ -57,14 +60,12 @@ struct Dispatcher {
         Problem(.methodNotAllowed, headers: [("Allow", methods.joined(separator: ", "))])
     }
 
-    private static let usualMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-
     // MARK: 1. Form
 
     private func prepare(_ head: RequestHead) throws(Problem) -> EdgeRequest {
-        let method = head.knownMethod
-        if method == .connect || method == .trace || head.targetForm == .asterisk {
-            throw methodNotAllowed(Self.usualMethods)
+        // These two ask for no resource: nothing is tunnelled, and `OPTIONS *` has nothing to say of the whole.
+        if head.knownMethod == .connect || head.targetForm == .asterisk {
+            throw methodNotAllowed(MethodRegistry.usual.filter { $0 != "OPTIONS" })
         }
         let host = head.host.map { head.string($0) } ?? ""
         if !services.hosts.isEmpty, !services.hosts.contains(Self.withoutPort(Array(host.lowercased().utf8))) {
@@ -140,8 +141,15 @@ struct Dispatcher {
         switch own {
         case .api(let path): return api(path, request)
         case .verify(let appended): return DecisionStage(dispatcher: self, request: request, appended: appended).start()
-        case .agent: return SocketStage(dispatcher: self, request: request).agent()
-        case .echo: return SocketStage(dispatcher: self, request: request).echo()
+        case .agent, .echo:
+            // With an offer to upgrade, the method is a fault of the handshake.
+            let method = request.head.knownMethod
+            guard method == .get || method == .head || request.head.upgradeOffered else {
+                return refuseMethod(of: request.head, allowed: ["GET", "HEAD"])
+            }
+            let stage = SocketStage(dispatcher: self, request: request)
+            if case .echo = own { return stage.echo() }
+            return stage.agent()
         case .runtime: return runtime(request)
         }
     }
@@ -151,9 +159,7 @@ struct Dispatcher {
         let cors = CORS(services.origins, request.head, isPublic: isPublic)
         connection.answerFields = cors.fields()
         if cors.isPreflight { return answerPreflight(cors) }
-        let stage = APIStage(dispatcher: self, request: request, path: path)
-        if let problem = cors.judge() { return stage.refuse(problem) }
-        return stage.start()
+        return APIStage(dispatcher: self, request: request, path: path).start(cors)
     }
 
     /// - Parameter echoesHeaders: whether any field may be sent, since only the upstream knows which it takes.
@@ -165,6 +171,9 @@ struct Dispatcher {
     /// `/api/runtime/*`: only an external Runtime has anything there.
     private func runtime(_ request: EdgeRequest) -> (any Exchange)? {
         guard let pool = loop.upstreams.runtime else { return refuse(Problem(.notFound), to: request.head) }
+        guard RuntimeTarget.route.takesMethod(of: request.head) else {
+            return refuseMethod(of: request.head, allowed: RuntimeTarget.route.allowedMethods)
+        }
         return RouteStage(dispatcher: self, request: request, route: RuntimeTarget.route, runtimePool: pool).start()
     }
 

@@ -62,7 +62,7 @@ final class EdgeServices: Sendable {
             perSession: limits.enabled ? limits.socketsPerSession : .max,
             perUser: limits.enabled ? limits.socketsPerUser : .max)
         self.trustedProxies = configuration.server.trustedProxies.compactMap(AddressBlock.init)
-        self.hosts = Set(configuration.server.hosts.map { Array($0.lowercased().utf8) })
+        self.hosts = Set(configuration.server.hosts.map { Dispatcher.withoutPort(Array($0.lowercased().utf8)) })
         self.wireLimits = WireLimits(
             maxHead: configuration.server.maxHeader, maxTarget: min(8 * 1024, configuration.server.maxHeader))
         self.headerTimeout = .milliseconds(configuration.server.headerTimeout)

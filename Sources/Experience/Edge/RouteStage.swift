@@ -69,14 +69,8 @@ struct RouteStage {
     private func credentials() -> Result<PresentedCredentials, Problem> {
         if let problem = RequestForm.tokenInQuery(request) { return .failure(problem) }
         return PresentedCredentials.read(head, cookies: request.cookieMode).flatMap { credentials in
-            // A browser attaches the cookie by itself: then a foreign page must not be able to act with it.
-            let restsOnCookie =
-                terms.require != .token && credentials.sessionID == nil && credentials.sessionSecret == nil
-                && credentials.sessionCookie != nil
-            if restsOnCookie, let problem = CORS(services.origins, head, isPublic: false).judge() {
-                return .failure(problem)
-            }
-            return .success(credentials)
+            let problem = CORS(services.origins, head, isPublic: false).judge(credentials, for: terms.require)
+            return problem.map { .failure($0) } ?? .success(credentials)
         }
     }
 

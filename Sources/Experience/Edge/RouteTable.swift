@@ -23,18 +23,33 @@ final class Route: Sendable {
         self.scopes = configuration.scopes
         self.timeout = .milliseconds(configuration.timeout)
         self.ownsCORS = configuration.cors == .gateway
-        var prefix = Array(configuration.path.utf8)
+        var prefix = Array((RoutePath.canonical(configuration.path) ?? configuration.path).utf8)
         while prefix.last == UInt8(ascii: "/") { prefix.removeLast() }
         self.prefix = prefix
-        self.host = configuration.host.map { Array($0.lowercased().utf8) }
+        self.host = configuration.host.map { Dispatcher.withoutPort(Array($0.lowercased().utf8)) }
         self.methods = configuration.methods.map { Set($0.map { Array($0.utf8) }) }
         self.index = index
     }
 
     /// Whether the request's method may be forwarded: one that no registry knows only where the route names it.
     func takesMethod(of head: RequestHead) -> Bool {
-        guard head.knownMethod == .other, methods == nil else { return true }
-        return head.withBytes(head.method) { MethodRegistry.names.contains(Array($0)) }
+        switch head.knownMethod {
+        case .trace, .connect: false
+        case .other: head.withBytes(head.method) { takesMethod(Array($0)) }
+        default: true
+        }
+    }
+
+    /// The same of a method that another proxy names; whether it is among `methods` is for the table to say.
+    func takesMethod(_ method: [UInt8]) -> Bool {
+        if MethodRegistry.unforwarded.contains(method) { return false }
+        return methods != nil || MethodRegistry.names.contains(method)
+    }
+
+    /// What `Allow` says of the route: its own list, or the usual ones where it takes any.
+    var allowedMethods: [String] {
+        guard let methods else { return MethodRegistry.usual }
+        return methods.subtracting(MethodRegistry.unforwarded).map { String(decoding: $0, as: UTF8.self) }.sorted()
     }
 
     /// Whether the path is the prefix or below it: `/orders` is not `/orders2`.
@@ -98,14 +113,19 @@ struct RouteTable: Sendable {
             prefixLength = route.prefix.count
             guard let methods = route.methods else { return .route(route) }
             if methods.contains(method) { return .route(route) }
-            allowed += methods.map { String(decoding: $0, as: UTF8.self) }
+            allowed += route.allowedMethods
         }
-        return allowed.isEmpty ? .none : .methodNotAllowed(allowed.sorted())
+        return allowed.isEmpty ? .none : .methodNotAllowed(Set(allowed).sorted())
     }
 }
 
-/// The methods that are registered for HTTP, besides those that no proxy forwards.
+/// The methods that are registered for HTTP.
 enum MethodRegistry {
+    /// What `Allow` names where anything that is registered may be sent.
+    static let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    /// No proxy forwards these: one would show a caller the fields that the gateway adds, the other open a tunnel.
+    static let unforwarded: Set<[UInt8]> = [Array("TRACE".utf8), Array("CONNECT".utf8)]
+    /// All others.
     static let names: Set<[UInt8]> = Set(
         """
         ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL
@@ -144,12 +164,6 @@ enum PathParameters {
     private static func hasEmptySegment(_ path: [UInt8]) -> Bool {
         zip(path, path.dropFirst()).contains { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: "/") }
     }
-}
-
-/// For whoever checks a configuration.
-package enum GatewayPaths {
-    /// Whether the path is the gateway's own, so that nothing at or below it is ever forwarded by a route.
-    package static func keep(_ path: String) -> Bool { OwnPath(Array(path.utf8)) != nil }
 }
 
 /// The paths that are the gateway's own; they win over routes.

@@ -14,8 +14,10 @@ struct CORS {
     /// An `OPTIONS` that asks for leave.
     let isPreflight: Bool
 
-    /// - Parameter isPublic: whether any site may read the answer (keys and metadata).
-    init(_ policy: OriginPolicy, _ head: RequestHead, isPublic: Bool) {
+    /// - Parameters:
+    ///   - isPublic: whether any site may read the answer (keys and metadata).
+    ///   - method: the method to judge by where another request than this one is asked about; nil for the head's own.
+    init(_ policy: OriginPolicy, _ head: RequestHead, isPublic: Bool, method: [UInt8]? = nil) {
         self.policy = policy
         self.isPublic = isPublic
         self.originCount = head.count(.origin)
@@ -25,9 +27,13 @@ struct CORS {
             let isPlain = head.withBytes(field.value) { $0.allSatisfy(Self.isListByte) }
             return isPlain && !field.value.isEmpty ? head.string(field.value) : nil
         }
-        switch head.knownMethod {
-        case .get, .head, .options: isUnsafe = false
-        default: isUnsafe = true
+        if let method {
+            isUnsafe = !["GET", "HEAD", "OPTIONS"].contains { method.elementsEqual($0.utf8) }
+        } else {
+            switch head.knownMethod {
+            case .get, .head, .options: isUnsafe = false
+            default: isUnsafe = true
+            }
         }
         self.isPreflight =
             head.knownMethod == .options && head.present.contains(.origin)
@@ -38,6 +44,15 @@ struct CORS {
     func judge() -> Problem? {
         guard isUnsafe else { return nil }
         return policy.judgeUnsafe(origin: origin, originCount: originCount, fetchSite: fetchSite)
+    }
+
+    /// Why a request to a route may not be served: it is unsafe, comes from a foreign page, and nothing but the cookie,
+    /// which a browser attaches by itself, could admit it.
+    func judge(_ credentials: PresentedCredentials, for requirement: RouteConfiguration.Requirement) -> Problem? {
+        guard requirement == .session || requirement == .tokenAndSession, credentials.sessionCookie != nil,
+            credentials.sessionID == nil, credentials.sessionSecret == nil
+        else { return nil }
+        return judge()
     }
 
     /// The fields that let a script of an allowed origin read the answer, refusals included.

@@ -2,7 +2,10 @@ import NIOCore
 
 /// The one spelling of a request path: for matching, for authorisation and for forwarding.
 ///
-/// Escapes of unreserved bytes are decoded, the others are kept with upper-case digits, and raw brackets are escaped.
+/// A byte that RFC 3986 lets a segment hold as it is (`pchar`) stands as it is, every other one is escaped with upper-case
+/// digits, whichever way it was sent: `/pro%40x` is `/pro@x`, and `/[a]` is `/%5Ba%5D`. The one exception is an escaped
+/// semicolon, which stays escaped: raw, it would begin a parameter for some servers.
+///
 /// A path that two servers might read differently is refused instead of repaired: dot segments and empty segments in
 /// any spelling, escaped slashes and backslashes, control bytes, broken escapes, bytes that are not UTF-8, and escapes
 /// of escapes.
@@ -126,10 +129,11 @@ private struct PathBuilder {
             self.hasEncodedSlash = true
             self.appendEscape(of: byte)
             self.segmentStart = self.output.count
-        case _ where ByteClass.unreserved.contains(byte): self.output.append(byte)
-        default:
-            if byte == Byte.semicolon { self.hasParameters = true }
+        case Byte.semicolon:
+            self.hasParameters = true
             self.appendEscape(of: byte)
+        case _ where byte == Byte.dot || ByteClass.pathPlain.contains(byte): self.output.append(byte)
+        default: self.appendEscape(of: byte)
         }
     }
 

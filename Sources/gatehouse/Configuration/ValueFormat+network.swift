@@ -47,7 +47,8 @@ extension ValueFormat where Value == String {
             read: { $0 == "unix" || NetworkText.isAddressBlock($0) ? $0 : nil }, write: { $0 })
     }
 
-    /// A host name or address, without a port.
+    /// A host name or address, without a port. The final dot of a fully qualified name is left out, as it is of the
+    /// host of a request.
     static var hostName: Self {
         Self(
             expects: "a host name without scheme and port, such as auth.example",
@@ -55,7 +56,10 @@ extension ValueFormat where Value == String {
                 if text.hasPrefix("["), text.hasSuffix("]") {
                     return NetworkText.isIPv6(String(text.dropFirst().dropLast())) ? text.lowercased() : nil
                 }
-                return NetworkText.isHostName(text) ? text.lowercased() : nil
+                let name = text.hasSuffix(".") ? text.dropLast() : text[...]
+                let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+                guard NetworkText.isHostName(name), labels.allSatisfy({ !$0.isEmpty }) else { return nil }
+                return name.lowercased()
             }, write: { $0 })
     }
 
@@ -117,8 +121,11 @@ extension ValueFormat where Value == String {
 
     static var method: Self {
         Self(
-            expects: "a method such as GET", read: { NetworkText.isToken($0) ? $0.uppercased() : nil },
-            write: { $0 })
+            expects: "a method such as GET; TRACE and CONNECT are never forwarded",
+            read: { text in
+                let method = text.uppercased()
+                return NetworkText.isToken(text) && method != "TRACE" && method != "CONNECT" ? method : nil
+            }, write: { $0 })
     }
 
     static var scope: Self {
@@ -134,19 +141,12 @@ extension ValueFormat where Value == String {
             read: { NameRule.isTenant($0) ? $0 : nil }, write: { $0 })
     }
 
-    /// A route's prefix in canonical form, so that what is written is what is compared.
+    /// A route's prefix, read into the one form in which paths are compared.
     static var routePath: Self {
         Self(
-            expects: "a path such as /orders, without '//', '.', '..', '%', '?' or '#'",
-            read: { text in
-                guard text.hasPrefix("/"), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
-                    !text.contains(where: { "%?#\\;".contains($0) })
-                else { return nil }
-                guard text != "/" else { return text }
-                let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
-                let segments = trimmed.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-                return segments.contains { $0.isEmpty || $0 == "." || $0 == ".." } ? nil : trimmed
-            }, write: { $0 })
+            expects: "a path such as /orders, without '//', '.', '..', '%2F', ';', '?' or '#', "
+                + "and with all but visible ASCII escaped",
+            read: { RoutePath.canonical($0) }, write: { $0 })
     }
 
     /// Where a browser is sent to log in: a path of our own origin, or a URL.

@@ -15,6 +15,7 @@ import Testing
     private static let table = RouteTable([
         route("/"), route("/orders"), route("/orders/new/"), route("/h"), route("/h", host: "Shop.example"),
         route("/get", methods: ["GET", "HEAD"]), route("/get", methods: ["PUT"]),
+        route("/dot", host: "Shop.example."),
     ])
 
     private static func index(_ path: String, host: String = "any", method: String = "GET") -> Int? {
@@ -34,6 +35,7 @@ import Testing
     @Test("Among equals the route that names the host wins; methods choose among the rest")
     func hostsAndMethods() {
         #expect(Self.index("/h", host: "shop.example") == 4 && Self.index("/h", host: "other") == 3)
+        #expect(Self.index("/dot", host: "shop.example") == 7 && Self.index("/dot", host: "other") == 0)
         #expect(Self.index("/get", method: "HEAD") == 5 && Self.index("/get", method: "PUT") == 6)
         guard
             case .methodNotAllowed(let allowed) = Self.table.match(
@@ -84,6 +86,33 @@ import Testing
         configuration.stripPrefix = true
         #expect(Array(Route(configuration, index: 0).upstreamPath(of: path)) == Array("/1".utf8))
         #expect(Array(Route(configuration, index: 0).upstreamPath(of: Array("/orders".utf8))) == Array("/".utf8))
+    }
+
+    /// The edge knows paths in their canonical form alone, so this is what stands between a guarded route and an open one.
+    @Test(
+        "A route covers every spelling of its path, whichever the configuration has", arguments: UInt8.min...UInt8.max)
+    func everySpelling(byte: UInt8) throws {
+        let escape = "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        var spellings = ["/p\(escape)x", "/p\(escape.uppercased())x"]
+        if byte < 0x80 { spellings.append("/p\(UnicodeScalar(byte))x") }
+        for configured in spellings {
+            guard RoutePath.canonical(configured) != nil else { continue }
+            let table = RouteTable([Self.route("/"), Self.route(configured)])
+            for asked in spellings {
+                let canonical = try? CanonicalPath(ByteBuffer(string: asked), allowEncodedSlash: true)
+                guard let path = canonical?.bytes else { continue }
+                let match = table.match(path: Array(path.readableBytesView), host: [], method: [])
+                guard case .route(let route) = match else {
+                    Issue.record("no route for \(asked)")
+                    continue
+                }
+                // Raw slashes, and raw semicolons, mean something else than their escapes; neither escape is configurable.
+                let isItself = byte != UInt8(ascii: "/") || configured == asked
+                #expect((route.index == 1) == isItself, "\(configured) \(asked)")
+            }
+        }
+        let cannotBe: Set<UInt8> = Set(0...0x1f).union(0x7f...0xff).union(";\\".utf8)
+        #expect((RoutePath.canonical(spellings[0]) == nil) == (cannotBe.contains(byte) || byte == UInt8(ascii: "/")))
     }
 
     @Test(

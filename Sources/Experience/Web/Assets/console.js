@@ -1,7 +1,7 @@
 // @ts-check
 /** The page at `/`: everything it does goes through the client library that adopters use. */
 
-import { Gatehouse, Refusal, readAnswer } from '/gatehouse.js';
+import { Gatehouse, Refusal, readAnswer, returnTarget } from '/gatehouse.js';
 
 const gate = new Gatehouse();
 /** @param {string} id @returns {any} */
@@ -224,13 +224,8 @@ at('logout').addEventListener('click', async () => {
 
 at('refresh').addEventListener('click', () => gate.refresh().catch((error) => showRefusal(error, 'Refresh')));
 
-/** Where a protected page sent its visitor from; a path of this origin or nothing. */
-const returnTo = (() => {
-    const wish = new URLSearchParams(location.search).get('return_to');
-    if (!wish || !URL.canParse(wish, location.origin)) return null;
-    const url = new URL(wish, location.origin);
-    return url.origin === location.origin ? url.pathname + url.search + url.hash : null;
-})();
+/** Where a protected page sent its visitor from. */
+const returnTo = returnTarget(location.search);
 
 // MARK: Socket
 

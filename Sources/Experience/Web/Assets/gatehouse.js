@@ -86,6 +86,20 @@ export function backOff(attempt, least = 0, random = Math.random) {
     return Math.max(least, Math.round(ceiling * (0.5 + random() / 2)));
 }
 
+/**
+ * Where a login page was sent its visitor from: the one `return_to` of its query, as an absolute URL of this origin.
+ * Null for everything else, and for what is a path only until it is read a second time (`/.//host`).
+ * @param {string} search @param {string} [origin] @returns {string|null}
+ */
+export function returnTarget(search, origin = location.origin) {
+    const [wish, another] = new URLSearchParams(search).getAll('return_to');
+    // One slash, no second one behind it in either direction, and nothing that URL parsers drop or turn into a slash.
+    if (another !== undefined || !/^\/(?![/\\])[^\\\u0000-\u0020\u007f]*$/.test(wish ?? '')) return null;
+    if (!URL.canParse(wish, origin)) return null;
+    const url = new URL(wish, origin);
+    return url.origin === origin && !url.pathname.startsWith('//') ? url.href : null;
+}
+
 /** A browser's session with the gateway. One object a page is enough. */
 export class Gatehouse {
     #base;

@@ -1,0 +1,230 @@
+import Foundation
+import Testing
+
+/// Judges that other people wrote: of metrics, of the API's description, of TLS, of slow clients, of HTTP/2, of tokens.
+///
+/// Each is skipped where its program is not installed; `make test` installs them where the distribution has them.
+@Suite(.serialized) struct ForeignSuiteTests {
+    private static func has(_ program: String) -> Bool { ProxyInFront.find(program) != nil }
+
+    /// A gateway with its admin listener at a port that is known.
+    private static func withAdmin(
+        _ configuration: String = "", directory: URL? = nil
+    ) async throws -> (gateway: GatewayProcess, admin: Int) {
+        let admin = try SocketAddressing.unusedPort()
+        let gateway = try await GatewayProcess.start(
+            configuration, environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"], directory: directory)
+        return (gateway, admin)
+    }
+
+    private static func metrics(_ admin: Int) throws -> RawResponse {
+        let socket = try RawSocket(port: admin)
+        try socket.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        return try socket.response()
+    }
+
+    @Test("Metrics have HELP and TYPE, and say which format they are in")
+    func metricsFormat() async throws {
+        let (gateway, admin) = try await Self.withAdmin()
+        defer { gateway.stop() }
+        _ = try gateway.request("GET", "/nothing")
+        let answer = try Self.metrics(admin)
+        #expect(answer["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+        let lines = answer.text.split(separator: "\n")
+        var known: Set<Substring> = []
+        for line in lines {
+            let words = line.split(separator: " ")
+            if line.hasPrefix("# TYPE ") { #expect(known.contains(words[2]), "\(line)") }
+            if line.hasPrefix("# HELP ") { #expect(words.count > 3 && known.insert(words[2]).inserted, "\(line)") }
+            if !line.hasPrefix("#") { #expect(known.contains(line.prefix { $0 != " " && $0 != "{" }), "\(line)") }
+        }
+        #expect(lines.contains(#"gatehouse_refusals_total{code="not_found"} 1"#))
+    }
+
+    @Test("promtool finds nothing to say about the metrics", .enabled(if: has("promtool"), "promtool is not installed"))
+    func promtool() async throws {
+        let (gateway, admin) = try await Self.withAdmin()
+        defer { gateway.stop() }
+        _ = try gateway.request("GET", "/nothing")
+        let file = gateway.directory.appendingPathComponent("metrics")
+        try Self.metrics(admin).text.write(to: file, atomically: true, encoding: .utf8)
+        let found = try Program.run("sh", ["-c", "promtool check metrics < '\(file.path)'"])
+        #expect(found.status == 0 && found.errors.isEmpty, "\(found.status) \(found.errors)")
+    }
+
+    /// Logs in first, since most of the API says 401 to everybody else; what ends the login is looked at without one.
+    @Test(
+        "The API is as docs/openapi.yaml describes it, for schemathesis",
+        .enabled(if: Program.pythonHas("schemathesis"), "schemathesis is not installed"))
+    func schemathesis() async throws {
+        let gateway = try await GatewayProcess.start(
+            "limits: {enabled: false}\naccounts: {registration: true}\nerrors: {explain: true}", users: [.ada])
+        defer { gateway.stop() }
+        let token = try gateway.login(.ada).token
+        let ending = "^/api/auth/logout|/upgrade$"
+        for filter in [
+            // A session opens for its secret or its owner's token: one of them may be wrong, which looks like none.
+            [
+                "--exclude-path-regex", "^/api/runtime/|" + ending, "--header", "Authorization: Bearer \(token)",
+                "--exclude-checks", "ignored_auth",
+            ],
+            // No schema says that a token in the body and one in the header exclude each other.
+            ["--include-path-regex", ending, "--exclude-checks", "positive_data_acceptance"],
+        ] {
+            let found = try Program.run(
+                "timeout",
+                [
+                    "60", "python3", "-m", "schemathesis.cli", "run",
+                    GatewayProcess.packageRoot.appendingPathComponent("docs/openapi.yaml").path, "--url",
+                    gateway.origin,
+                    "--max-time", "15", "--continue-on-failure", "--generation-deterministic", "--no-color",
+                ] + filter, environment: ["HOME": gateway.directory.path])
+            #expect(found.status == 0, "\(String(decoding: found.output.suffix(6000), as: UTF8.self)) \(found.errors)")
+        }
+        #expect(try gateway.isHealthy(gateway.login(.ada).token) && !gateway.log.contains("unforeseen"))
+    }
+
+    /// Of what testssl finds, that which it would have mended: anything above the informative.
+    @Test("testssl finds nothing to mend", .enabled(if: has("testssl"), "testssl is not installed"))
+    func testssl() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        let (key, certificate) = (place.path + "/key.pem", place.path + "/certificate.pem")
+        // An RSA key: with it the suites without forward secrecy could be offered, too.
+        let made = try Program.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", certificate,
+                "-subj",
+                "/CN=localhost",
+            ])
+        #expect(made.status == 0)
+        let gateway = try await GatewayProcess.start(
+            "server: {tls: {certificate: \(certificate), key: \(key)}}", users: [], directory: place)
+        defer { gateway.stop() }
+        let report = place.appendingPathComponent("testssl.json")
+        _ = try Program.run(
+            "timeout",
+            [
+                "60", "testssl", "--quiet", "--color", "0", "--ip", "one", "--jsonfile", report.path, "-p", "-s", "-f",
+                "-H", "-R", "-BB", "-L", "localhost:\(gateway.port)",
+            ])
+        let found = try JSONSerialization.jsonObject(with: Data(contentsOf: report)) as? [[String: Any]]
+        let rows = try #require(found).map { row in
+            ["id", "severity", "finding"].map { row[$0] as? String ?? "" }
+        }
+        #expect(rows.contains { $0[0] == "TLS1_3" && $0[1] == "OK" } && rows.contains { $0[0] == "heartbleed" })
+        // About testssl itself: the machine's openssl lacks an engine.
+        let bad = rows.filter { $0[0] != "engine_problem" && !["OK", "INFO"].contains($0[1]) }
+        #expect(bad.isEmpty, "\(bad)")
+    }
+
+    @Test(
+        "Clients that send a byte now and then are let go, and nobody else waits for them",
+        .enabled(if: has("slowhttptest"), "slowhttptest is not installed"), arguments: ["-H", "-B"])
+    func slow(attack: String) async throws {
+        let gateway = try await GatewayProcess.start("server: {header_timeout: 3s, idle_timeout: 3s}")
+        defer { gateway.stop() }
+        let token = try gateway.login(.ada).token
+        let (process, output) = try Program.start(
+            "timeout",
+            [
+                "30", "slowhttptest", attack, "-c", "150", "-r", "100", "-i", "1", "-x", "8", "-l", "10", "-p", "2",
+                "-u",
+                "\(gateway.origin)/\(attack == "-H" ? "" : "api/auth/login")", "-t", attack == "-H" ? "GET" : "POST",
+            ])
+        // Drained while it runs, so that it never waits for a reader.
+        let text = Task.detached { String(decoding: output.readDataToEndOfFile(), as: UTF8.self) }
+        var slowest = Duration.zero
+        while process.isRunning {
+            let began = ContinuousClock.now
+            #expect(try gateway.isHealthy(token))
+            slowest = max(slowest, began.duration(to: .now))
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        process.waitUntilExit()
+        let said = await text.value
+        #expect(said.contains("YES") && !said.contains("service available:   NO"), "\(said)")
+        #expect(slowest < .seconds(1))
+        // They were there, and the gateway ended it, not the end of the time.
+        if attack == "-H" { #expect(said.contains("No open connections left"), "\(said)") }
+    }
+
+    @Test(
+        "A client that says goodbye over HTTP/2 is let go within a second, whichever way it says it",
+        .enabled(if: HTTP2Script.canRun, "Python's h2, or openssl, is not installed"))
+    func goodbyes() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
+        defer { gateway.stop() }
+        let found = try HTTP2Script.run("http2_goodbye", gateway, [])
+        #expect(Set(found.keys) == ["fin", "goaway", "close_notify"])
+        for (way, seconds) in found { #expect(seconds as? Double ?? 9 < 1, "\(way): \(seconds)") }
+    }
+
+    @Test(
+        "Node's HTTP/2 session closes at once",
+        .enabled(if: has("node") && HTTP2Script.canRun, "Node, or openssl, is not installed"))
+    func nodeGoodbye() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
+        defer { gateway.stop() }
+        let told = try Program.run("node", [Program.script("http2_goodbye.mjs"), "\(gateway.port)"])
+        let found = try JSONSerialization.jsonObject(with: told.output) as? [String: Any]
+        #expect(found?["node"] as? Double ?? 9 < 1, "\(told)")
+    }
+
+    @Test(
+        "nghttp's connections are gone with it",
+        .enabled(if: has("nghttp") && HTTP2Script.canRun, "nghttp, or openssl, is not installed"))
+    func nghttp() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
+        defer { gateway.stop() }
+        for _ in 0..<5 {
+            let asked = try Program.run("nghttp", ["-v", "https://localhost:\(gateway.port)/"])
+            #expect(String(decoding: asked.output, as: UTF8.self).contains(":status: 200"))
+        }
+        let isAlone = try await eventually(within: .seconds(2)) { try Self.connections(of: gateway.port).isEmpty }
+        let left = try Self.connections(of: gateway.port)
+        #expect(isAlone, "\(left)")
+    }
+
+    /// The states of the gateway's connections, as the kernel numbers them: 01 established, 08 waiting for our close.
+    private static func connections(of port: Int) throws -> [String] {
+        let local = String(format: "0100007F:%04X", port)
+        return try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count > 3, words[1] == local, ["01", "08"].contains(words[3]) else { return nil }
+            return String(words[3])
+        }
+    }
+
+    @Test(
+        "Authlib and joserfc read tokens, keys and metadata, and take no forged token",
+        .enabled(
+            if: Program.pythonHas("authlib") && Program.pythonHas("joserfc"), "Authlib or joserfc is not installed"),
+        arguments: ["ES256", "ES384", "Ed25519", "EdDSA", "PS256", "RS256"])
+    func tokens(algorithm: String) async throws {
+        let gateway = try await GatewayProcess.start("tokens: {algorithm: \(algorithm)}", users: [.ada])
+        defer { gateway.stop() }
+        let added = try GatewayProcess.run(
+            ["clients", "add", "service", "--tenant", "acme", "--scope", "orders:read", "--json"], in: gateway.directory
+        )
+        let client = try JSONSerialization.jsonObject(with: Data(added.output.utf8)) as? [String: Any] ?? [:]
+        let told = try Program.run(
+            "python3",
+            [
+                Program.script("foreign_tokens.py"), gateway.origin, TestUser.ada.email, TestUser.ada.password,
+                client["client_id"] as? String ?? "", client["client_secret"] as? String ?? "",
+            ])
+        let found = try? JSONSerialization.jsonObject(with: told.output) as? [String: Any]
+        #expect(found?["algorithm"] as? String == algorithm, "\(told)")
+        #expect(found?["issuer"] as? String == gateway.origin)
+        #expect(found?["access"] as? [String] == ["at+jwt", "ours"])
+        #expect(found?["assertion"] as? [String] == ["gatehouse-assertion+jwt", "ours"])
+        for check in ["forged", "client", "introspected", "revoked"] {
+            #expect(found?[check] as? Bool == true, "\(check)")
+        }
+        #expect(found?["stranger"] as? String == "invalid_client")
+    }
+}
