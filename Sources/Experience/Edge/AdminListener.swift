@@ -67,13 +67,8 @@ final class AdminListener: Sendable {
 
     private func metrics() async -> String {
         var leases = 0
-        var connections = 0
         for bound in loops.all {
-            let counts = try? await bound.eventLoop.submit {
-                [bound.value.leases.count, bound.value.connections.count]
-            }.get()
-            leases += counts?.first ?? 0
-            connections += counts?.last ?? 0
+            leases += (try? await bound.eventLoop.submit { bound.value.leases.count }.get()) ?? 0
         }
         let metrics = services.metrics
         var lines = [
@@ -86,7 +81,7 @@ final class AdminListener: Sendable {
             "# TYPE gatehouse_connections_total counter",
             "gatehouse_connections_total \(metrics.connections.load(ordering: .relaxed))",
             "# TYPE gatehouse_open_connections gauge",
-            "gatehouse_open_connections \(connections)",
+            "gatehouse_open_connections \(metrics.openConnections.load(ordering: .relaxed))",
             "# TYPE gatehouse_leases gauge",
             "gatehouse_leases \(leases)",
             "# TYPE gatehouse_refusals_total counter",

@@ -140,6 +140,9 @@ struct Dispatcher {
         switch own {
         case .api(let path): return api(path, request)
         case .verify(let appended): return DecisionStage(dispatcher: self, request: request, appended: appended).start()
+        case .agent where request.head.knownMethod != .get, .echo where request.head.knownMethod != .get:
+            connection.closeAfterAnswer()
+            return refuse(methodNotAllowed(["GET"]), to: request.head)
         case .agent: return SocketStage(dispatcher: self, request: request).agent()
         case .echo: return SocketStage(dispatcher: self, request: request).echo()
         case .runtime: return runtime(request)
