@@ -60,6 +60,20 @@ struct GoodbyeTests {
         }
     }
 
+    @Test("Connections are counted, and not their streams")
+    func count() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        let (upstream, admin) = (try SocketAddressing.unusedPort(), try SocketAddressing.unusedPort())
+        let gateway = try await GatewayProcess.start(
+            """
+            \(try Self.server("h2", in: place))
+            routes: [{path: /open, upstream: "http://127.0.0.1:\(upstream)", require: none}]
+            """, users: [], environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"], directory: place)
+        defer { gateway.stop() }
+        let found = try HTTP2Script.run("goodbyes", gateway, ["count", "\(upstream)", "\(admin)"])
+        #expect(found["began"] as? Int == 5 && found["open"] as? String == "1", "\(found)")
+    }
+
     @Test("After GOAWAY a stream under way is answered; then, or at once where there is none, the connection closes")
     func goaway() async throws {
         let place = try GatewayProcess.makeDirectory()

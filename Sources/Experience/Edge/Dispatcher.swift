@@ -140,7 +140,7 @@ struct Dispatcher {
         switch own {
         case .api(let path): return api(path, request)
         case .verify(let appended): return DecisionStage(dispatcher: self, request: request, appended: appended).start()
-        case .agent where request.head.knownMethod != .get, .echo where request.head.knownMethod != .get:
+        case .agent where isNoSocketRequest(request.head), .echo where isNoSocketRequest(request.head):
             connection.closeAfterAnswer()
             return refuse(methodNotAllowed(["GET"]), to: request.head)
         case .agent: return SocketStage(dispatcher: self, request: request).agent()
@@ -148,6 +148,9 @@ struct Dispatcher {
         case .runtime: return runtime(request)
         }
     }
+
+    /// Whether a socket's path is asked for with another method, and not for a socket: that is no handshake to be judged.
+    private func isNoSocketRequest(_ head: RequestHead) -> Bool { head.knownMethod != .get && !head.upgradeOffered }
 
     private func api(_ path: String, _ request: EdgeRequest) -> (any Exchange)? {
         let isPublic = path.hasPrefix("/.well-known/")

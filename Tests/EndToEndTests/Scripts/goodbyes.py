@@ -5,6 +5,8 @@ Usage: goodbyes.py PORT held UPSTREAM_PORT TRANSPORT EMAIL PASSWORD
            and tells for every way how many seconds it took until a place and each upstream connection were free.
        goodbyes.py PORT room COUNT TRANSPORT
            fills `server.max_connections` with COUNT clients that have asked and leave, and tells the same of a new one.
+       goodbyes.py PORT count UPSTREAM_PORT ADMIN_PORT
+           has five requests under way on one connection, and tells how many connections the gateway counts.
        goodbyes.py PORT goaway UPSTREAM_PORT
            says goodbye by GOAWAY with and without a stream under way.
 
@@ -20,8 +22,7 @@ import struct
 import sys
 import threading
 import time
-
-import h2.events
+import urllib.request
 
 import http2_client
 from http2_client import PORT, connect, get
@@ -305,6 +306,18 @@ def goaway(found):
     found["busy_closed"] = closed_by_peer(busy)
 
 
+def count(found):
+    upstream = Upstream(int(sys.argv[3]))
+    client = http2_client.Connection()
+    for number in range(5):
+        client.request(get("GET", "/open/%d" % number), ends=True)
+    until(lambda: len(upstream.began) == 5)
+    with urllib.request.urlopen("http://127.0.0.1:%s/metrics" % sys.argv[4]) as answer:
+        lines = answer.read().decode().split("\n")
+    found["open"] = next(line for line in lines if line.startswith("gatehouse_open_connections")).split(" ")[1]
+    found["began"] = len(upstream.began)
+
+
 found = {}
-{"held": held, "room": room, "goaway": goaway}[sys.argv[2]](found)
+{"count": count, "held": held, "room": room, "goaway": goaway}[sys.argv[2]](found)
 print(json.dumps(found))
