@@ -22,7 +22,7 @@ import Testing
         for (path, allowed) in [
             ("/", "GET, HEAD"), ("/console.js", "GET, HEAD"), ("/gatehouse.js", "GET, HEAD"), ("/any/x", usual),
             ("/some", "GET, PROPFIND, PUT"), ("/api/auth/login", "POST"), ("/api/session/current", "GET, HEAD"),
-            ("/api/sessions/current", "GET, HEAD"), ("/oauth2/token", "POST"), ("/api/runtime/agent", "GET, HEAD"),
+            ("/api/sessions/current", "GET, HEAD"), ("/oauth2/token", "POST"), ("/api/runtime/agent", "GET"),
             ("/api/runtime/echo", "GET, HEAD"), ("/.well-known/jwks.json", "GET, HEAD"),
         ] {
             let names = Set(allowed.components(separatedBy: ", "))

@@ -36,6 +36,7 @@ struct HTTP2SocketTests {
         let refusals: [(String, [Any])] = [
             ("none", [401, "credentials_missing"]), ("foreign", [403, "session_mismatch"]),
             ("origin", [403, "origin_refused"]), ("version", [426, "upgrade_required"]),
+            ("no_version", [426, "upgrade_required"]),
             ("plain_get", [426, "upgrade_required"]),
         ]
         for (name, expected) in refusals {

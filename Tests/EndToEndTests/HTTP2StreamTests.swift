@@ -72,7 +72,11 @@ struct HTTP2StreamTests {
 
     @Test("A fault of the connection ends it at once, behind the goodbye; a fault of one stream does not")
     func brokenConnections() async throws {
-        let upstream = try RecordingUpstream()
+        let upstream = try RecordingUpstream { request, stream in
+            if request.target == "/slow" { Thread.sleep(forTimeInterval: 0.5) }
+            try stream.send(RecordingUpstream.plainAnswer)
+            return .keep
+        }
         defer { upstream.stop() }
         let gateway = try await Self.gateway(upstream)
         defer { gateway.stop() }
@@ -81,6 +85,9 @@ struct HTTP2StreamTests {
             #expect(found[name] as? [String] == ["goodbye", "closed"], "\(name): \(found[name] ?? "nothing")")
         }
         #expect(found["one_stream"] as? Int == 200)
+        // STREAM_CLOSED (5) for what comes behind the end of a stream, PROTOCOL_ERROR (1) for trailers that are none.
+        #expect(found["late_headers"] as? Int == 5 && found["late_headers_after"] as? Int == 200)
+        #expect(found["bad_trailers"] as? Int == 1 && found["late_headers_closed"] as? Int == 5)
     }
 
     @Test("An upload to a slow upstream waits at its client; the gateway holds little of it, and all of it arrives")

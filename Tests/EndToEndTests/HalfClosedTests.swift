@@ -73,6 +73,63 @@ import Testing
         }
     }
 
+    @Test("Every request that was sent before the end is answered, in order; what is no whole request is not")
+    func pipelined() async throws {
+        let upstream = try RecordingUpstream { request, stream in
+            // The later ones are parsed while the first is still being answered.
+            if request.target == "/open/1" { Thread.sleep(forTimeInterval: 0.2) }
+            let isLarge = request.target == "/open/2"
+            let body = isLarge ? Self.large : Array(request.target.utf8) + request.body
+            try stream.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
+            try stream.send(body)
+            return .keep
+        }
+        defer { upstream.stop() }
+        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        defer { gateway.stop() }
+        let gets = (1...3).map { "GET /open/\($0) HTTP/1.1\r\nHost: h\r\n\r\n" }.joined()
+        let post = "POST /open/4 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"
+        let expected = [Array("/open/1".utf8), Self.large, Array("/open/3".utf8), Array("/open/4abc".utf8)]
+        for rest in ["", "GET /open/5 HTTP/1.1\r\nHo"] {
+            let socket = try RawSocket(port: gateway.port)
+            try socket.sendLast(Array((gets + post + rest).utf8))
+            for body in expected {
+                let answer = try socket.response()
+                #expect(answer.status == 200 && answer.body == body, "\(answer.body.count) bytes")
+            }
+            #expect(try socket.isClosedByPeer())
+        }
+        #expect(upstream.requests.count == 8)
+    }
+
+    @Test("An answer that is under way when the client ends its side arrives whole, with a length or without one")
+    func underWay() async throws {
+        let upstream = try RecordingUpstream { request, stream in
+            let isChunked = request.target == "/open/chunked"
+            let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: 20"
+            try stream.send("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n")
+            for _ in 0..<10 {
+                try stream.send(isChunked ? "2\r\nab\r\n" : "ab")
+                Thread.sleep(forTimeInterval: 0.1)
+            }
+            if isChunked { try stream.send("0\r\n\r\n") }
+            return .keep
+        }
+        defer { upstream.stop() }
+        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        defer { gateway.stop() }
+        for path in ["/open/length", "/open/chunked"] {
+            let socket = try RawSocket(port: gateway.port)
+            try socket.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+            // The head has come: the answer has begun.
+            let first = try socket.read(15)
+            socket.finishSending()
+            let text = String(decoding: first + (try socket.readToEnd()), as: UTF8.self)
+            #expect(text.hasPrefix("HTTP/1.1 200 OK"), "\(path): \(text)")
+            #expect(text.components(separatedBy: "ab").count == 11, "\(path): \(text)")
+        }
+    }
+
     /// What an upstream has been sent over a socket.
     private final class Heard: Sendable {
         let bytes = Mutex<[UInt8]>([])

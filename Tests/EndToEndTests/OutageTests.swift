@@ -16,13 +16,28 @@ import Testing
     func outage() async throws {
         let postgres = try PrivatePostgres()
         defer { try? postgres.remove() }
-        let nodes = try await TwoNodes(on: postgres, more: Self.configuration)
+        let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
+        defer { upstream.stop() }
+        let nodes = try await TwoNodes(
+            on: postgres,
+            more: """
+                state: {grace: 5s}
+                errors: {explain: true}
+                server: {trusted_proxies: [127.0.0.1]}
+                routes:
+                  - {path: /secret, upstream: "\(upstream.url)", require: session, websocket: true}
+                  - {path: /ws, require: token+session, websocket: true}
+                """)
         defer { nodes.stop() }
         let ada = try nodes.a.login(.ada)
         let guest = try nodes.a.request("POST", "/api/session/create-anonymous").json
         let id = try #require(guest["session_id"] as? String)
         let secret = try #require(guest["session_secret"] as? String)
         let sockets = try [nodes.a, nodes.b].map { try AgentProbe($0, ada, timeoutSeconds: 12) }
+
+        for node in [nodes.a, nodes.b] {
+            #expect(try Self.answers(node, ada) == [200, 101, 200, 200], "request, socket, decision on each")
+        }
 
         try postgres.stop()
         let lost = ContinuousClock.now
@@ -44,6 +59,7 @@ import Testing
             }
             let socket = try AgentProbe.status(node, ada)
             #expect(socket?.status == 503 && socket?.code == "store_unavailable")
+            #expect(try Self.answers(node, ada) == [200, 503, 200, 503], "memory lets requests in, and no new socket")
             // A proxy in front that asks about a new socket is told the same.
             let asked = [
                 ("X-Forwarded-Uri", "/ws"), ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ada.bearer,
@@ -95,6 +111,20 @@ import Testing
                 #expect(node.log.components(separatedBy: line).count == 2, "once: \(line)")
             }
         }
+    }
+
+    /// What a session's secret is answered on a route that asks for it: a request, a socket, and the decision endpoint
+    /// about either.
+    private static func answers(_ node: GatewayProcess, _ user: LoggedIn) throws -> [Int] {
+        let secret = ("Session-Secret", user.sessionSecret)
+        let asked = [secret, ("X-Forwarded-Uri", "/secret"), ("X-Forwarded-Method", "GET")]
+        let key = ("Sec-WebSocket-Key", WebSocketProbe.key)
+        return [
+            try node.request("GET", "/secret", headers: [secret]).status,
+            try node.socket("/secret", headers: [secret]).answer.status,
+            try node.request("GET", "/api/auth/verify", headers: asked).status,
+            try node.request("GET", "/api/auth/verify", headers: asked + [key]).status,
+        ]
     }
 
     @Test("What happens while a node hears nothing is made up for once it hears again")

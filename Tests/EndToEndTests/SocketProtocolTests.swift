@@ -131,7 +131,11 @@ import Testing
                 echoes: [echo(10, text("p")), echo(10, text("p")), echo(1, text("f1f2f3f4f5"))]),
             Case("binary within text", [part(1, "a"), Probe.frame(2, [1])], code: 1002),
             Case("empty fragments", [part(1, ""), part(0, ""), part(0, "", last: true)], echoes: [echo(1, [])]),
-            Case("2000 empty fragments", [part(1, "")] + (0..<2000).map { _ in part(0, "") }, code: 1009),
+            Case(
+                "as many fragments as the limit of bytes has pieces of 64",
+                [part(1, "a")] + (0..<16_382).map { _ in part(0, "") } + [part(0, "b", last: true)],
+                echoes: [echo(1, text("ab"))]),
+            Case("one more", [part(1, "")] + (0..<16_384).map { _ in part(0, "") }, code: 1009),
         ])
     }
 

@@ -71,6 +71,19 @@ import Testing
         #expect(try WebSocketProbe(gateway, path + query, fields: list).isOpen)
     }
 
+    @Test("Another method is 405, whatever comes with it", arguments: ["/api/runtime/agent", "/api/runtime/echo"])
+    func methods(path: String) async throws {
+        let gateway = try await GatewayProcess.start(users: [])
+        defer { gateway.stop() }
+        for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
+            let answer = try gateway.request(method, path + "?session_token=x", body: method == "POST" ? "{}" : nil)
+            #expect(
+                answer.status == 405 && answer.code == "method_not_allowed" && answer["allow"] == "GET", "\(method)")
+        }
+        #expect(try gateway.request("HEAD", path).status == 405)
+        #expect(try gateway.request("GET", path).status == 426)
+    }
+
     @Test("Origin, legacy parameter, carriers, presence, swapped kinds, token, session: in this order")
     func order() async throws {
         let gateway = try await GatewayProcess.start("server:\n  allowed_origins: [https://app.example]")

@@ -88,6 +88,18 @@ struct FrameDecoderTests {
     }
 
     @Test(
+        "takes more fragments where a message may be longer", arguments: [(0, 1024), (65_536, 1024), (4 << 20, 65_536)])
+    func fragments(maxMessage: Int, most: Int) {
+        for count in [most, most + 1] {
+            var decoder = FrameDecoder(maxMessage: maxMessage)
+            var bytes = ByteBuffer(bytes: ClientFrame(0x2, [], final: false).bytes)
+            for _ in 0..<(count - 2) { bytes.writeBytes(ClientFrame(0x0, [], final: false).bytes) }
+            bytes.writeBytes(ClientFrame(0x0, []).bytes)
+            #expect(decoder.next(&bytes) == (count == most ? .binary(ByteBuffer()) : .violation(.messageTooBig)))
+        }
+    }
+
+    @Test(
         "refuses close codes that nobody may send",
         arguments: [0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535] as [UInt16])
     func illegalCode(code: UInt16) {

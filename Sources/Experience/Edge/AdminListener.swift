@@ -67,13 +67,8 @@ final class AdminListener: Sendable {
 
     private func metrics() async -> String {
         var leases = 0
-        var connections = 0
         for bound in loops.all {
-            let counts = try? await bound.eventLoop.submit {
-                [bound.value.leases.count, bound.value.connections.count]
-            }.get()
-            leases += counts?.first ?? 0
-            connections += counts?.last ?? 0
+            leases += (try? await bound.eventLoop.submit { bound.value.leases.count }.get()) ?? 0
         }
         let metrics = services.metrics
         var text = MetricsText()
@@ -89,7 +84,9 @@ final class AdminListener: Sendable {
         text.add(
             "gatehouse_connections_total", .counter, "Client connections that were accepted.",
             metrics.connections.load(ordering: .relaxed))
-        text.add("gatehouse_open_connections", .gauge, "Client connections that are open.", connections)
+        text.add("gatehouse_open_connections", .gauge,
+            "Client connections that are open; one of HTTP/2 counts once, however many streams it has.",
+            metrics.openConnections.load(ordering: .relaxed))
         text.add(
             "gatehouse_leases", .gauge, "Sockets and streams that end with the token or session they rest on.", leases)
         text.add(

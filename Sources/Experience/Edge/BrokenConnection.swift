@@ -17,6 +17,19 @@ final class GoodbyeWatch: ChannelOutboundHandler {
 
     /// Whether the last piece written was a goodbye.
     private(set) var isSaid = false
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    /// Closes the connection when everything that HTTP/2 has written has left.
+    func closeBehindOutput() {
+        guard let context else { return }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer())), promise: written)
+        let channel = context.channel
+        written.futureResult.whenComplete { _ in channel.close(promise: nil) }
+    }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .byteBuffer(let bytes) = unwrapOutboundIn(data) {
@@ -28,16 +41,34 @@ final class GoodbyeWatch: ChannelOutboundHandler {
     }
 }
 
-/// Closes an HTTP/2 connection that is of no more use: its peer has been told goodbye for a fault of the connection (RFC
-/// 9113 section 5.4.1), or goes on making faults on its streams.
-final class BrokenConnectionHandler: ChannelInboundHandler {
+/// Closes an HTTP/2 connection that is of no more use: its peer has closed its side, has said that it makes no more
+/// streams and has none left, has been told goodbye for a fault of the connection (RFC 9113 section 5.4.1), or goes on
+/// making faults on its streams.
+final class HTTP2ConnectionEnd: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
+    typealias InboundOut = HTTP2Frame
 
     private static let maxFaults = 100
     private let goodbyes: GoodbyeWatch
+    private let streams: StreamWatch
     private var faults = 0
 
-    init(_ goodbyes: GoodbyeWatch) { self.goodbyes = goodbyes }
+    init(_ goodbyes: GoodbyeWatch, _ streams: StreamWatch) {
+        self.goodbyes = goodbyes
+        self.streams = streams
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .goAway = unwrapInboundIn(data).payload { streams.clientLeaves() }
+        context.fireChannelRead(data)
+    }
+
+    /// A client that sends nothing more can't acknowledge or make room for anything either: HTTP/2 knows no half-closed
+    /// connection, so every stream ends with it.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed { context.closeWithoutPeer() }
+        context.fireUserInboundEventTriggered(event)
+    }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         faults += 1

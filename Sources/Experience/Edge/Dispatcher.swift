@@ -141,18 +141,17 @@ struct Dispatcher {
         switch own {
         case .api(let path): return api(path, request)
         case .verify(let appended): return DecisionStage(dispatcher: self, request: request, appended: appended).start()
-        case .agent, .echo:
-            // With an offer to upgrade, the method is a fault of the handshake.
-            let method = request.head.knownMethod
-            guard method == .get || method == .head || request.head.upgradeOffered else {
-                return refuseMethod(of: request.head, allowed: ["GET", "HEAD"])
-            }
-            let stage = SocketStage(dispatcher: self, request: request)
-            if case .echo = own { return stage.echo() }
-            return stage.agent()
+        case .agent where isNoSocketRequest(request.head), .echo where isNoSocketRequest(request.head):
+            connection.closeAfterAnswer()
+            return refuse(methodNotAllowed(["GET"]), to: request.head)
+        case .agent: return SocketStage(dispatcher: self, request: request).agent()
+        case .echo: return SocketStage(dispatcher: self, request: request).echo()
         case .runtime: return runtime(request)
         }
     }
+
+    /// Whether a socket's path is asked for with another method, and not for a socket: that is no handshake to be judged.
+    private func isNoSocketRequest(_ head: RequestHead) -> Bool { head.knownMethod != .get && !head.upgradeOffered }
 
     private func api(_ path: String, _ request: EdgeRequest) -> (any Exchange)? {
         let isPublic = path.hasPrefix("/.well-known/")

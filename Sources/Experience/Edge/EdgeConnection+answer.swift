@@ -33,7 +33,7 @@ extension EdgeConnection: ResponseWriter {
         isAnswerStarted = true
         self.framing = framing
         var out = head
-        if isDraining || (isAwaitingContinue && phase == .body) { keepsAlive = false }
+        if isDraining || hasLastRequest || (isAwaitingContinue && phase == .body) { keepsAlive = false }
         switch framing {
         case .none: break
         case .length(let count): HeadWriter.field("Content-Length", count, to: &out)

@@ -22,14 +22,12 @@ extension EdgeConnection: DeadlineHolder {
         case .lingering:
             // What is still on its way goes out first.
             if isOutputClosed { context.close(promise: nil) }
-        case .tunnel:
-            flushIfPending()
-            context.close(promise: nil)
+        case .tunnel: closeNow()
         case .body: process()
         case .answering:
-            // A client may shut down its side and wait for the answer; one that has part of a stream has gone.
-            keepsAlive = false
-            if isAnswerStarted { context.close(promise: nil) }
+            // A client may shut down its side and wait for its answers. One that has closed its socket sends the same, and
+            // is found out by what is written next; a stream that has nothing to write must not wait for that.
+            if isAnswerStarted, framing == .stream { deadline.arm(after: .milliseconds(500)) }
         }
     }
 
@@ -46,6 +44,8 @@ extension EdgeConnection: DeadlineHolder {
         case .body where !isBodyPaused, .lingering:
             closeNow()
         case .answering where !channel.isWritable:
+            closeNow()
+        case .answering where isInputClosed && isAnswerStarted && framing == .stream:
             closeNow()
         case .body, .answering:
             // The upstream has a time limit of its own.

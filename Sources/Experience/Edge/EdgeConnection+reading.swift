@@ -51,13 +51,14 @@ extension EdgeConnection {
             return false
         }
         guard inbound.readableBytes > 0 else {
-            if isInputClosed { closeNow() }
+            if isInputClosed { closeGracefully() }
             return false
         }
         switch scanner.feed(&inbound) {
         case .needMoreData:
             deadline.armIfEarlier(after: services.headerTimeout)
-            if isInputClosed { closeNow() }
+            // The answers to the requests before it may still be on their way out.
+            if isInputClosed { closeGracefully() }
             return false
         case .failed(let error):
             refuseHead(Problem(wire: error))
@@ -156,9 +157,12 @@ extension EdgeConnection {
         }
     }
 
+    /// Whether nothing can follow the request being answered: the client has ended its side behind it.
+    var hasLastRequest: Bool { isInputClosed && phase == .answering && inbound.readableBytes == 0 }
+
     func nextRequest() -> Bool {
         exchange = nil
-        guard keepsAlive, !isDraining else {
+        guard keepsAlive, !isDraining, !hasLastRequest else {
             closeGracefully()
             return false
         }

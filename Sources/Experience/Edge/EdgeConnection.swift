@@ -186,8 +186,9 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A reset or a TLS fault: the channel is of no more use.
+        // A reset or a TLS fault: the channel is of no more use, and neither is what its client holds.
         wasReset = true
-        context.close(promise: nil)
+        goAway()
+        if origin.isStream { context.close(promise: nil) } else { context.closeWithoutPeer() }
     }
 }

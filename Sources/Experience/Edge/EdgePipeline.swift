@@ -56,6 +56,7 @@ struct EdgePipeline: Sendable {
             let origin = ConnectionOrigin(peer: peer, isTLS: false, isStream: false)
             return try add(to: channel, state.value, origin)
         }
+        try channel.pipeline.syncOperations.addHandler(TransportEndHandler())
         try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
         // Whoever opens a connection and says nothing is not waited for.
         let handshake = NIOLoopBound(ConnectionDeadline(state.value.deadlines), eventLoop: channel.eventLoop)
@@ -75,11 +76,12 @@ struct EdgePipeline: Sendable {
 
     /// HTTP/2: every stream is a connection of its own, and a connection without any is not kept for long.
     private func serveStreams(of channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
-        let watch = NIOLoopBound(
-            StreamWatch(channel: channel, loop: state.value, idleTimeout: services.idleTimeout),
-            eventLoop: channel.eventLoop)
         let goodbyes = GoodbyeWatch()
+        let watch = NIOLoopBound(
+            StreamWatch(channel: channel, output: goodbyes, loop: state.value, idleTimeout: services.idleTimeout),
+            eventLoop: channel.eventLoop)
         try channel.pipeline.syncOperations.addHandler(goodbyes)
+        try channel.pipeline.syncOperations.addHandler(LateHeaders())
         try channel.pipeline.syncOperations.addHandler(EarlySettings())
         try HTTP2Adapter.configure(channel, maxHeader: services.wireLimits.maxHead) { stream in
             let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
@@ -89,7 +91,7 @@ struct EdgePipeline: Sendable {
                 try add(to: stream, state.value, origin)
             }
         }
-        try channel.pipeline.syncOperations.addHandler(BrokenConnectionHandler(goodbyes))
+        try channel.pipeline.syncOperations.addHandler(HTTP2ConnectionEnd(goodbyes, watch.value))
     }
 
     private func add(to channel: any Channel, _ state: LoopState, _ origin: ConnectionOrigin) throws {

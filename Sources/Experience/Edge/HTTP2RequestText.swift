@@ -23,7 +23,6 @@ struct HTTP2RequestText {
         var cookies: [String] = []
         var hasLength = false
         var hasHost = false
-        var hasVersion = false
         for (name, value, _) in headers where !name.hasPrefix(":") {
             guard isFieldName(name), isFieldValue(value) else { return nil }
             switch name {
@@ -44,8 +43,6 @@ struct HTTP2RequestText {
                 hasLength = true
             case "sec-websocket-key":
                 if isTunnel { continue }
-            case "sec-websocket-version":
-                hasVersion = true
             default: break
             }
             text.writeString("\(name): \(value)\r\n")
@@ -54,7 +51,6 @@ struct HTTP2RequestText {
         if isTunnel {
             // RFC 8441 has no key; an upstream that is asked over HTTP/1.1 gets one as random as a client's.
             text.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
-            if !hasVersion { text.writeStaticString("Sec-WebSocket-Version: 13\r\n") }
             text.writeString("Sec-WebSocket-Key: \(randomKey())\r\n")
         }
         let isChunked = !endsStream && !hasLength && !isTunnel

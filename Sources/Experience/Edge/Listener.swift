@@ -157,6 +157,14 @@ final class ServerTLS: Sendable {
         }
     }
 
+    /// What TLS 1.2 may use: forward secrecy and authenticated encryption alone (RFC 9325 section 4.2). HTTP/2 allows
+    /// nothing else (RFC 9113 appendix A). TLS 1.3 has no others.
+    private static let cipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+
     private static func context(_ files: GatewayConfiguration.TLS) throws -> NIOSSLContext {
         do {
             let chain = try NIOSSLCertificate.fromPEMFile(files.certificate).map {
@@ -166,6 +174,7 @@ final class ServerTLS: Sendable {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain, privateKey: .privateKey(key))
             configuration.minimumTLSVersion = .tlsv12
+            configuration.cipherSuiteValues = cipherSuites
             configuration.applicationProtocols = ["h2", "http/1.1"]
             return try NIOSSLContext(configuration: configuration)
         } catch {

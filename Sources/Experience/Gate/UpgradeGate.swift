@@ -207,7 +207,12 @@ struct UpgradeGate {
         case .failure(let problem): return .refused(problem)
         case .success(let credentials):
             switch gate.judge(.session, scopes: [], credentials) {
-            case .admitted(let admitted): return .admitted(make(admitted))
+            case .admitted(let admitted):
+                // Memory may say yes for what is open; nothing new is opened on it.
+                guard gate.loop.storeHealth == .current else {
+                    return .refused(Problem(.storeUnavailable, reason: "feed_silent"))
+                }
+                return .admitted(make(admitted))
             case .refused(let problem): return .refused(problem)
             case .later(let future): return .later(future.map { $0.map(make) })
             }

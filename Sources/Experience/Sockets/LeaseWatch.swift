@@ -143,11 +143,15 @@ extension LeaseWatch {
         }
     }
 
-    /// Asks the store about one lease. Where it can't be asked, the next gap in the feed brings the question again.
+    /// Asks the store about one lease. Where it can't be asked, everything that is held is asked about until it answers.
     func verify(_ terms: LeaseTerms) {
         Task { [weak self] in
-            if let id = terms.sessionID { try? await self?.checkSession(id) }
-            if let id = terms.familyID { try? await self?.checkFamily(id) }
+            do {
+                if let id = terms.sessionID { try await self?.checkSession(id) }
+                if let id = terms.familyID { try await self?.checkFamily(id) }
+            } catch {
+                self?.scheduleCheck()
+            }
         }
     }
 

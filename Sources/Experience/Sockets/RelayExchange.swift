@@ -2,7 +2,10 @@ import HTTPWire
 import NIOCore
 
 /// An upgrade on its way to an upstream: the client gets its `101` only after the upstream's has passed our own checks.
-final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
+///
+/// An upstream may answer with something else than 101. That answer is passed on under the same lease that the socket
+/// would have had, and keeps the socket's place until it ends.
+final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, LeaseHolder {
     struct Terms {
         var head: ByteBuffer
         var timeout: TimeAmount
@@ -32,6 +35,8 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
     private var interimCount = 0
     /// Reads the body of an answer that is no 101.
     private var refusal: BodyDecoder?
+    private var isEventStream = false
+    private var leaseID: LeaseTable.ID?
 
     var wantsContinueFromGateway: Bool { false }
     var wantsUpstreamBytes: Bool { refusal == nil || writer.isClientWritable }
@@ -109,13 +114,27 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
     }
 
     func upstreamReceivedAll() {
-        if refusal != nil { writer.flushResponse() }
+        guard refusal != nil, !isOver else { return }
+        takeLease()
+        writer.flushResponse()
+    }
+
+    /// An answer that is not complete after its first burst of bytes can be ended by whatever would end the socket.
+    private func takeLease() {
+        guard leaseID == nil, let lease = terms.lease else { return }
+        leaseID = leases.insert(lease, holder: self)
+    }
+
+    func leaseEnded(_ end: LeaseEnd) {
+        guard !isOver else { return }
+        finish(closing: true)
+        writer.abortResponse()
     }
 
     func upstreamBecameWritable() {}
 
     func upstreamClosed() {
-        guard refusal != nil, endsWithConnection else {
+        guard refusal != nil, endsWithConnection, upstream?.isBroken == false else {
             let fault = UpstreamFault(closedBy: upstream?.fault)
             // In the middle of an answer it has served, if not to the end: the client sees that.
             if let upstream, refusal == nil { tell(fault, of: upstream.member) }
@@ -159,8 +178,8 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
             framing = .stream
             endsWithConnection = true
         }
-        terms.place?.leave()
         refusal = BodyDecoder(head.framing)
+        isEventStream = ResponseFilter.isEventStream(head)
         writer.startResponse(
             ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false), framing: framing)
         passRefusal()
@@ -187,6 +206,10 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
         guard let upstream else {
             return fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
         }
+        if refusal != nil, !writer.isClientWritable || (isEventStream && leaseID != nil) {
+            // A client that is slow is ended by its own deadline, a stream that is silent by its lease.
+            return deadline.arm(after: terms.timeout)
+        }
         if refusal == nil { tell(.answerTimeout, of: upstream.member) }
         fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
     }
@@ -206,6 +229,8 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder {
         isOver = true
         deadline.rest()
         inbound = ByteBuffer()
+        if let leaseID { leases.remove(leaseID) }
+        leaseID = nil
         if closing {
             upstream?.release(clean: false)
             terms.place?.leave()

@@ -34,9 +34,12 @@ package struct FrameDecoder: Sendable {
     private var isFinished = false
 
     /// Makes a decoder for messages of at most `maxMessage` bytes in at most `maxFragments` frames.
-    package init(maxMessage: Int, maxFragments: Int = 1024) {
+    ///
+    /// Without a limit of its own a message may come in one frame for every 64 bytes that it may have, and in 1,024 in
+    /// any case. Empty frames count, so no message takes forever.
+    package init(maxMessage: Int, maxFragments: Int? = nil) {
         self.maxMessage = max(maxMessage, 0)
-        self.maxFragments = maxFragments
+        self.maxFragments = maxFragments ?? max(1024, maxMessage / 64)
     }
 
     /// Whether part of a frame or a message has arrived: what a progress deadline asks.

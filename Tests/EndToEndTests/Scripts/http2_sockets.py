@@ -24,6 +24,7 @@ def refusals(connection, found):
         "version": [f for f in connect("/api/runtime/agent?" + query) if f[0] != "sec-websocket-version"]
         + [("sec-websocket-version", "8")],
         "other_protocol": [(n, "webtransport" if n == ":protocol" else v) for n, v in connect("/api/runtime/agent")],
+        "no_version": [field for field in connect("/api/runtime/agent?" + query) if field[0] != "sec-websocket-version"],
         "plain_get": get("GET", "/api/runtime/agent"),
         "connection_field": connect("/api/runtime/agent?" + query, ("connection", "upgrade")),
     }

@@ -131,6 +131,38 @@ def raw_frame(kind, flags, stream, payload):
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
 
+def late_headers(found, head):
+    """HEADERS on a stream that this client has ended, before and behind its answer."""
+    connection = Connection()
+    stream = connection.request(get("GET", "/slow"), ends=True)
+    connection.socket.sendall(raw_frame(1, 5, stream, head))
+    found["late_headers"] = int(connection.next(stream, (h2.events.StreamReset,)).error_code)
+    answered = connection.request(get("GET", "/"), ends=True)
+    found["late_headers_after"] = connection.status(answered)[0]
+    connection.body(answered)
+    # Trailers are not late, and what is wrong with these is something else.
+    stream = connection.request(get("POST", "/slow"))
+    connection.socket.sendall(raw_frame(1, 5, stream, head))
+    found["bad_trailers"] = int(connection.next(stream, (h2.events.StreamReset,)).error_code)
+    connection.socket.sendall(raw_frame(1, 5, answered, head))
+    found["late_headers_closed"] = goodbye(connection)
+
+
+def goodbye(connection):
+    """The error that the gateway ends the connection with."""
+    data = b""
+    while True:
+        part = connection.socket.recv(65536)
+        if not part:
+            return None
+        data += part
+        while len(data) >= 9 and len(data) >= 9 + int.from_bytes(data[:3], "big"):
+            length = int.from_bytes(data[:3], "big")
+            if data[3] == 7:
+                return struct.unpack(">I", data[13:17])[0]
+            data = data[9 + length:]
+
+
 def broken(found):
     head = b"\x82\x87\x84\x41\x09localhost"
     faults = {
@@ -152,6 +184,7 @@ def broken(found):
         except (EOFError, ConnectionError, OSError):
             pass
         found[name] = ["goodbye" if connection.is_terminated else "no goodbye", end]
+    late_headers(found, head)
     # Trailers that are none: a fault of their stream.
     connection = Connection()
     stream = connection.request(changed(":path", "/", "POST"))

@@ -5,6 +5,8 @@ import Synchronization
 struct SteppedSurface: StateSurface {
     let inner: any StateSurface
     let gate: StepGate
+    /// Thrown where a session or a family is asked for.
+    var fault: @Sendable () throws -> Void = {}
 
     func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription {
         inner.subscribe(observer)
@@ -25,6 +27,7 @@ struct SteppedSurface: StateSurface {
     }
     func session(id: String) async throws -> SessionRecord? {
         await gate.pass()
+        try fault()
         return try await inner.session(id: id)
     }
     func session(secretHash: [UInt8]) async throws -> SessionRecord? {
@@ -124,6 +127,7 @@ struct SteppedSurface: StateSurface {
     }
     func family(id: String) async throws -> FamilyRecord? {
         await gate.pass()
+        try fault()
         return try await inner.family(id: id)
     }
     func family(tokenHash: [UInt8]) async throws -> (family: FamilyRecord, position: Int64)? {

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+/// Upgrades that the upstream answers with something else than 101: what comes then is under the lease that the socket
+/// would have had, whatever its status, and it keeps the socket's place.
+@Suite struct RelayedAnswerTests {
+    private static let statuses = ["200", "404", "502"]
+
+    /// Half a minute of parts, as events or as plain text; the status is the last segment of the path.
+    private static let script: RecordingUpstream.Script = { request, stream in
+        let parts = request.target.split(separator: "?")[0].split(separator: "/")
+        let type = parts.contains("events") ? "text/event-stream" : "text/plain"
+        try stream.send(
+            "HTTP/1.1 \(parts.last ?? "") X\r\nContent-Type: \(type)\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<600 {
+            try stream.send("9\r\ndata: x\n\n\r\n")
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        try stream.send("0\r\n\r\n")
+        return .close
+    }
+
+    private static func yaml(_ upstream: RecordingUpstream, _ more: String = "") -> String {
+        """
+        routes: [{path: /ws, upstream: "\(upstream.url)", require: token+session, websocket: true}]
+        \(more)
+        """
+    }
+
+    /// An upgrade whose answer has begun.
+    private static func begin(_ gateway: GatewayProcess, _ path: String, _ user: LoggedIn) throws -> RawSocket {
+        let socket = try RawSocket(port: gateway.port, timeoutSeconds: 10)
+        var head = "GET \(path)?\(user.query) HTTP/1.1\r\nHost: h\r\n"
+        for (name, value) in WebSocketProbe.handshake { head += "\(name): \(value)\r\n" }
+        try socket.send(head + "\r\n")
+        let status = path.split(separator: "/").last ?? ""
+        let first = String(decoding: try socket.read(12), as: UTF8.self)
+        guard first == "HTTP/1.1 \(status)" else { throw RawSocket.Failure(description: first) }
+        return socket
+    }
+
+    private static func endsUnfinished(_ socket: RawSocket) throws -> Bool {
+        let text = String(decoding: try socket.readToEnd(), as: UTF8.self)
+        return text.contains("data: x") && !text.hasSuffix("0\r\n\r\n")
+    }
+
+    @Test("A logout ends them and frees their places; another's go on")
+    func logout() async throws {
+        let upstream = try RecordingUpstream(script: Self.script)
+        defer { upstream.stop() }
+        let gateway = try await GatewayProcess.start(
+            Self.yaml(upstream, "limits: {sockets_per_session: 6, sockets_per_user: 6}"))
+        defer { gateway.stop() }
+        let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
+        let paths = Self.statuses.flatMap { ["/ws/events/\($0)", "/ws/text/\($0)"] }
+        let answers = try paths.map { try Self.begin(gateway, $0, ada) }
+        let other = try Self.begin(gateway, "/ws/events/200", bob)
+        // Each of the six has its place for as long as it lasts.
+        #expect(try gateway.socket("/ws/text/200?\(ada.query)").answer.status == 429)
+        #expect(try gateway.request("POST", "/api/auth/logout", headers: [ada.bearer]).status == 204)
+        let (took, unfinished) = try seconds { try answers.map { try Self.endsUnfinished($0) } }
+        #expect(took < 1 && unfinished == paths.map { _ in true }, "\(took) s: \(unfinished)")
+        #expect(try await eventually(within: .seconds(1)) { upstream.openConnections == 1 })
+        // The user's places are free again, in another session.
+        _ = try Self.begin(gateway, "/ws/events/200", try gateway.login(.ada))
+        _ = try other.read(2000)
+    }
+
+    @Test("The token's expiry and websocket.max_lifetime end them", arguments: ["expiry", "lifetime"])
+    func time(_ end: String) async throws {
+        let upstream = try RecordingUpstream(script: Self.script)
+        defer { upstream.stop() }
+        let gateway = try await GatewayProcess.start(
+            Self.yaml(
+                upstream,
+                end == "expiry"
+                    ? "tokens: {access_token_lifetime: 2s, clock_skew: 0s}" : "websocket: {max_lifetime: 2s}"))
+        defer { gateway.stop() }
+        // Issues must be recorded by the test itself, so the thread only hands out what it saw.
+        let (unfinished, late) = try await onThread { () -> ([Bool], Double) in
+            let ada = try gateway.login(.ada)
+            let latest = end == "expiry" ? ada.tokenExpiry : Date().timeIntervalSince1970 + 2
+            let paths = ["events", "text"].flatMap { name in Self.statuses.map { "/ws/\(name)/\($0)" } }
+            let answers = try paths.map { try Self.begin(gateway, $0, ada) }
+            let unfinished = try answers.map { try Self.endsUnfinished($0) }
+            return (unfinished, Date().timeIntervalSince1970 - latest)
+        }
+        #expect(unfinished == [Bool](repeating: true, count: 6))
+        #expect(late >= -0.1 && late < 1, "\(late) s")
+        #expect(try await eventually(within: .seconds(1)) { upstream.openConnections == 0 })
+    }
+}
