@@ -55,8 +55,9 @@ extension SQLSurface {
                 """, [.text(userID)])
             guard let version = try changed?.integer() else { return false }
             // A family that began before families named the account's version is found by its name alone.
-            _ = try Self.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil, transaction)
-            _ = try Self.endSessions(userID: userID, at: at, transaction)
+            _ = try Self.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil, transaction) { _ in
+                try Self.endSessions(userID: userID, at: at, transaction)
+            }
             try Self.revoke(
                 Revocation(
                     kind: .subject, id: userID, issuedUntil: at, accountVersion: version, expiresAt: revokedUntil),
