@@ -198,4 +198,38 @@ import Testing
         #expect(added["date"]?.hasSuffix(" GMT") == true)
         #expect(try gateway.request("GET", "/open/dated").all("date") == ["Tue, 15 Nov 1994 08:12:31 GMT"])
     }
+
+    @Test(
+        "Over HTTP/2 a body arrives whole as well, and a field value unchanged or not at all",
+        .enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"))
+    func http2() async throws {
+        let upstream = try RecordingUpstream { request, stream in
+            switch request.target {
+            case "/open/answer-latin1":
+                let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: caf".utf8)
+                try stream.send(head + [0xE9] + Array("\r\n\r\n".utf8))
+            case "/open/answer-utf8":
+                try stream.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: caf\u{E9}\r\n\r\n")
+            default: try stream.send(RecordingUpstream.plainAnswer)
+            }
+            return .keep
+        }
+        defer { upstream.stop() }
+        let place = try GatewayProcess.makeDirectory()
+        let gateway = try await GatewayProcess.start(
+            "\(try HTTP2Script.tls(in: place))\ntokens: {issuer: \"https://localhost\"}\nroutes:\n"
+                + Self.routes.replacingOccurrences(of: "URL", with: upstream.url), users: [], directory: place)
+        defer { gateway.stop() }
+        let found = try HTTP2Script.run("http2_bodies", gateway, [])
+        for name in ["whole", "cut", "chunked"] {
+            #expect(found[name] as? Int == 200, "\(name)")
+            let bodies = upstream.requests.filter { $0.target == "/session/" + name }.map { $0.body }
+            #expect(bodies == [Array("0123456789".utf8)], "\(name)")
+        }
+        #expect((found["latin1"] as? [Any])?.first as? Int == 400)
+        #expect(found["utf8"] as? Int == 200)
+        #expect(upstream.requests.filter { $0.target == "/open/caf" }.map { $0["x-name"] } == ["caf\u{E9}"])
+        #expect((found["answer-latin1"] as? [Any])?.first as? Int == 502)
+        #expect(found["answer-utf8"] as? [AnyHashable] == [200, "caf\u{E9}"])
+    }
 }

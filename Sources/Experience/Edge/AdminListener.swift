@@ -84,7 +84,8 @@ final class AdminListener: Sendable {
         text.add(
             "gatehouse_connections_total", .counter, "Client connections that were accepted.",
             metrics.connections.load(ordering: .relaxed))
-        text.add("gatehouse_open_connections", .gauge,
+        text.add(
+            "gatehouse_open_connections", .gauge,
             "Client connections that are open; one of HTTP/2 counts once, however many streams it has.",
             metrics.openConnections.load(ordering: .relaxed))
         text.add(

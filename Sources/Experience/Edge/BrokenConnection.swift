@@ -28,8 +28,16 @@ final class GoodbyeWatch: ChannelOutboundHandler {
         let written = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer())), promise: written)
         let channel = context.channel
-        written.futureResult.whenComplete { _ in channel.close(promise: nil) }
+        written.futureResult.whenComplete { _ in
+            channel.close(promise: nil)
+            // TLS waits for the peer's close_notify, which a peer that has said goodbye need not send.
+            channel.eventLoop.scheduleTask(in: Self.patience) {
+                if channel.isActive { channel.triggerUserOutboundEvent(TransportEnd(), promise: nil) }
+            }
+        }
     }
+
+    private static let patience = TimeAmount.milliseconds(200)
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .byteBuffer(let bytes) = unwrapOutboundIn(data) {

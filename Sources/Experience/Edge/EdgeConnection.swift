@@ -84,6 +84,7 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
     /// A stream's window is opened and closed without an event for each.
     var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
     var opensTunnelOnSuccess: Bool { origin.isStream }
+    var takesAnyBytes: Bool { !origin.isStream }
 
     // MARK: Flushing
 

@@ -51,6 +51,8 @@ protocol ResponseWriter: AnyObject {
     var isClientWritable: Bool { get }
     /// Whether any 2xx would tell a client that its upgrade was taken: so it is over HTTP/2 (RFC 8441 section 5).
     var opensTunnelOnSuccess: Bool { get }
+    /// Whether field values may be any bytes. Over HTTP/2 they are text here, and others could only be changed.
+    var takesAnyBytes: Bool { get }
     /// Writes `head`: status line and fields, each ended by CRLF, without framing fields, `Connection` and the empty line,
     /// which the connection adds.
     func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming)

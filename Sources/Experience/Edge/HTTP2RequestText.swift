@@ -95,8 +95,10 @@ struct HTTP2RequestText {
         }
     }
 
+    /// A byte that is no UTF-8 has become U+FFFD when SwiftNIO gives it here. It can't be forwarded as it was sent, so it
+    /// is not forwarded at all.
     fileprivate static func isFieldValue(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f }
+        value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f } && !value.unicodeScalars.contains("\u{FFFD}")
     }
 
     private static func isFieldName(_ name: String) -> Bool {

@@ -222,12 +222,15 @@ final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser {
     // MARK: Towards the client
 
     private func sendInterim(_ head: ResponseHead) {
-        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false)
+        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
         out.writeStaticString("\r\n")
         writer.sendInterim(out, isContinue: head.status == 100)
     }
 
     private func startAnswer(_ head: ResponseHead) {
+        guard writer.takesAnyBytes || ResponseFilter.isText(head) else {
+            return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
+        }
         deadline.arm(after: terms.timeout)
         let framing: ResponseFraming
         switch head.framing {
@@ -237,13 +240,8 @@ final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser {
         }
         // HEAD and 304 may say how long a body would be; nothing else without a body may.
         let keepsLength = head.framing == .none && (isHead || head.status == 304)
-        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength)
-        // An intermediary adds what the origin left out (RFC 9110 section 6.6.1).
-        if !head.present.contains(.date) {
-            out.writeStaticString("Date: ")
-            out.writeString(writer.date)
-            out.writeStaticString("\r\n")
-        }
+        let out = ResponseFilter.head(
+            of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength, date: writer.date)
         writer.startResponse(out, framing: framing)
     }
 

@@ -166,6 +166,9 @@ struct ProxyMachine {
     /// The client has gone, or what it sent can't be read.
     mutating func clientGone() { end(.gone) }
 
+    /// The head can't be said to this client; nothing of the answer has been passed on.
+    mutating func cannotPassOn(reason: String) { fail(Problem(.upstreamUnavailable, reason: reason)) }
+
     mutating func leaseTaken() { isLeaseHeld = true }
 
     mutating func leaseEnded() {

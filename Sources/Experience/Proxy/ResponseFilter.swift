@@ -7,7 +7,11 @@ enum ResponseFilter {
     ///
     /// - Parameter ownsCORS: whether the gateway answers CORS questions on this route, so that the upstream's
     ///   `Access-Control-*` fields are left out.
-    static func head(of response: ResponseHead, ownsCORS: Bool, keepsLength: Bool) -> ByteBuffer {
+    /// - Parameter date: the current time, for a final answer that has no `Date` (RFC 9110 section 6.6.1); nil for an
+    ///   interim one.
+    static func head(
+        of response: ResponseHead, ownsCORS: Bool, keepsLength: Bool, date: @autoclosure () -> String?
+    ) -> ByteBuffer {
         var out = ByteBuffer()
         // Room for what the connection adds and for a small body.
         out.reserveCapacity(response.bytes.readableBytes + 768)
@@ -32,6 +36,11 @@ enum ResponseFilter {
             }
         }
         endRun()
+        if !response.present.contains(.date), let date = date() {
+            out.writeStaticString("Date: ")
+            out.writeString(date)
+            out.writeStaticString("\r\n")
+        }
         return out
     }
 
@@ -56,6 +65,14 @@ enum ResponseFilter {
     private static func isCORS(_ response: ResponseHead, _ field: HeaderField) -> Bool {
         guard field.name.count > 15 else { return false }
         return response.equals(ByteRange(start: field.name.start, end: field.name.start + 15), "access-control-")
+    }
+
+    /// Whether every field value is UTF-8.
+    static func isText(_ response: ResponseHead) -> Bool {
+        guard response.bytes.readableBytesView.contains(where: { $0 >= 0x80 }) else { return true }
+        return response.fields.allSatisfy { field in
+            response.withBytes(field.value) { String(validating: $0, as: UTF8.self) != nil }
+        }
     }
 
     /// Whether the answer is a stream of server-sent events.

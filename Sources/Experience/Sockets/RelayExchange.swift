@@ -149,7 +149,7 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, LeaseHolder {
             return fail(Problem(.upstreamUnavailable, reason: "upstream_upgrade: \(fault)"))
         }
         guard let upstream else { return }
-        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false)
+        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
         out.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
         if let own = terms.ownProtocol, !head.present.contains(.secWebSocketProtocol) {
             out.writeString("Sec-WebSocket-Protocol: \(own)\r\n")
@@ -181,7 +181,8 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, LeaseHolder {
         refusal = BodyDecoder(head.framing)
         isEventStream = ResponseFilter.isEventStream(head)
         writer.startResponse(
-            ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false), framing: framing)
+            ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date),
+            framing: framing)
         passRefusal()
     }
 

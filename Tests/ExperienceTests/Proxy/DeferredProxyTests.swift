@@ -27,6 +27,7 @@ private final class ClientModel: ResponseWriter {
     var eventLoop: any EventLoop { channel.eventLoop }
     var isClientWritable: Bool { true }
     var opensTunnelOnSuccess: Bool { false }
+    var takesAnyBytes: Bool { true }
     var wasReset: Bool { false }
     var date: String { "Tue, 15 Nov 1994 08:12:31 GMT" }
 
