@@ -6,7 +6,7 @@ PRODUCT := gatehouse
 RELEASE := --configuration release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -cross-module-optimization
 
-.PHONY: help run test lint format build bench-edge bench-sockets bench-sessions bench-jose fuzz-jose fuzz-wire clean
+.PHONY: help run test lint format build attack attack-broken attack-peers bench-edge bench-sockets bench-sessions bench-jose fuzz-jose fuzz-wire clean
 
 help:
 	@echo 'make run     install what is missing, build, make a demo account, serve'
@@ -20,6 +20,9 @@ help:
 	@echo 'make bench-jose     tokens beside libcrypto alone, JWTKit, libjwt and PyJWT'
 	@echo 'make fuzz-jose      a minute of libFuzzer for each parser of tokens and keys (FUZZ_SECONDS)'
 	@echo 'make fuzz-wire  the same for the HTTP wire, beside llhttp'
+	@echo 'make attack         start a gateway and attack it with everything there is'
+	@echo 'make attack-broken  show that every attack finds a gateway with the mistake it is about'
+	@echo 'make attack-peers   attack other gateways and JWT libraries, and write the table of what they let through'
 	@echo 'make clean   remove what was built'
 
 run:
@@ -66,6 +69,16 @@ fuzz-jose:
 
 fuzz-wire:
 	@.ci/fuzz-wire
+
+# `ATTACK` is passed on, such as ATTACK='--report sarif=attack.sarif'.
+attack:
+	@.ci/install-dependencies run
+	@.ci/attack $(ATTACK)
+
+attack-broken:
+	@.ci/install-dependencies test
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
+	@"$(CURDIR)/.build/venv/bin/python" Tests/BrokenGateway/run.py
 
 clean:
 	rm -rf .build

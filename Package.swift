@@ -148,7 +148,7 @@ let package = Package(
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [
-                "gatehouse", "Encodings", "Experience", "JOSE", "SecurityGuard",
+                "gatehouse", "Encodings", "Experience", "HostileTokens", "JOSE", "SecurityGuard",
                 .product(name: "Logging", package: "swift-log"),
             ]),
     ]

@@ -13,7 +13,7 @@ class Answer(Exception):
         self.status, self.body, self.fields, self.closes = status, body, list(fields), closes
 
     def bytes(self):
-        content = b"" if self.body is None else json.dumps(self.body).encode()
+        content = b"" if self.body is None else self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
         lines = [f"HTTP/1.1 {self.status} X", f"Content-Length: {len(content)}", "Content-Type: application/json"]
         lines += [f"{name}: {value}" for name, value in self.fields]
         if self.closes:

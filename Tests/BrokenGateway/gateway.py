@@ -25,10 +25,12 @@ class Request:
 
     def __init__(self, reader, gateway):
         self.gateway = gateway
+        self.is_lenient = gateway.has("lenient-framing") or gateway.has("forwards-framing")
         self.raw = b""
+        limit = 4_000_000 if gateway.has("accepts-everything") else 60_000
         while b"\r\n\r\n" not in self.raw:
-            line = reader.readline(70000)
-            if not line or len(self.raw) > 60000:
+            line = reader.readline(limit)
+            if not line or len(self.raw) > limit:
                 raise Answer(431, closes=True) if line else EOFError
             self.raw += line
         lines = self.raw[:-4].split(b"\r\n")
@@ -39,7 +41,10 @@ class Request:
         self.fields = []
         for line in lines[1:]:
             name, colon, value = line.partition(b":")
-            if not gateway.has("lenient-framing"):
+            if self.is_lenient and line[:1] in b" \t" and self.fields:
+                self.fields[-1] = (self.fields[-1][0], line.decode("latin-1").strip())
+                continue
+            if not self.is_lenient:
                 if not colon or not TOKEN.match(name) or b"\0" in value:
                     raise Answer(400, closes=True)
             self.fields.append((name.decode("latin-1").strip(), value.decode("latin-1").strip()))
@@ -49,8 +54,9 @@ class Request:
         self.read_body(reader)
 
     def read_body(self, reader):
-        lenient = self.gateway.has("lenient-framing")
-        lengths, codings = self.all("content-length"), self.all("transfer-encoding")
+        lenient = self.is_lenient
+        lengths = self.all("content-length")
+        codings = [coding for coding in self.all("transfer-encoding") if not lenient or coding == "chunked"]
         if not lenient:
             if len(self.all("host")) != 1 or (lengths and codings) or len(lengths) > 1 or len(codings) > 1:
                 raise Answer(400, closes=True)
@@ -59,8 +65,8 @@ class Request:
             if any(coding != "chunked" for coding in codings):
                 raise Answer(501, closes=True)
         self.raw_body = b""
-        if lengths:
-            digits = re.sub(r"[^0-9].*", "", lengths[-1].lstrip("+"))
+        if lengths and not self.gateway.has("coding-first"):
+            digits = re.sub(r"[^0-9].*", "", lengths[0].lstrip("+"))
             self.raw_body = self.body = reader.read(int(digits or 0)) if digits else b""
             return
         self.body = b""
@@ -142,7 +148,7 @@ class Gateway:
         if path == "/canary":
             self.proxy(request, path, raw)
         if path == "/.well-known/jwks.json":
-            raise Answer(200, json.loads(self.verifier.jwks))
+            raise Answer(200, self.verifier.jwks)
         if path == "/api/runtime/agent":
             return serve_socket(self, request, connection, reader)
         if path.startswith("/api/"):
@@ -222,7 +228,7 @@ class Gateway:
             return "usr_one"
         if request.method not in ("GET", "POST"):
             raise Answer(405)
-        return self.claims(self.token(request))["sub"]
+        return self.claims(self.token(request)).get("sub")
 
     def protected(self, request, path, raw):
         user = self.user(request, raw)

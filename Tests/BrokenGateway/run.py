@@ -62,7 +62,7 @@ def attack(bugs, only):
 def judge(bug, expected):
     """What was found of one mistake, and what is amiss."""
     only = sorted(expected)
-    verdicts = attack([bug], only)
+    verdicts = attack(bug.split(), only)
     failed = {identifier for identifier, (verdict, _) in verdicts.items() if verdict == "failed"}
     silent = [pattern for pattern in expected if not any(fnmatchcase(identifier, pattern) for identifier in failed)]
     return bug, failed, silent, verdicts
@@ -71,7 +71,7 @@ def judge(bug, expected):
 def main():
     start = time.monotonic()
     chosen = {bug: BUGS[bug] for bug in sys.argv[1:]} or BUGS
-    clean = attack([], ["*"])
+    clean = attack([], ["*"]) | attack(["short-tokens"], ["W10-expiry"])
     amiss = [f"without a mistake: {identifier}: {verdict}: {reason}"
              for identifier, (verdict, reason) in clean.items() if verdict in ("failed", "inconclusive")]
     caught, ever = 0, set()

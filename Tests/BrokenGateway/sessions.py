@@ -8,7 +8,6 @@ from answers import Answer
 
 PASSWORDS = {"attack-one@example.com": ("usr_one", "attack-one-password"),
              "attack-two@example.com": ("usr_two", "attack-two-password")}
-LIFETIME = 600
 
 
 class Session:
@@ -25,6 +24,7 @@ class Session:
 class Sessions:
     def __init__(self, gateway):
         self.gateway = gateway
+        self.lifetime = 3 if gateway.has("short-tokens") else 600
         self.lock = threading.RLock()
         self.sessions = {}
         self.refresh = {}
@@ -103,9 +103,9 @@ class Sessions:
         session.families.add(family)
         refresh = "ref_" + secrets.token_urlsafe(32)
         self.refresh[refresh] = {"family": family, "user": user, "next": None, "session": session}
-        token = self.gateway.verifier.issue(user, family, LIFETIME).decode()
+        token = self.gateway.verifier.issue(user, family, self.lifetime).decode()
         session.tokens.add(token)
-        return {"access_token": token, "refresh_token": refresh, "expires_in": LIFETIME}
+        return {"access_token": token, "refresh_token": refresh, "expires_in": self.lifetime}
 
     def login(self, request):
         body = request.json()
@@ -172,9 +172,9 @@ class Sessions:
         self.answer_pair(session, entry, new)
 
     def answer_pair(self, session, entry, refresh):
-        token = self.gateway.verifier.issue(entry["user"], entry["family"], LIFETIME).decode()
+        token = self.gateway.verifier.issue(entry["user"], entry["family"], self.lifetime).decode()
         session.tokens.add(token)
-        raise Answer(200, {"access_token": token, "refresh_token": refresh, "expires_in": LIFETIME})
+        raise Answer(200, {"access_token": token, "refresh_token": refresh, "expires_in": self.lifetime})
 
     def end_family(self, session, family):
         if not self.has("access-outlives-reuse"):

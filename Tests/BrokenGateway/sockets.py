@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import threading
 import time
 
 from answers import Answer, accept_key
@@ -21,6 +22,8 @@ def serve_socket(gateway, request, connection, reader):
         f"Sec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode("latin-1"))
     entry = (session, connection)
     gateway.sessions.sockets.append(entry)
+    if gateway.has("short-tokens") and not gateway.has("socket-outlives-token"):
+        threading.Timer(gateway.sessions.lifetime, lambda: gateway.sessions.close_sockets(session)).start()
     try:
         while is_frame(gateway, reader):
             pass

@@ -38,6 +38,7 @@ struct ReportTests {
         let text = Self.report().text()
         #expect(text.contains("FAIL  J00-x"))
         #expect(text.contains("skip  1 case: does not fit"))
+        #expect(text.contains("????  1 case: no"))
         #expect(text.contains("powers black-box token key: 1 passed, 1 failed, 1 inconclusive, 1 skipped"))
         #expect(Self.report().text(all: true).contains("pass  J00-x"))
     }

@@ -136,6 +136,10 @@ enum RequestProbes {
             id, "a good request with \(title)", reference: "RFC 9112 §3.2, §5.1, §6.3", expected: "refused",
             needs: [.token]
         ) { talk in
+            // Without anything behind it, only one reader is there, and nobody is led astray.
+            guard talk.target.isStrict || talk.target.canaryPath != nil else {
+                throw Unfit("matters in front of an upstream: judged with 'canary' in the profile, or --strict")
+            }
             let fields = try talk.credentialFields()
             let start = "GET \(talk.target.path) HTTP/1.1\r\nHost: \(talk.target.authority)\r\n\(fields)"
             let control = try await talk.exchange("control", RawRequest(text: start + "Connection: close\r\n\r\n"))

@@ -194,15 +194,16 @@ enum SessionProbes {
 
     private static func foreign(_ name: String, _ method: String, _ path: String) -> Probe {
         probe("S13-\(name)-foreign-origin", "\(method) \(path) from another site", "CWE-352", [.login]) { talk in
-            let member = try await talk.login()
-            let body: JSONObject =
-                name == "refresh" ? ["refresh_token": .string(member.refreshToken ?? "")] : [:]
-            let token = name == "logout" ? member.accessToken : nil
-            let attack = try await talk.api(
-                method, path, token: token, body: body, fields: [("Origin", "https://attacker.invalid")],
-                label: "attack")
-            try talk.require(
-                try await talk.api(method, path, token: token, body: body, label: "control"), "the same without Origin")
+            func send(_ fields: [(String, String)], _ label: String) async throws -> RawResponse {
+                let member = try await talk.login()
+                let body: JSONObject =
+                    name == "refresh" ? ["refresh_token": .string(member.refreshToken ?? "")] : [:]
+                return try await talk.api(
+                    method, path, token: name == "logout" ? member.accessToken : nil, body: body, fields: fields,
+                    label: label)
+            }
+            try talk.require(try await send([], "control"), "the same without Origin")
+            let attack = try await send([("Origin", "https://attacker.invalid")], "attack")
             return attack.refused("a foreign Origin")
         }
     }

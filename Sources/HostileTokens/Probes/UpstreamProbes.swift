@@ -142,7 +142,7 @@ enum UpstreamProbes {
                 return .failed("the hidden request arrived at the upstream, without a token")
             }
             for bytes in try await talk.arrivals(of: first.value) {
-                if let fault = Head(bytes).framingFault { return .failed("\(fault) arrived at the upstream") }
+                if let fault = Head(bytes).framingFault ?? Head.chunkFault(bytes) { return .failed("\(fault) arrived at the upstream") }
             }
             return .passed("nothing of two readings arrived at the upstream")
         }
@@ -178,6 +178,15 @@ struct Head: Sequence {
             guard let colon = line.firstIndex(of: ":") else { return nil }
             return (line[..<colon].lowercased(), String(line[line.index(after: colon)...].drop { $0 == " " }))
         }
+    }
+
+    /// A chunk size that is no plain hexadecimal number.
+    static func chunkFault(_ bytes: [UInt8]) -> String? {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)),
+            Head(bytes).contains(where: { $0.name == "transfer-encoding" })
+        else { return nil }
+        let size = bytes[end.upperBound...].prefix { $0 != 0x0D && $0 != 0x0A }
+        return size.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit } ? nil : "an odd chunk size"
     }
 
     func makeIterator() -> IndexingIterator<[(name: String, value: String)]> { fields.makeIterator() }

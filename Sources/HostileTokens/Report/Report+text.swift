@@ -1,7 +1,7 @@
 extension Report {
     /// The table for people: what did not pass, or everything, then what was left out and why, and the summary last.
     public func text(all: Bool = false) -> String {
-        let shown = results.filter { $0.verdict != .skipped && (all || $0.verdict != .passed) }
+        let shown = results.filter { $0.isMade && (all || $0.verdict != .passed) }
         let width = shown.map { $0.info.id.count }.max() ?? 0
         let lines = shown.map { result in
             let id = result.info.id + String(repeating: " ", count: max(0, width - result.info.id.count))
@@ -11,17 +11,17 @@ extension Report {
         return (lines + omissions + [summary, ""]).joined(separator: "\n")
     }
 
-    /// What could not be judged, by its reason.
+    /// What was not made, by its reason.
     private var omissions: [String] {
-        var counts: [(reason: String, count: Int)] = []
-        for result in results where result.verdict == .skipped {
-            if let index = counts.firstIndex(where: { $0.reason == result.reason }) {
-                counts[index].count += 1
+        var groups: [(verdict: Verdict, reason: String, count: Int)] = []
+        for result in results where !result.isMade {
+            if let index = groups.firstIndex(where: { $0.reason == result.reason && $0.verdict == result.verdict }) {
+                groups[index].count += 1
             } else {
-                counts.append((result.reason, 1))
+                groups.append((result.verdict, result.reason, 1))
             }
         }
-        return counts.map { "skip  \($0.count) case\($0.count == 1 ? "" : "s"): \($0.reason)" }
+        return groups.map { "\(Self.mark($0.verdict))  \($0.count) case\($0.count == 1 ? "" : "s"): \($0.reason)" }
     }
 
     private static func mark(_ verdict: Verdict) -> String {
@@ -31,5 +31,12 @@ extension Report {
         case .inconclusive: "????"
         case .skipped: "skip"
         }
+    }
+}
+
+extension CaseResult {
+    /// Whether anything was sent for it.
+    fileprivate var isMade: Bool {
+        verdict == .passed || verdict == .failed || !evidence.isEmpty
     }
 }
