@@ -20,6 +20,7 @@ def serve_socket(gateway, request, connection, reader):
     connection.sendall(
         f"HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         f"Sec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode("latin-1"))
+    connection.settimeout(120)
     entry = (session, connection)
     gateway.sessions.sockets.append(entry)
     if gateway.has("short-tokens") and not gateway.has("socket-outlives-token"):

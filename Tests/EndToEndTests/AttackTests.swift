@@ -25,10 +25,10 @@ struct AttackTests {
         let (process, output) = try Program.start("python3", [Program.script("target.py"), mode] + certificate)
         defer { process.terminate() }
         let port = try Program.line(output)
-        return try attack("\(scheme)://127.0.0.1:\(port)", (token ? ["--token", "the-good-token"] : []) + arguments, profile)
+        return try attack(at: "\(scheme)://127.0.0.1:\(port)", (token ? ["--token", "the-good-token"] : []) + arguments, profile)
     }
 
-    private func attack(_ target: String, _ arguments: [String], _ profile: String? = nil) throws -> Found {
+    private func attack(at target: String, _ arguments: [String], _ profile: String? = nil) throws -> Found {
         let place = try GatewayProcess.makeDirectory()
         defer { try? FileManager.default.removeItem(at: place) }
         let report = place.appendingPathComponent("report.json")
@@ -71,7 +71,7 @@ struct AttackTests {
         let found = try attack("dies", Self.opaque)
         #expect(found.status == 2, "\(found.output)")
         #expect(!found.verdicts.values.contains("failed") && found.verdicts["J02-opaque-null"] == "inconclusive")
-        let closed = try attack("http://127.0.0.1:1", ["--token", "x"] + Self.opaque)
+        let closed = try attack(at: "http://127.0.0.1:1", ["--token", "x"] + Self.opaque)
         #expect(closed.status == 2 && Set(closed.verdicts.values) == ["inconclusive"])
     }
 
@@ -85,6 +85,23 @@ struct AttackTests {
         // The control: in another place the good token is none.
         let other = try attack("strict", Self.opaque, profile: profile, token: false)
         #expect(other.status == 2)
+    }
+
+    @Test("The profiles that ship are read, and that of a cookie's edge judges one")
+    func shippedProfiles() throws {
+        let folder = GatewayProcess.packageRoot.appendingPathComponent("Examples/attack")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".yaml") }
+        #expect(names.count == 5)
+        for name in names {
+            let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+            let found = try attack(at: "http://127.0.0.1:1", ["--token", "x"] + Self.opaque, text)
+            #expect(found.status == 2 && !found.report.isEmpty, "\(name): \(found.errors)")
+        }
+        let cookie = try String(contentsOf: folder.appendingPathComponent("cookie.yaml"), encoding: .utf8)
+            .replacing("cat cookie", with: "printf the-good-token").replacing("_oauth2_proxy", with: "gate")
+        let found = try attack("cookie", ["--only", "J*", "--only", "P*"], profile: cookie, token: false)
+        #expect(found.status == 0, "\(found.output)\(found.errors)")
+        #expect(found.verdicts.values.count { $0 == "passed" } > 20)
     }
 
     @Test("Over https the certificate counts, unless it is told not to")
@@ -108,7 +125,7 @@ struct AttackTests {
     @Test("Another machine is not attacked, and its name not even resolved")
     func elsewhere() throws {
         for target in ["http://example.com", "http://127.0.0.1.nip.io", "http://10.0.0.1", "http://[::2]", "http://0.0.0.0"] {
-            let found = try attack(target, ["--token", "x"])
+            let found = try attack(at: target, ["--token", "x"])
             #expect(found.status == 2 && found.errors.contains("--i-own-this-target"), "\(found.errors)")
             #expect(found.report.isEmpty)
         }
@@ -148,14 +165,14 @@ struct AttackTests {
         let target = "http://127.0.0.1:\(try Program.line(output))"
         let place = try GatewayProcess.makeDirectory()
         let file = place.appendingPathComponent("first.json").path
-        let first = try attack(target, ["--token", "the-good-token", "--report", "json=\(file)"] + Self.opaque)
-        let again = try attack(target, ["--replay", file])
+        let first = try attack(at: target, ["--token", "the-good-token", "--report", "json=\(file)"] + Self.opaque)
+        let again = try attack(at: target, ["--replay", file])
         #expect(first.status == 1 && again.status == 1)
         #expect(again.verdicts == first.verdicts)
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
         let strict = try Program.start("python3", [Program.script("target.py"), "strict"])
         defer { strict.process.terminate() }
-        let mended = try attack("http://127.0.0.1:\(try Program.line(strict.output))", ["--replay", file])
+        let mended = try attack(at: "http://127.0.0.1:\(try Program.line(strict.output))", ["--replay", file])
         #expect(mended.status == 0 && Set(mended.verdicts.values) == ["passed"], "\(mended.output)")
     }
 
@@ -180,7 +197,7 @@ struct AttackTests {
             encoding: .utf8
         ).replacing("127.0.0.1:9390", with: "127.0.0.1:\(port)")
         let found = try attack(
-            gateway.origin,
+            at: gateway.origin,
             ["--key", keys.appendingPathComponent(key).path, "--strict"] + (isHTTP2 ? ["--http2"] : []), profile)
         #expect(found.status == 0, "\(found.output)\(found.errors)")
         let passed = found.verdicts.values.count { $0 == "passed" }

@@ -118,7 +118,8 @@ class Peers:
         token.write_text(self.issuer.token())
         token.chmod(0o600)
         profile = self.place / "profile.yaml"
-        profile.write_text(f"token: {{carrier: header, file: {token}}}\npath: /protected\nsuccess: {{status: 200}}\n")
+        example = HERE.parent.parent / "Examples/attack/nginx-jwt.yaml"
+        profile.write_text(example.read_text().replace("cat token", f"cat '{token}'"))
         keys = subprocess.Popen(
             [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(self.place),
              str(keys_port := free_port())], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
