@@ -80,5 +80,14 @@ attack-broken:
 	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
 	@"$(CURDIR)/.build/venv/bin/python" Tests/BrokenGateway/run.py
 
+# In an environment of its own, with the versions that the table names.
+attack-peers:
+	@.ci/install-dependencies test
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
+	@[ -x .build/peers/bin/python ] || python3 -m venv .build/peers
+	@.build/peers/bin/pip install --quiet --disable-pip-version-check --requirement Tests/Peers/requirements.txt
+	@.build/peers/bin/python Tests/Peers/run.py >.build/peers.md
+	@mv .build/peers.md docs/what-others-let-through.md
+
 clean:
 	rm -rf .build

@@ -107,19 +107,24 @@ struct AttackTests {
     @Test("Over https the certificate counts, unless it is told not to")
     func https() throws {
         let place = try GatewayProcess.makeDirectory()
-        let (key, certificate) = (place.path + "/key.pem", place.path + "/cert.pem")
-        let made = try Program.run(
-            "openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out",
-                certificate, "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
-            ])
-        try #require(made.status == 0, "\(made.errors)")
+        let (certificate, key) = try Self.certificate(in: place)
         for (arguments, status) in [([], Int32(2)), (["--insecure"], 0), (["--ca", certificate], 0)] {
             let found = try attack(
                 "tls", Self.opaque + arguments, scheme: "https", certificate: [certificate, key])
             #expect(found.status == status, "\(arguments): \(found.output)\(found.errors)")
         }
+    }
+
+    private static func certificate(in place: URL) throws -> (certificate: String, key: String) {
+        let (key, certificate) = (place.path + "/key.pem", place.path + "/cert.pem")
+        let made = try Program.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key,
+                "-out", certificate, "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+            ])
+        try #require(made.status == 0, "\(made.errors)")
+        return (certificate, key)
     }
 
     @Test("Another machine is not attacked, and its name not even resolved")
@@ -176,11 +181,15 @@ struct AttackTests {
         #expect(mended.status == 0 && Set(mended.verdicts.values) == ["passed"], "\(mended.output)")
     }
 
-    @Test("Our own gateway passes everything, over HTTP/1.1 and HTTP/2", arguments: [false, true])
+    @Test("Our own gateway passes everything, over HTTP/1.1, and over HTTP/2 with https", arguments: [false, true])
     func ours(isHTTP2: Bool) async throws {
         let port = try freePort()
+        let place = try GatewayProcess.makeDirectory()
+        let (certificate, key) = try Self.certificate(in: place)
+        let tls = isHTTP2 ? "server: {tls: {certificate: '\(certificate)', key: '\(key)'}}" : ""
         let gateway = try await GatewayProcess.start(
             """
+            \(tls)
             limits: {enabled: false}
             routes:
               - {path: /canary, upstream: "http://127.0.0.1:\(port)", require: token}
@@ -190,7 +199,7 @@ struct AttackTests {
                 TestUser(email: "attack-two@example.com", password: "attack-two-password", tenant: "default", scopes: []),
             ])
         let keys = gateway.directory.appendingPathComponent("keys")
-        let key = try #require(
+        let signing = try #require(
             FileManager.default.contentsOfDirectory(atPath: keys.path).first { $0.hasSuffix(".pem") })
         let profile = try String(
             contentsOf: GatewayProcess.packageRoot.appendingPathComponent("Examples/attack/gatehouse.yaml"),
@@ -198,7 +207,8 @@ struct AttackTests {
         ).replacing("127.0.0.1:9390", with: "127.0.0.1:\(port)")
         let found = try attack(
             at: gateway.origin,
-            ["--key", keys.appendingPathComponent(key).path, "--strict"] + (isHTTP2 ? ["--http2"] : []), profile)
+            ["--key", keys.appendingPathComponent(signing).path, "--strict"]
+                + (isHTTP2 ? ["--http2", "--ca", certificate] : []), profile)
         #expect(found.status == 0, "\(found.output)\(found.errors)")
         let passed = found.verdicts.values.count { $0 == "passed" }
         #expect(passed > (isHTTP2 ? 500 : 620), "\(found.output)")

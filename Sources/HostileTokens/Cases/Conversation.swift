@@ -38,6 +38,9 @@ final class Conversation: Sendable {
 
     // MARK: Requests
 
+    /// Whether requests travel as the bytes they are, which those of HTTP/2 do not.
+    var keepsBytes: Bool { wire.open != nil }
+
     /// Sends a request on a connection of its own.
     func exchange(_ label: String, _ request: RawRequest) async throws -> RawResponse {
         try await surroundings.pause()

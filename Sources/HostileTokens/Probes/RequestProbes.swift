@@ -136,6 +136,7 @@ enum RequestProbes {
             id, "a good request with \(title)", reference: "RFC 9112 §3.2, §5.1, §6.3", expected: "refused",
             needs: [.token]
         ) { talk in
+            guard talk.keepsBytes else { throw Unfit("takes a connection of its own over HTTP/1.1") }
             // Without anything behind it, only one reader is there, and nobody is led astray.
             guard talk.target.isStrict || talk.target.canaryPath != nil else {
                 throw Unfit("matters in front of an upstream: judged with 'canary' in the profile, or --strict")

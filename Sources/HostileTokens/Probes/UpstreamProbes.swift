@@ -27,6 +27,7 @@ enum UpstreamProbes {
         }
         + [
             probe("P07-connection", "the gateway's own header named by Connection", "CVE-2024-45410") { talk in
+                guard talk.keepsBytes else { throw Unfit("takes a connection of its own over HTTP/1.1") }
                 let names = try await talk.ownNames()
                 let marker = Marker()
                 let list = (["close"] + names).joined(separator: ", ")

@@ -37,6 +37,6 @@ extension Report {
 extension CaseResult {
     /// Whether anything was sent for it.
     fileprivate var isMade: Bool {
-        verdict == .passed || verdict == .failed || !evidence.isEmpty
+        verdict == .passed || verdict == .failed || (verdict == .inconclusive && !evidence.isEmpty)
     }
 }
