@@ -72,7 +72,7 @@ fuzz-wire:
 
 # `ATTACK` is passed on, such as ATTACK='--report sarif=attack.sarif'.
 attack:
-	@.ci/install-dependencies run
+	@.ci/install-dependencies attack
 	@.ci/attack $(ATTACK)
 
 attack-broken:
@@ -82,10 +82,8 @@ attack-broken:
 
 # In an environment of its own, with the versions that the table names.
 attack-peers:
-	@.ci/install-dependencies test
+	@.ci/install-dependencies attack-peers
 	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
-	@[ -x .build/peers/bin/python ] || python3 -m venv .build/peers
-	@.build/peers/bin/pip install --quiet --disable-pip-version-check --requirement Tests/Peers/requirements.txt
 	@.build/peers/bin/python Tests/Peers/run.py >.build/peers.md
 	@mv .build/peers.md docs/what-others-let-through.md
 

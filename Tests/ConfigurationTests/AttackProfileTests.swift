@@ -29,7 +29,9 @@ struct AttackProfileTests {
         #expect(profile.users.map(\.email) == ["a@example.com", "b@example.com"])
         #expect(profile.users.map(\.tenant) == ["t", nil])
         #expect(profile.successStatuses == [200, 204])
-        #expect(profile.socket?.carriers == [.socketQuery, .socketProtocol] && profile.socket?.session == Target.SocketSession.none)
+        #expect(
+            profile.socket?.carriers == [.socketQuery, .socketProtocol]
+                && profile.socket?.session == Target.SocketSession.none)
         #expect(profile.promises == [.sessions, .ownership])
         #expect(profile.canary == .init(route: "/canary", host: "127.0.0.1", port: 9_999))
     }
@@ -96,7 +98,9 @@ struct AttackProfileTests {
         #expect(((try? Endpoint(host: host, port: 1, anywhere: false)) != nil) == isLoopback)
     }
 
-    @Test("Reports are named by their format", arguments: [("json=a.json", true), ("sarif=x=y", true), ("xml=a", false), ("json=", false), ("json", false)])
+    @Test(
+        "Reports are named by their format",
+        arguments: [("json=a.json", true), ("sarif=x=y", true), ("xml=a", false), ("json=", false), ("json", false)])
     func reports(text: String, isGood: Bool) {
         #expect((ReportFile(text) != nil) == isGood)
     }

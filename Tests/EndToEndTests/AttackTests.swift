@@ -25,7 +25,8 @@ struct AttackTests {
         let (process, output) = try Program.start("python3", [Program.script("target.py"), mode] + certificate)
         defer { process.terminate() }
         let port = try Program.line(output)
-        return try attack(at: "\(scheme)://127.0.0.1:\(port)", (token ? ["--token", "the-good-token"] : []) + arguments, profile)
+        return try attack(
+            at: "\(scheme)://127.0.0.1:\(port)", (token ? ["--token", "the-good-token"] : []) + arguments, profile)
     }
 
     private func attack(at target: String, _ arguments: [String], _ profile: String? = nil) throws -> Found {
@@ -45,7 +46,8 @@ struct AttackTests {
 
     private static let opaque = ["--only", "J02-opaque-*"]
 
-    @Test("Any answer but success is a stranger's refusal", arguments: ["strict", "forbids", "redirects", "endless-body"])
+    @Test(
+        "Any answer but success is a stranger's refusal", arguments: ["strict", "forbids", "redirects", "endless-body"])
     func refusals(mode: String) throws {
         let found = try attack(mode, Self.opaque)
         #expect(found.status == 0 && Set(found.verdicts.values) == ["passed"], "\(found.output)")
@@ -77,7 +79,10 @@ struct AttackTests {
 
     @Test(
         "Tokens travel as the profile says",
-        arguments: [("cookie", "{carrier: cookie, name: gate, "), ("query", "{carrier: query, name: jwt, "), ("own-field", "{carrier: header, name: X-Token, ")])
+        arguments: [
+            ("cookie", "{carrier: cookie, name: gate, "), ("query", "{carrier: query, name: jwt, "),
+            ("own-field", "{carrier: header, name: X-Token, "),
+        ])
     func carriers(mode: String, token: String) throws {
         let profile = "token: \(token)command: 'printf the-good-token'}\npath: /\n"
         let found = try attack(mode, Self.opaque, profile: profile, token: false)
@@ -129,7 +134,9 @@ struct AttackTests {
 
     @Test("Another machine is not attacked, and its name not even resolved")
     func elsewhere() throws {
-        for target in ["http://example.com", "http://127.0.0.1.nip.io", "http://10.0.0.1", "http://[::2]", "http://0.0.0.0"] {
+        for target in [
+            "http://example.com", "http://127.0.0.1.nip.io", "http://10.0.0.1", "http://[::2]", "http://0.0.0.0",
+        ] {
             let found = try attack(at: target, ["--token", "x"])
             #expect(found.status == 2 && found.errors.contains("--i-own-this-target"), "\(found.errors)")
             #expect(found.report.isEmpty)
@@ -140,7 +147,8 @@ struct AttackTests {
     func usage() throws {
         let target = "http://127.0.0.1:1"
         for arguments in [
-            ["attack"], ["attack", "ftp://127.0.0.1"], ["attack", target, "--only", "ZZ*"], ["attack", "--explain", "nope"],
+            ["attack"], ["attack", "ftp://127.0.0.1"], ["attack", target, "--only", "ZZ*"],
+            ["attack", "--explain", "nope"],
             ["attack", target, "--report", "xml=x"], ["attack", target, "--profile", "none.yaml"],
             ["attack", target, "--replay", "none.json"], ["attack", target, "--rate", "0"], ["attack", target],
         ] {
@@ -195,8 +203,10 @@ struct AttackTests {
               - {path: /canary, upstream: "http://127.0.0.1:\(port)", require: token}
             """,
             users: [
-                TestUser(email: "attack-one@example.com", password: "attack-one-password", tenant: "default", scopes: []),
-                TestUser(email: "attack-two@example.com", password: "attack-two-password", tenant: "default", scopes: []),
+                TestUser(
+                    email: "attack-one@example.com", password: "attack-one-password", tenant: "default", scopes: []),
+                TestUser(
+                    email: "attack-two@example.com", password: "attack-two-password", tenant: "default", scopes: []),
             ])
         let keys = gateway.directory.appendingPathComponent("keys")
         let signing = try #require(
@@ -217,7 +227,8 @@ struct AttackTests {
 
     private func freePort() throws -> Int {
         let found = try Program.run(
-            "python3", ["-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"])
+            "python3",
+            ["-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"])
         return try #require(Int(String(decoding: found.output, as: UTF8.self).filter(\.isNumber)))
     }
 }

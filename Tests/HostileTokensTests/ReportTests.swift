@@ -10,8 +10,10 @@ struct ReportTests {
         var report = Report(transport: .authorization, signer: .trusted)
         report.powers = [.blackBox, .token, .key]
         let info = CaseInfo(
-            id: "J00-x", title: "a <title> & \"more\"", reference: "RFC 1", expected: "401", group: "none", needs: [.token])
-        let exchange = Exchange(label: "attack", sent: Array("GET / HTTP/1.1\r\n\r\n".utf8), received: [0xFF], status: 200)
+            id: "J00-x", title: "a <title> & \"more\"", reference: "RFC 1", expected: "401", group: "none",
+            needs: [.token])
+        let exchange = Exchange(
+            label: "attack", sent: Array("GET / HTTP/1.1\r\n\r\n".utf8), received: [0xFF], status: 200)
         for _ in 0..<failures {
             report.results.append(
                 CaseResult(info: info, verdict: .failed, status: 200, reason: "accepted", evidence: [exchange]))

@@ -4,7 +4,7 @@ public enum CaseCatalogue {
     public static let all: [HostileCase] =
         AttackCatalogue.all.map(HostileCase.token)
         + (SessionProbes.all + RefreshProbes.all + SocketProbes.all + LeaseProbes.all + RequestProbes.all
-            + UpstreamProbes.all).map(HostileCase.probe)
+        + UpstreamProbes.all).map(HostileCase.probe)
 
     /// Those that match one of the patterns, and none of the others.
     ///

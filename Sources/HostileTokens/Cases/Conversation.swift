@@ -284,7 +284,8 @@ final class RecordedStream: Sendable {
     var exchange: Exchange {
         let bytes = log.withLock { $0 }
         return Exchange(
-            label: label, sent: bytes.sent, received: bytes.received, status: RawResponse(parsing: bytes.received)?.status)
+            label: label, sent: bytes.sent, received: bytes.received,
+            status: RawResponse(parsing: bytes.received)?.status)
     }
 }
 

@@ -72,7 +72,8 @@ enum RefreshProbes {
             try await talk.logout(member)
             return try await talk.refresh(token).refused("the refresh token after the logout")
         },
-        probe("R08-access-after-logout", "an access token after the logout", "ASVS 7.4.1", [.sessions, .revoke]) { talk in
+        probe("R08-access-after-logout", "an access token after the logout", "ASVS 7.4.1", [.sessions, .revoke]) {
+            talk in
             let member = try await talk.login()
             try talk.require(try await talk.protected(member.accessToken), "the token before the logout")
             try await talk.logout(member)

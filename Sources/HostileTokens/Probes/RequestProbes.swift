@@ -24,7 +24,9 @@ enum RequestProbes {
             guard let token = talk.token, let changed = change(token),
                 let request = talk.transport.request(.token(changed), to: talk.target)
             else { throw Unfit("does not fit the token or its carrier") }
-            guard let answer = try await talk.attempt("attack", request) else { return .passed("the connection was ended") }
+            guard let answer = try await talk.attempt("attack", request) else {
+                return .passed("the connection was ended")
+            }
             return talk.transport.isAccepted(answer, by: talk.target)
                 ? .failed("accepted with \(answer.status)") : .passed("refused with \(answer.status)")
         }
@@ -73,7 +75,10 @@ enum RequestProbes {
 
     private static let fields: [Probe] =
         ["X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Uri", "X-Original-URI", "X-Forwarded-Prefix"].map { name in
-            bare("P05-\(name.lowercased())", "another path with the protected one in \(name)", "Oathkeeper GHSA-p224-6x5r-fjpm") {
+            bare(
+                "P05-\(name.lowercased())", "another path with the protected one in \(name)",
+                "Oathkeeper GHSA-p224-6x5r-fjpm"
+            ) {
                 ("GET", "/", "\(name): \($0.path)\r\n")
             }
         }
@@ -144,7 +149,9 @@ enum RequestProbes {
             let fields = try talk.credentialFields()
             let start = "GET \(talk.target.path) HTTP/1.1\r\nHost: \(talk.target.authority)\r\n\(fields)"
             let control = try await talk.exchange("control", RawRequest(text: start + "Connection: close\r\n\r\n"))
-            guard talk.target.isSuccess(control.status) else { throw Unjudged("the good request got \(control.status)") }
+            guard talk.target.isSuccess(control.status) else {
+                throw Unjudged("the good request got \(control.status)")
+            }
             guard
                 let answer = try await talk.attempt(
                     "attack", RawRequest(text: start + lines + "Connection: close\r\n\r\n"))

@@ -29,7 +29,10 @@ enum SessionProbes {
             return Member(answer)?.sessionID == chosen
                 ? .failed("the chosen id was adopted") : .passed("the chosen id was not adopted")
         },
-        probe("S02-named-without-secret", "a login that names another's session, without its secret", fixationReference, [.login]) {
+        probe(
+            "S02-named-without-secret", "a login that names another's session, without its secret", fixationReference,
+            [.login]
+        ) {
             talk in
             let other = try await talk.anonymous()
             let answer = try await talk.loginAnswer(0, sessionID: other.id)
@@ -41,7 +44,8 @@ enum SessionProbes {
     // MARK: S03: credentials in the places of others
 
     private static let chosen: [Probe] = [
-        probe("S03-token-as-secret", "the access token in the place of the secret", "RFC 8725 §3.12", [.login]) { talk in
+        probe("S03-token-as-secret", "the access token in the place of the secret", "RFC 8725 §3.12", [.login]) {
+            talk in
             let member = try await talk.login()
             return try await talk.current(member.accessToken).refused("the token as secret")
         },
@@ -50,7 +54,8 @@ enum SessionProbes {
             guard let id = member.sessionID else { throw Unfit("the login names no session") }
             return try await talk.current(id).refused("the id as secret")
         },
-        probe("S03-secret-as-token", "the secret in the place of the access token", "RFC 8725 §3.12", [.login]) { talk in
+        probe("S03-secret-as-token", "the secret in the place of the access token", "RFC 8725 §3.12", [.login]) {
+            talk in
             let member = try await talk.login()
             guard let secret = member.secret else { throw Unfit("the login hands out no secret") }
             return try await talk.protected(secret).refused("the secret as token")
@@ -71,14 +76,17 @@ enum SessionProbes {
     // MARK: S04 to S07: other people's sessions
 
     private static let credentials: [Probe] = [
-        probe("S04-foreign-read", "another user's session, with one's own token", "OWASP API1", [.twoUsers, .ownership]) {
+        probe(
+            "S04-foreign-read", "another user's session, with one's own token", "OWASP API1", [.twoUsers, .ownership]
+        ) {
             talk in
             let (owner, other) = (try await talk.login(0), try await talk.login(1))
             guard let id = owner.sessionID else { throw Unfit("the login names no session") }
             try talk.require(try await talk.session(id, token: owner.accessToken), "the owner's token")
             return try await talk.session(id, token: other.accessToken).refused("another's token")
         },
-        probe("S04-foreign-delete", "the end of another user's session", "OWASP API1", [.twoUsers, .ownership]) { talk in
+        probe("S04-foreign-delete", "the end of another user's session", "OWASP API1", [.twoUsers, .ownership]) {
+            talk in
             let (owner, other) = (try await talk.login(0), try await talk.login(1))
             guard let id = owner.sessionID else { throw Unfit("the login names no session") }
             let answer = try await talk.api("DELETE", "/api/session/\(id)", token: other.accessToken, label: "attack")
@@ -87,15 +95,19 @@ enum SessionProbes {
             }
             return answer.refused("another's token")
         },
-        probe("S04-foreign-ticket", "a ticket for another user's session", "OWASP API1", [.twoUsers, .ownership]) { talk in
+        probe("S04-foreign-ticket", "a ticket for another user's session", "OWASP API1", [.twoUsers, .ownership]) {
+            talk in
             let (owner, other) = (try await talk.login(0), try await talk.login(1))
             guard let id = owner.sessionID else { throw Unfit("the login names no session") }
             let path = "/api/session/\(id)/ticket"
             try talk.require(
                 try await talk.api("POST", path, token: owner.accessToken, label: "control"), "the owner's token")
-            return try await talk.api("POST", path, token: other.accessToken, label: "attack").refused("another's token")
+            return try await talk.api("POST", path, token: other.accessToken, label: "attack").refused(
+                "another's token")
         },
-        probe("S05-same-answer", "a foreign session and one that does not exist", "ASVS 7.2.1", [.twoUsers, .ownership]) {
+        probe(
+            "S05-same-answer", "a foreign session and one that does not exist", "ASVS 7.2.1", [.twoUsers, .ownership]
+        ) {
             talk in
             let (owner, other) = (try await talk.login(0), try await talk.login(1))
             guard let id = owner.sessionID else { throw Unfit("the login names no session") }
@@ -127,7 +139,8 @@ enum SessionProbes {
             }
             return .passed("one user got each session")
         },
-        probe("S07-owned-session", "a login into a session that another user owns", "CVE-2024-7341", [.twoUsers]) { talk in
+        probe("S07-owned-session", "a login into a session that another user owns", "CVE-2024-7341", [.twoUsers]) {
+            talk in
             let owner = try await talk.login(0)
             guard let id = owner.sessionID, let secret = owner.secret else { throw Unfit("no session and secret") }
             let answer = try await talk.loginAnswer(1, secret: secret, sessionID: id)
@@ -158,7 +171,8 @@ enum SessionProbes {
             try await talk.logout(member)
             return try await talk.current(secret).refused("the secret after the logout")
         },
-        probe("S09-login-after-logout", "a login with the secret of an ended session", "CVE-2025-12390", [.login]) { talk in
+        probe("S09-login-after-logout", "a login with the secret of an ended session", "CVE-2025-12390", [.login]) {
+            talk in
             let member = try await talk.login()
             guard let id = member.sessionID else { throw Unfit("the login names no session") }
             try await talk.logout(member)
@@ -263,7 +277,8 @@ extension Conversation {
 extension RawResponse {
     /// Passed, unless it is a success.
     func refused(_ what: String) -> Judgement {
-        (200..<300).contains(status) ? .failed("\(what) was accepted with \(status)") : .passed("refused with \(status)")
+        (200..<300).contains(status)
+            ? .failed("\(what) was accepted with \(status)") : .passed("refused with \(status)")
     }
 
     /// A text member of a JSON body.

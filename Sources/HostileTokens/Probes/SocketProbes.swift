@@ -67,7 +67,8 @@ enum SocketProbes {
                 handshake.set("Connection", "Upgrade, HTTP2-Settings")
                 handshake.set("HTTP2-Settings", "AAMAAABkAAQAAP__")
             },
-            changed("W04-upgrade-other", "Upgrade: to a protocol that does not exist", "RFC 9110 §7.8") { handshake, _ in
+            changed("W04-upgrade-other", "Upgrade: to a protocol that does not exist", "RFC 9110 §7.8") {
+                handshake, _ in
                 handshake.set("Upgrade", "tunnel/1")
             },
         ]
@@ -95,7 +96,8 @@ enum SocketProbes {
                 let second = try await talk.goodHandshake(talk.socketCarrier)
                 let stream = try await talk.open(
                     "attack",
-                    RawRequest(bytes: Handshake().request(to: talk.target).bytes + second.request(to: talk.target).bytes))
+                    RawRequest(
+                        bytes: Handshake().request(to: talk.target).bytes + second.request(to: talk.target).bytes))
                 let received = await stream.receive(within: .seconds(3)) { bytes in
                     bytes.firstRange(of: Array("HTTP/1.1 101".utf8)) != nil
                 }
@@ -104,8 +106,9 @@ enum SocketProbes {
                     : .failed("what came behind the refusal was answered")
             },
         ] + everyCarrier
-    
-    private static let everyCarrier: [Probe] = [Transport.socketQuery, .socketHeaders, .socketProtocol].flatMap { carrier in
+
+    private static let everyCarrier: [Probe] = [Transport.socketQuery, .socketHeaders, .socketProtocol].flatMap {
+        carrier in
         [
             token("garbage", "a garbage token", carrier, [.token]) { _ in Array("garbage".utf8) },
             token("cut", "the good token without its last letter", carrier, [.token]) { $0.dropLast(1) },

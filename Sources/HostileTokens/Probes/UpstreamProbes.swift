@@ -46,7 +46,8 @@ enum UpstreamProbes {
                 }
                 let text = String(decoding: token, as: UTF8.self)
                 return head.contains { $0.value.contains(text) }
-                    ? .failed("the upstream was given the caller's token") : .passed("the upstream was not given the token")
+                    ? .failed("the upstream was given the caller's token")
+                    : .passed("the upstream was not given the token")
             },
         ]
 
@@ -65,7 +66,9 @@ enum UpstreamProbes {
                 guard let spelling = change(own) else { continue }
                 let marker = Marker()
                 let head = try await talk.arrival(marker, fields: "\(spelling): \(marker.value)\r\n")
-                if let head, head.contains(where: { $0.value.contains(marker.value) && Head.alias($0.name) == Head.alias(own) }) {
+                if let head,
+                    head.contains(where: { $0.value.contains(marker.value) && Head.alias($0.name) == Head.alias(own) })
+                {
                     return .failed("\(spelling) arrived at the upstream")
                 }
             }
@@ -96,7 +99,9 @@ enum UpstreamProbes {
             reference: "CVE-2021-29492, GHSA-p224-6x5r-fjpm", expected: "nothing arrives at the upstream",
             needs: [.canary, .token]
         ) { talk in
-            guard let route = talk.target.canaryPath, let path = change(route) else { throw Unfit("does not fit the path") }
+            guard let route = talk.target.canaryPath, let path = change(route) else {
+                throw Unfit("does not fit the path")
+            }
             guard try await talk.arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
             let marker = Marker()
             _ = try await talk.attempt(
@@ -112,12 +117,18 @@ enum UpstreamProbes {
     // MARK: P01 to P03: smuggling
 
     private static let smuggled: [Probe] = [
-        smuggle("length-and-coding", "Content-Length and chunked", "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n"),
-        smuggle("coding-and-length", "chunked and Content-Length", "Transfer-Encoding: chunked\r\nContent-Length: 6\r\n"),
+        smuggle(
+            "length-and-coding", "Content-Length and chunked", "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n"),
+        smuggle(
+            "coding-and-length", "chunked and Content-Length", "Transfer-Encoding: chunked\r\nContent-Length: 6\r\n"),
         smuggle("length-twice", "two lengths", "Content-Length: 5\r\nContent-Length: 6\r\n"),
-        smuggle("coding-vertical-tab", "a vertical tab before chunked", "Content-Length: 6\r\nTransfer-Encoding: \u{B}chunked\r\n"),
+        smuggle(
+            "coding-vertical-tab", "a vertical tab before chunked",
+            "Content-Length: 6\r\nTransfer-Encoding: \u{B}chunked\r\n"),
         smuggle("coding-unknown", "xchunked and a length", "Content-Length: 6\r\nTransfer-Encoding: xchunked\r\n"),
-        smuggle("coding-twice", "chunked and identity", "Content-Length: 6\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"),
+        smuggle(
+            "coding-twice", "chunked and identity",
+            "Content-Length: 6\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"),
         smuggle("coding-space", "a space before the colon", "Content-Length: 6\r\nTransfer-Encoding : chunked\r\n"),
         smuggle("coding-folded", "chunked on a folded line", "Content-Length: 6\r\nTransfer-Encoding:\r\n chunked\r\n"),
         smuggle("chunk-size", "a chunk size with 0x", "Transfer-Encoding: chunked\r\n", body: "0x0\r\n\r\n"),
@@ -136,14 +147,17 @@ enum UpstreamProbes {
             let stream = try await talk.open(
                 "attack",
                 RawRequest(
-                    text: "POST \(route)?\(first.value) HTTP/1.1\r\nHost: \(talk.target.authority)\r\n\(fields)\(lines)\r\n"
+                    text:
+                        "POST \(route)?\(first.value) HTTP/1.1\r\nHost: \(talk.target.authority)\r\n\(fields)\(lines)\r\n"
                         + body + hidden))
             _ = await stream.receive(within: .milliseconds(300)) { _ in false }
             if try await !talk.arrivals(of: "?\(second.value) HTTP/1.").isEmpty {
                 return .failed("the hidden request arrived at the upstream, without a token")
             }
             for bytes in try await talk.arrivals(of: first.value) {
-                if let fault = Head(bytes).framingFault ?? Head.chunkFault(bytes) { return .failed("\(fault) arrived at the upstream") }
+                if let fault = Head(bytes).framingFault ?? Head.chunkFault(bytes) {
+                    return .failed("\(fault) arrived at the upstream")
+                }
             }
             return .passed("nothing of two readings arrived at the upstream")
         }
@@ -227,7 +241,8 @@ extension Conversation {
             throw Unjudged("nothing arrived at the suite's own upstream: is it the upstream of the canary's route?")
         }
         let usual: Set<String> = [
-            "host", "connection", "accept", "accept-encoding", "user-agent", "authorization", "cookie", "content-length",
+            "host", "connection", "accept", "accept-encoding", "user-agent", "authorization", "cookie",
+            "content-length",
             "transfer-encoding", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port",
             "x-forwarded-server", "x-request-id", "x-real-ip", "forwarded", "via", "traceparent", "tracestate",
             "x-gatehouse-assertion", target.carrierName?.lowercased() ?? "",

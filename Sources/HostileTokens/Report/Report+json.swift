@@ -3,7 +3,9 @@ import Encodings
 extension Report {
     /// The whole report as one JSON object. It holds the bytes that were sent, tokens included.
     public func json(target: String) -> JSONObject {
-        var controls: JSONObject = ["made": .integer(Int64(self.controls.made)), "lost": .integer(Int64(self.controls.lost))]
+        var controls: JSONObject = [
+            "made": .integer(Int64(self.controls.made)), "lost": .integer(Int64(self.controls.lost)),
+        ]
         if let example = self.controls.example { controls["evidence"] = .array([.object(example.json)]) }
         return [
             "target": .string(target), "transport": .string(transport.rawValue),

@@ -55,7 +55,8 @@ public struct RawResponse: Sendable, Equatable {
         self.bytes =
             bytes
             ?? Array(
-                ("HTTP/1.1 \(status) \r\n" + fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n").utf8) + body
+                ("HTTP/1.1 \(status) \r\n" + fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n").utf8)
+            + body
     }
 
     /// Reads what has arrived so far; nil until there is a whole head of a final answer.

@@ -258,7 +258,9 @@ private struct Course {
 
     /// Tries another good token.
     private mutating func hasRenewed() async throws -> Bool {
-        guard let renew = runner.surroundings.renew, let fresh = try? await renew(), fresh != token else { return false }
+        guard let renew = runner.surroundings.renew, let fresh = try? await renew(), fresh != token else {
+            return false
+        }
         if let old = material {
             guard
                 let next = try? AttackMaterial(
@@ -268,7 +270,9 @@ private struct Course {
             material = next
         }
         token = fresh
-        guard let request = control(), case .success(let response) = try await outcome(of: request) else { return false }
+        guard let request = control(), case .success(let response) = try await outcome(of: request) else {
+            return false
+        }
         return isAccepted(response)
     }
 

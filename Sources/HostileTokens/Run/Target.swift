@@ -62,7 +62,7 @@ public struct Target: Sendable {
     var origin: String { (isSecure ? "https://" : "http://") + authority }
 
     /// Whether a status lets a caller in.
-    func isSuccess(_ status: Int) -> Bool {
+    public func isSuccess(_ status: Int) -> Bool {
         successStatuses.isEmpty ? (200..<300).contains(status) : successStatuses.contains(status)
     }
 }

@@ -182,7 +182,8 @@ struct AttackCourse {
                 Terminal.notice(ErrorText.oneLine("\(error.description): attacks on JWTs are left out"))
                 return nil
             case .keySetUnreadable where options.jwks == nil, .keyMissing where options.jwks == nil:
-                Terminal.notice(ErrorText.oneLine("\(error.description): attacks that need the public key are left out"))
+                Terminal.notice(
+                    ErrorText.oneLine("\(error.description): attacks that need the public key are left out"))
                 do { return try make(nil) } catch { throw CommandFailure(error.description, status: .misused) }
             default: throw CommandFailure(error.description, status: .misused)
             }

@@ -15,7 +15,8 @@ struct AttackAim {
             throw CommandFailure("\(URLText.redacted(text)): not a URL: write http://HOST:PORT", status: .misused)
         }
         guard url.isHTTP else {
-            throw CommandFailure("\(url.scheme): attacks go over http and https: write http://HOST:PORT", status: .misused)
+            throw CommandFailure(
+                "\(url.scheme): attacks go over http and https: write http://HOST:PORT", status: .misused)
         }
         isSecure = url.scheme == "https"
         // Within brackets for the Host field, without them for connecting.
@@ -92,7 +93,8 @@ enum GoodToken {
         process.terminate()
         process.waitUntilExit()
         guard let bytes, case let token = trimmed(bytes), !token.isEmpty else {
-            throw CommandFailure("'token.command' prints no token: it prints the good token and exits", status: .misused)
+            throw CommandFailure(
+                "'token.command' prints no token: it prints the good token and exits", status: .misused)
         }
         return token
     }

@@ -35,7 +35,8 @@ struct ProfileReader {
         }
         if profile.carrier == .socketProtocol, profile.socket == nil {
             throw ConfigurationFault(
-                place: root.place, key: "token.carrier", message: "'subprotocol' travels in a WebSocket: say 'socket', too")
+                place: root.place, key: "token.carrier",
+                message: "'subprotocol' travels in a WebSocket: say 'socket', too")
         }
         if profile.secondUser != nil, profile.users.isEmpty {
             throw ConfigurationFault(
@@ -82,7 +83,9 @@ struct ProfileReader {
         }
     }
 
-    private static func login(_ value: FileValue, _ key: String) throws(ConfigurationFault)
+    private static func login(
+        _ value: FileValue, _ key: String
+    ) throws(ConfigurationFault)
         -> AttackProfile.LoginSettings
     {
         var settings = AttackProfile.LoginSettings()

@@ -88,7 +88,8 @@ private final class UpstreamHandler: ChannelInboundHandler {
             record.add(Array(bytes.prefix(count)))
             bytes.removeFirst(count)
             let body = "the suite's own upstream\n"
-            let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            let answer =
+                "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
         }
     }

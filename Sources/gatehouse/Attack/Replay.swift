@@ -18,13 +18,15 @@ struct Replay {
 
     init(file path: String, only: [String], skip: [String]) throws {
         guard let bytes = try FileBytes.read(path, limit: Self.limit) else {
-            throw CommandFailure("\(path): no such file: name a report written with --report json=FILE", status: .misused)
+            throw CommandFailure(
+                "\(path): no such file: name a report written with --report json=FILE", status: .misused)
         }
         let limits = JSONLimits(maxBytes: Self.limit)
         guard case .success(let object) = Result(catching: { try StrictJSON.object(bytes, limits: limits) }),
             let recorded = object["cases"]?.arrayValue
         else {
-            throw CommandFailure("\(path): no report of 'attack': name one written with --report json=FILE", status: .misused)
+            throw CommandFailure(
+                "\(path): no report of 'attack': name one written with --report json=FILE", status: .misused)
         }
         transport = object["transport"]?.stringValue.flatMap { Transport(rawValue: $0) } ?? .authorization
         control = object["controls"]?.objectValue?["evidence"]?.arrayValue?.first?.objectValue.flatMap {
@@ -83,8 +85,14 @@ struct Replay {
             return accepted == attack.expectation.isAccepted
                 ? result(.passed, "answered \(status)") : result(.failed, "answered \(status)")
         }
-        return zip(recorded.exchanges, again).allSatisfy { $0.status == $1.status }
-            ? result(recorded.verdict, "every answer has the recorded status, \(status) at the end")
+        func letsIn(_ status: Int?) -> Bool { status == 101 || status.map { target.isSuccess($0) } ?? false }
+        if zip(recorded.exchanges, again).allSatisfy({ $0.status == $1.status }) {
+            return result(recorded.verdict, "every answer has the recorded status, \(status) at the end")
+        }
+        // The same way up to the last answer, which is a refusal now: what was found is mended.
+        let sameStart = zip(recorded.exchanges.dropLast(), again.dropLast()).allSatisfy { $0.status == $1.status }
+        return recorded.verdict == .failed && sameStart && letsIn(recorded.exchanges.last?.status) && !letsIn(status)
+            ? result(.passed, "answered \(status), which was let in when it was recorded")
             : result(.inconclusive, "the answers have other statuses than the recorded ones, \(status) at the end")
     }
 
