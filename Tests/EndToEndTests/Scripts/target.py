@@ -1,6 +1,7 @@
 """A target for `gatehouse attack` that behaves as it is told: `target.py MODE`. It prints its port."""
 
 import os
+import signal
 import socket
 import ssl
 import sys
@@ -84,6 +85,10 @@ def serve(connection):
 
 
 def main():
+    # The test process may have blocked the signal that is to end it; and no test takes longer than this.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    threading.Timer(300, os._exit, (0,)).start()
     listener = socket.create_server(("127.0.0.1", 0), backlog=256)
     if mode == "tls":
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
