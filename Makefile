@@ -5,7 +5,7 @@ PRODUCT := gatehouse
 # The same for everything that is measured, so that nothing is built twice.
 RELEASE := --configuration release --static-swift-stdlib -Xswiftc -cross-module-optimization
 
-.PHONY: help run test lint format build bench-edge bench-sockets bench-sessions bench-jose fuzz-jose fuzz-wire clean
+.PHONY: help run test lint format build attack attack-broken attack-peers bench-edge bench-sockets bench-sessions bench-jose fuzz-jose fuzz-wire clean
 
 help:
 	@echo 'make run     install what is missing, build, make a demo account, serve'
@@ -19,6 +19,9 @@ help:
 	@echo 'make bench-jose     tokens beside libcrypto alone, JWTKit, libjwt and PyJWT'
 	@echo 'make fuzz-jose      a minute of libFuzzer for each parser of tokens and keys (FUZZ_SECONDS)'
 	@echo 'make fuzz-wire  the same for the HTTP wire, beside llhttp'
+	@echo 'make attack         start a gateway and attack it with everything there is'
+	@echo 'make attack-broken  show that every attack finds a gateway with the mistake it is about'
+	@echo 'make attack-peers   attack other gateways and JWT libraries, and write the table of what they let through'
 	@echo 'make clean   remove what was built'
 
 run:
@@ -65,6 +68,23 @@ fuzz-jose:
 
 fuzz-wire:
 	@.ci/fuzz-wire
+
+# `ATTACK` is passed on, such as ATTACK='--report sarif=attack.sarif'.
+attack:
+	@.ci/install-dependencies attack
+	@.ci/attack $(ATTACK)
+
+attack-broken:
+	@.ci/install-dependencies test
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
+	@"$(CURDIR)/.build/venv/bin/python" Tests/BrokenGateway/run.py
+
+# In an environment of its own, with the versions that the table names.
+attack-peers:
+	@.ci/install-dependencies attack-peers
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
+	@.build/peers/bin/python Tests/Peers/run.py >.build/peers.md
+	@mv .build/peers.md docs/what-others-let-through.md
 
 clean:
 	rm -rf .build

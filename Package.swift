@@ -92,6 +92,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -146,7 +148,7 @@ let package = Package(
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [
-                "gatehouse", "Encodings", "Experience", "JOSE", "SecurityGuard",
+                "gatehouse", "Encodings", "Experience", "HostileTokens", "JOSE", "SecurityGuard",
                 .product(name: "Logging", package: "swift-log"),
             ]),
     ]

@@ -37,6 +37,17 @@ public struct Attack: Sendable, Identifiable {
         self.build = build
     }
 
+    /// Whether targets may differ: standards leave it open, and Gatehouse refuses it; or it is to be accepted, and a
+    /// target that refuses it lets nothing through.
+    public var isPolicy: Bool { expectation.isAccepted || Self.policies.contains { Glob.matches($0, id) } }
+
+    private static let policies = [
+        "J21-exp-milliseconds", "J21-exp-2-*", "J21-exp-9e18", "J21-exp-many-digits", "J22-iat-future",
+        "J22-iat-after-exp", "J26-size-8k-*", "J28-carrier-field-and-query", "J28-carrier-two-fields*",
+        // One key needs no name (RFC 7515 §4.1.4).
+        "J07-signed-*", "J16-claim-depth-33-*",
+    ]
+
     /// What to send; nil where the attack does not fit the target's key, token or the material at hand.
     public func payload(from material: AttackMaterial) throws -> Payload? {
         try build(material)

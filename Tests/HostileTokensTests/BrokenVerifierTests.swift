@@ -62,7 +62,7 @@ struct BrokenVerifierTests {
         let verifier = LaxVerifier(key: key, bug: bug)
         let report = try await run(AttackCatalogue.all, MemoryGateway { verifier.accepts($0) }, material(key))
         #expect(report.signer == .trusted)
-        let missed = Set(ids).subtracting(report.ids(.fail))
+        let missed = Set(ids).subtracting(report.ids(.failed))
         #expect(missed.isEmpty, "\(bug) was not found by \(missed.sorted())")
     }
 
@@ -75,7 +75,7 @@ struct BrokenVerifierTests {
             let verifier = LaxVerifier(key: key, bug: .algorithmFromHeader)
             let attacks = AttackCatalogue.attacks(in: [.algorithm])
             let report = try await run(attacks, MemoryGateway { verifier.accepts($0) }, material(key))
-            #expect(report.ids(.fail).isSuperset(of: ids))
+            #expect(report.ids(.failed).isSuperset(of: ids))
         }
     }
 
@@ -86,7 +86,7 @@ struct BrokenVerifierTests {
         gateway.takesAnyCarrier = true
         let report = try await run(AttackCatalogue.attacks(in: [.carrier]), gateway, material(key))
         #expect(
-            report.ids(.fail) == [
+            report.ids(.failed) == [
                 "J28-carrier-two-fields", "J28-carrier-two-fields-other", "J28-carrier-field-and-query",
                 "J28-carrier-query",
             ])

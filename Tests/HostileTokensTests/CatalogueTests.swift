@@ -8,10 +8,10 @@ import Testing
 struct CatalogueTests {
     @Test("Every attack has an id of its own, in letters that file names can bear")
     func idsAreUnique() {
-        let ids = AttackCatalogue.all.map(\.id)
+        let ids = CaseCatalogue.all.map(\.info.id)
         #expect(Set(ids).count == ids.count)
         for id in ids {
-            #expect(id.contains(/^[JS][0-9]{2}-[a-z0-9-]+$/), "\(id)")
+            #expect(id.contains(/^[JSRWP][0-9]{2}-[a-z0-9-]+$/), "\(id)")
         }
     }
 
@@ -34,7 +34,7 @@ struct CatalogueTests {
                 let isBare = request == Transport.authorization.bareRequest(to: target)
                 return RawResponse(status: isBare ? 401 : 200)
             }
-            failed.formUnion(try await open.run(AttackCatalogue.all).ids(.fail))
+            failed.formUnion(try await open.run(AttackCatalogue.all).ids(.failed))
             // Nothing but the two good tokens is.
             let controls = good.compactMap { Transport.authorization.request(.token($0), to: target) }
             let shut = Runner(
@@ -42,7 +42,7 @@ struct CatalogueTests {
             ) { request in
                 RawResponse(status: controls.contains(request) ? 200 : 401)
             }
-            failed.formUnion(try await shut.run(AttackCatalogue.all).ids(.fail))
+            failed.formUnion(try await shut.run(AttackCatalogue.all).ids(.failed))
         }
         // Those that need an address to listen at, or letters that this audience does not have.
         let unfit: Set<String> = ["J06-jku-canary", "J06-x5u-canary", "J17-aud-kelvin"]

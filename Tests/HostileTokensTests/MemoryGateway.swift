@@ -8,6 +8,8 @@ struct MemoryGateway: Sendable {
     let accepts: @Sendable ([UInt8]) -> Bool
     /// Whether it takes tokens from the query and from several fields, too.
     var takesAnyCarrier = false
+    /// How plain requests carry their token.
+    var carrier = Transport.authorization
 
     init(accepts: @escaping @Sendable ([UInt8]) -> Bool) {
         self.accepts = accepts
@@ -31,7 +33,11 @@ struct MemoryGateway: Sendable {
     private func plainStatus(_ message: Message) -> Int {
         let tokens = message.values("authorization").map(Self.bearer)
         if let query = Message.parameter("access_token", in: message.query) {
-            return takesAnyCarrier && accepts(query) ? 200 : 400
+            let isAlone = tokens.isEmpty && carrier == .query
+            return takesAnyCarrier || isAlone ? accepts(query) ? 200 : 401 : 400
+        }
+        if carrier == .cookie, let cookie = message.values("cookie").first {
+            return accepts(Array(cookie.dropFirst("gate=".utf8.count))) ? 200 : 401
         }
         guard tokens.count <= 1 || takesAnyCarrier else { return 400 }
         return tokens.contains { $0.map(accepts) ?? false } ? 200 : 401

@@ -43,24 +43,62 @@ struct RunnerTests {
             log.withLock { $0.append(request == control) }
             return RawResponse(status: request == control ? 200 : 401)
         }.run(attacks)
-        #expect(report.count(.pass) == 3)
+        #expect(report.count(.passed) == 3)
         #expect(log.withLock { $0 } == [false, true, false, true, false, true, false, true])
         #expect(pauses.value == 8)
     }
 
-    @Test("A target that is gone after an attack has failed it, and later attacks are not made")
-    func crashIsAFailure() async throws {
+    @Test("A target that is gone after an attack leaves it open, and nothing more is sent")
+    func deadTarget() async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
-        let attacks = Array(AttackCatalogue.attacks(in: [.none]).prefix(3))
+        let attacks = Array(AttackCatalogue.attacks(in: [.none]).prefix(4))
+        let count = Counter()
+        for status in [401, 200] {
+            let start = count.value
+            let report = try await runner(material) { request in
+                // The bare request, the control, the attack; from then on nothing.
+                if count.raise() > start + 3 { throw SendFailure(.unreachable, "nobody listens") }
+                return RawResponse(status: request == control ? 200 : count.value == start + 1 ? 401 : status)
+            }.run(attacks)
+            #expect(report.results.map(\.verdict) == Array(repeating: .inconclusive, count: 4))
+            #expect(report.exitCode == 2)
+            #expect(count.value == start + 5, "one more try after the lost control, and no attack")
+        }
+    }
+
+    @Test("A target that answers no attack in time is left after five of them")
+    func silentTarget() async throws {
+        let material = try material(Keys.key(.es256), signs: false)
+        let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
+        let bare = Transport.authorization.bareRequest(to: target)
         let count = Counter()
         let report = try await runner(material) { request in
-            // The bare request, the control, the attack; from then on nothing.
-            if count.raise() > 3 { throw SendFailure(.unreachable, "nobody listens") }
-            return RawResponse(status: request == control ? 200 : 401)
-        }.run(attacks)
-        #expect(report.results.map(\.verdict) == [.fail, .inconclusive, .inconclusive])
-        #expect(report.exitCode == 1)
+            if request == control { return RawResponse(status: 200) }
+            if request == bare { return RawResponse(status: 401) }
+            count.raise()
+            throw SendFailure(.timedOut, "no answer in time")
+        }.run(AttackCatalogue.attacks(in: [.none]))
+        #expect(count.value == 5)
+        #expect(report.count(.inconclusive) == report.made && report.exitCode == 2)
+    }
+
+    @Test("A good token that has expired is renewed where there is a way")
+    func renewal() async throws {
+        let material = try material(Keys.key(.es256), signs: false)
+        let key = try Keys.key(.es256)
+        let next = Array(try key.sign(claims: goodClaims, type: "at+jwt").utf8)
+        let fresh = try #require(Transport.authorization.request(.token(next), to: target))
+        let old = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
+        let uses = Counter()
+        let runner = Runner(
+            target: target, material: material, surroundings: .init(now: { now }, renew: { next })
+        ) { request in
+            let isGood = request == fresh || (request == old && uses.raise() < 2)
+            return RawResponse(status: isGood ? 200 : 401)
+        }
+        let report = try await runner.run(Array(AttackCatalogue.attacks(in: [.none]).prefix(3)))
+        #expect(report.complaints == [] && report.count(.passed) == 3)
     }
 
     @Test("A rate limit, an expired good token and a missing answer leave an attack open", arguments: 0..<3)
@@ -77,7 +115,7 @@ struct RunnerTests {
             return RawResponse(status: 401)
         }.run(oneAttack)
         #expect(report.results.map(\.verdict) == [.inconclusive])
-        #expect(report.exitCode == 0)
+        #expect(report.exitCode == 2)
     }
 
     @Test("A target that refuses the good token, or lets everybody in, is not judged")
@@ -103,7 +141,7 @@ struct RunnerTests {
             goodToken: good.goodToken, keySet: good.keySetText, issuer: stranger.issuer, now: now)
         let report = try await run(AttackCatalogue.attacks(in: [.audience]), gateway, mixed)
         #expect(report.signer == .refused)
-        #expect(report.results.isEmpty)
+        #expect(report.made == 0 && report.exitCode == 2)
     }
 
     @Test("A visit to the canary's address fails the attack whatever was answered")
@@ -118,19 +156,40 @@ struct RunnerTests {
         let report = try await run(
             AttackCatalogue.attacks(in: [.remoteKey]), gateway,
             material(key, signs: false, canaryURL: "http://127.0.0.1:4711/keys"), canaryVisits: { visits.value })
-        #expect(report.ids(.fail).contains("J06-jku-canary"))
-        #expect(report.ids(.pass).contains("J06-x5u-canary"))
+        #expect(report.ids(.failed).contains("J06-jku-canary"))
+        #expect(report.ids(.passed).contains("J06-x5u-canary"))
     }
 
-    @Test("A refusal with an odd status, a 500 above all, is a failure")
-    func oddStatus() async throws {
+    @Test("A refusal with an odd status fails our own target, and is a refusal of any other", arguments: [true, false])
+    func oddStatus(isStrict: Bool) async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
-        for status in [500, 302, 404] {
-            let report = try await runner(material) { request in
+        for status in [500, 302, 404, 403] {
+            var target = target
+            target.isStrict = isStrict
+            let runner = Runner(target: target, material: material, surroundings: .init(now: { now })) { request in
                 RawResponse(status: request == control ? 200 : status)
-            }.run(oneAttack)
-            #expect(report.count(.fail) == 1)
+            }
+            let report = try await runner.run(oneAttack)
+            #expect(report.count(isStrict ? .failed : .passed) == 1)
+        }
+    }
+
+    @Test("Success is what the target says it is")
+    func successStatuses() async throws {
+        let material = try material(Keys.key(.es256), signs: false)
+        let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
+        for (answer, verdict) in [(204, Verdict.failed), (200, .passed)] {
+            var target = target
+            target.isStrict = false
+            target.successStatuses = [204]
+            let bare = Transport.authorization.bareRequest(to: target)
+            let runner = Runner(target: target, material: material, surroundings: .init(now: { now })) { request in
+                let isBare = request == bare
+                return RawResponse(status: request == control ? 204 : isBare ? 403 : answer)
+            }
+            let report = try await runner.run(oneAttack)
+            #expect(report.count(verdict) == 1)
         }
     }
 }

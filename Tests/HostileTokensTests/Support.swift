@@ -40,12 +40,17 @@ func material(_ key: SigningKey, signs: Bool = true, canaryURL: String? = nil) t
         canaryURL: canaryURL)
 }
 
-let target = Target(authority: "127.0.0.1:8080", sessionID: "ses_AAAAAAAAAAAAAAAAAAAAAA")
+/// A target whose refusals must have the right status, as ours must.
+let target: Target = {
+    var target = Target(authority: "127.0.0.1:8080", sessionID: "ses_AAAAAAAAAAAAAAAAAAAAAA")
+    target.isStrict = true
+    return target
+}()
 
 /// Runs attacks against a gateway in memory.
 func run(
     _ attacks: [Attack] = AttackCatalogue.all, _ gateway: MemoryGateway, _ material: AttackMaterial,
-    transport: Transport = .authorization, canaryVisits: @escaping @Sendable () -> Int = { 0 }
+    target: Target = target, transport: Transport = .authorization, canaryVisits: @escaping @Sendable () -> Int = { 0 }
 ) async throws -> Report {
     let surroundings = Runner.Surroundings(now: { now }, canaryVisits: canaryVisits)
     let runner = Runner(target: target, transport: transport, material: material, surroundings: surroundings) {
@@ -57,12 +62,15 @@ func run(
 extension Report {
     /// The ids that came out so.
     func ids(_ verdict: Verdict) -> Set<String> {
-        Set(results.filter { $0.verdict == verdict }.map(\.attack.id))
+        Set(results.filter { $0.verdict == verdict }.map(\.info.id))
     }
 
-    /// What did not pass, for the message of a test.
+    /// How many cases were made.
+    var made: Int { results.count - count(.skipped) }
+
+    /// What was made and did not pass, for the message of a test.
     var complaints: [String] {
-        results.filter { $0.verdict != .pass }.map { "\($0.attack.id): \($0.detail)" }
+        results.filter { $0.verdict == .failed || $0.verdict == .inconclusive }.map { "\($0.info.id): \($0.reason)" }
     }
 }
 

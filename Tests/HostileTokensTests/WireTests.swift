@@ -43,7 +43,7 @@ struct WireTests {
     @Test("Introspection accepts only what does not say inactive")
     func introspection() {
         func accepted(_ body: String) -> Bool {
-            Transport.introspection.isAccepted(RawResponse(status: 200, body: Array(body.utf8)))
+            Transport.introspection.isAccepted(RawResponse(status: 200, body: Array(body.utf8)), by: target)
         }
         #expect(accepted(#"{"active":true}"#))
         #expect(!accepted(#"{"active":false}"#))

@@ -1,37 +1,72 @@
 import Encodings
 
 extension Report {
-    /// The whole report as one JSON object.
+    /// The whole report as one JSON object. It holds the bytes that were sent, tokens included.
+    public func json(target: String) -> JSONObject {
+        var controls: JSONObject = [
+            "made": .integer(Int64(self.controls.made)), "lost": .integer(Int64(self.controls.lost)),
+        ]
+        if let example = self.controls.example { controls["evidence"] = .array([.object(example.json)]) }
+        return [
+            "target": .string(target), "transport": .string(transport.rawValue),
+            "powers": .array(powers.map { .string($0.rawValue) }), "signer": .string(signer.rawValue),
+            "summary": [
+                "passed": .integer(Int64(count(.passed))), "failed": .integer(Int64(count(.failed))),
+                "inconclusive": .integer(Int64(count(.inconclusive))), "skipped": .integer(Int64(count(.skipped))),
+            ],
+            "cases": .array(results.map { .object(Self.json($0)) }), "controls": .object(controls),
+        ]
+    }
+
+    private static func json(_ result: CaseResult) -> JSONObject {
+        var object = result.info.json
+        object["verdict"] = .string(result.verdict.rawValue)
+        object["reason"] = .string(result.reason)
+        object["status"] = result.status.map { .integer(Int64($0)) } ?? .null
+        object["evidence"] = .array(result.evidence.map { .object($0.json) })
+        return object
+    }
+}
+
+extension CaseInfo {
+    /// The members of a listing.
     public var json: JSONObject {
         [
-            "transport": .string(transport.rawValue), "signer": .string(signer.rawValue),
-            "passed": .integer(Int64(count(.pass))), "failed": .integer(Int64(count(.fail))),
-            "inconclusive": .integer(Int64(count(.inconclusive))), "skipped": .integer(Int64(skipped.count)),
-            "results": .array(results.map { .object(Self.json($0)) } + skipped.map { .object(Self.json($0)) }),
+            "id": .string(id), "family": .string(family), "group": .string(group), "title": .string(title),
+            "reference": .string(reference), "expected": .string(expected),
+            "needs": .array(needs.map { .string($0.rawValue) }),
         ]
     }
+}
 
-    private static func json(_ result: AttackResult) -> JSONObject {
-        var object = json(result.attack)
-        object["verdict"] = .string(result.verdict.rawValue)
-        object["status"] = result.status.map { .integer(Int64($0)) } ?? .null
-        object["detail"] = .string(result.detail)
+extension Exchange {
+    /// `sent` and `received` as text, or under `sent_base64url` and `received_base64url` where they are no UTF-8.
+    public var json: JSONObject {
+        var object: JSONObject = ["label": .string(label), "status": status.map { .integer(Int64($0)) } ?? .null]
+        Self.set("sent", sent, in: &object)
+        Self.set("received", received, in: &object)
+        if let note { object["note"] = .string(note) }
         return object
     }
 
-    private static func json(_ skipped: SkippedAttack) -> JSONObject {
-        var object = json(skipped.attack)
-        object["verdict"] = "skipped"
-        object["status"] = .null
-        object["detail"] = .string(skipped.reason)
-        return object
+    /// Reads what `json` has written; nil for anything else.
+    public init?(json: JSONObject) {
+        guard let label = json["label"]?.stringValue, let sent = Self.bytes("sent", of: json) else { return nil }
+        self.init(
+            label: label, sent: sent, received: Self.bytes("received", of: json) ?? [],
+            status: json["status"]?.int64Value.flatMap { Int(exactly: $0) }, note: json["note"]?.stringValue)
     }
 
-    private static func json(_ attack: Attack) -> JSONObject {
-        [
-            "id": .string(attack.id), "title": .string(attack.title), "category": .string(attack.category.rawValue),
-            "mode": .string(attack.mode.rawValue), "reference": .string(attack.reference),
-            "expected": .string(attack.expectation.text),
-        ]
+    private static func set(_ name: String, _ bytes: [UInt8], in object: inout JSONObject) {
+        if let text = String(validating: bytes, as: UTF8.self) {
+            object[name] = .string(text)
+        } else {
+            object[name + "_base64url"] = .string(Base64URL.encode(bytes))
+        }
+    }
+
+    private static func bytes(_ name: String, of object: JSONObject) -> [UInt8]? {
+        if let text = object[name]?.stringValue { return Array(text.utf8) }
+        return object[name + "_base64url"]?.stringValue.flatMap { Base64URL.decode($0) }
     }
 }

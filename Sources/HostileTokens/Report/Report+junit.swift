@@ -3,30 +3,28 @@ extension Report {
     public var junit: String {
         var lines = [
             #"<?xml version="1.0" encoding="UTF-8"?>"#,
-            "<testsuite name=\"gatehouse attack \(transport.rawValue)\" tests=\"\(results.count + skipped.count)\" "
-                + "failures=\"\(count(.fail))\" errors=\"\(count(.inconclusive))\" skipped=\"\(skipped.count)\">",
+            "<testsuite name=\"gatehouse attack \(transport.rawValue)\" tests=\"\(results.count)\" "
+                + "failures=\"\(count(.failed))\" errors=\"\(count(.inconclusive))\" skipped=\"\(count(.skipped))\">",
         ]
         for result in results {
-            let message = XML.escaped(result.detail)
-            let text = XML.escaped("expected: \(result.attack.expectation.text); \(result.attack.reference)")
+            let message = XML.escaped(result.reason)
+            let text = XML.escaped("expected: \(result.info.expected); \(result.info.reference)")
             let outcome: String? =
                 switch result.verdict {
-                case .pass: nil
-                case .fail: "<failure message=\"\(message)\">\(text)</failure>"
+                case .passed: nil
+                case .failed: "<failure message=\"\(message)\">\(text)</failure>"
                 case .inconclusive: "<error message=\"\(message)\">\(text)</error>"
+                case .skipped: "<skipped message=\"\(message)\"/>"
                 }
-            lines.append(Self.testCase(result.attack, outcome))
-        }
-        for skip in skipped {
-            lines.append(Self.testCase(skip.attack, "<skipped message=\"\(XML.escaped(skip.reason))\"/>"))
+            lines.append(Self.testCase(result.info, outcome))
         }
         return (lines + ["</testsuite>", ""]).joined(separator: "\n")
     }
 
-    private static func testCase(_ attack: Attack, _ outcome: String?) -> String {
+    private static func testCase(_ info: CaseInfo, _ outcome: String?) -> String {
         let start =
-            "  <testcase classname=\"\(attack.category.rawValue)\" "
-            + "name=\"\(XML.escaped(attack.id)): \(XML.escaped(attack.title))\""
+            "  <testcase classname=\"\(info.group)\" "
+            + "name=\"\(XML.escaped(info.id)): \(XML.escaped(info.title))\""
         return outcome.map { "\(start)>\($0)</testcase>" } ?? "\(start)/>"
     }
 }

@@ -2,14 +2,16 @@ import Encodings
 
 extension Report {
     /// What did not pass, as SARIF 2.1.0.
-    public func sarif(target: String) -> JSONObject {
-        let found = results.filter { $0.verdict != .pass }
+    public func sarif(target: String, version: String) -> JSONObject {
+        let found = results.filter { $0.verdict == .failed || $0.verdict == .inconclusive }
         let driver: JSONObject = [
-            "name": "gatehouse attack", "rules": .array(found.map { .object(Self.rule($0.attack)) }),
+            "name": "gatehouse attack", "semanticVersion": .string(version),
+            "rules": .array(results.map { .object(Self.rule($0.info)) }),
         ]
         let run: JSONObject = [
             "tool": ["driver": .object(driver)],
-            "results": .array(found.map { .object(Self.finding($0, target: target)) }),
+            "invocations": [["executionSuccessful": .bool(count(.inconclusive) == 0)]],
+            "results": .array(found.map { .object(finding($0, target: target)) }),
         ]
         return [
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
@@ -17,22 +19,26 @@ extension Report {
         ]
     }
 
-    private static func rule(_ attack: Attack) -> JSONObject {
+    private static func rule(_ info: CaseInfo) -> JSONObject {
         [
-            "id": .string(attack.id), "shortDescription": ["text": .string(attack.title)],
-            "fullDescription": ["text": .string("Expected: \(attack.expectation.text). \(attack.reference)")],
-            "properties": [
-                "tags": .array([.string("security"), .string(attack.category.rawValue), .string(attack.mode.rawValue)])
-            ],
+            "id": .string(info.id), "shortDescription": ["text": .string(info.title)],
+            "fullDescription": ["text": .string("Expected: \(info.expected). \(info.reference)")],
+            "properties": ["tags": .array([.string("security"), .string(info.group)])],
         ]
     }
 
-    private static func finding(_ result: AttackResult, target: String) -> JSONObject {
-        [
-            "ruleId": .string(result.attack.id), "level": .string(result.verdict == .fail ? "error" : "note"),
-            "kind": .string(result.verdict == .fail ? "fail" : "open"),
-            "message": ["text": .string("\(result.attack.title): \(result.detail)")],
+    /// `level` says more than "none" of failures only (§3.27.10).
+    private func finding(_ result: CaseResult, target: String) -> JSONObject {
+        let isFailure = result.verdict == .failed
+        var object: JSONObject = [
+            "ruleId": .string(result.info.id), "kind": .string(isFailure ? "fail" : "open"),
+            "level": .string(isFailure ? "error" : "none"),
+            "message": ["text": .string("\(result.info.title): \(result.reason)")],
             "locations": [["physicalLocation": ["artifactLocation": ["uri": .string(target)]]]],
         ]
+        if let index = results.firstIndex(where: { $0.info.id == result.info.id }) {
+            object["ruleIndex"] = .integer(Int64(index))
+        }
+        return object
     }
 }

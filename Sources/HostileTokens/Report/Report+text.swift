@@ -1,21 +1,42 @@
 extension Report {
-    /// The table for people: what did not pass, or everything, and the summary last.
+    /// The table for people: what did not pass, or everything, then what was left out and why, and the summary last.
     public func text(all: Bool = false) -> String {
-        let shown = all ? results : results.filter { $0.verdict != .pass }
-        let width = shown.map { $0.attack.id.count }.max() ?? 0
+        let shown = results.filter { $0.isMade && (all || $0.verdict != .passed) }
+        let width = shown.map { $0.info.id.count }.max() ?? 0
         let lines = shown.map { result in
-            let id = result.attack.id + String(repeating: " ", count: max(0, width - result.attack.id.count))
-            return "\(Self.mark(result.verdict))  \(id)  \(result.attack.title): \(result.detail) "
-                + "(expected: \(result.attack.expectation.text); \(result.attack.reference))"
+            let id = result.info.id + String(repeating: " ", count: max(0, width - result.info.id.count))
+            return "\(Self.mark(result.verdict))  \(id)  \(result.info.title): \(result.reason) "
+                + "(expected: \(result.info.expected); \(result.info.reference))"
         }
-        return (lines + [summary, ""]).joined(separator: "\n")
+        return (lines + omissions + [summary, ""]).joined(separator: "\n")
+    }
+
+    /// What was not made, by its reason.
+    private var omissions: [String] {
+        var groups: [(verdict: Verdict, reason: String, count: Int)] = []
+        for result in results where !result.isMade {
+            if let index = groups.firstIndex(where: { $0.reason == result.reason && $0.verdict == result.verdict }) {
+                groups[index].count += 1
+            } else {
+                groups.append((result.verdict, result.reason, 1))
+            }
+        }
+        return groups.map { "\(Self.mark($0.verdict))  \($0.count) case\($0.count == 1 ? "" : "s"): \($0.reason)" }
     }
 
     private static func mark(_ verdict: Verdict) -> String {
         switch verdict {
-        case .pass: "pass"
-        case .fail: "FAIL"
+        case .passed: "pass"
+        case .failed: "FAIL"
         case .inconclusive: "????"
+        case .skipped: "skip"
         }
+    }
+}
+
+extension CaseResult {
+    /// Whether anything was sent for it.
+    fileprivate var isMade: Bool {
+        verdict == .passed || verdict == .failed || (verdict == .inconclusive && !evidence.isEmpty)
     }
 }

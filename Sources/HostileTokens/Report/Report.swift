@@ -10,14 +10,43 @@ public struct Report: Sendable {
         case refused
     }
 
+    /// What the attacker had.
+    public enum Power: String, Sendable, CaseIterable {
+        /// What anybody has.
+        case blackBox = "black-box"
+        /// A good token.
+        case token
+        /// Two users who can sign in.
+        case twoUsers = "two-users"
+        /// A signing key that the target trusts.
+        case key
+    }
+
+    /// The control requests of a run.
+    public struct Controls: Sendable, Equatable {
+        /// How many were made.
+        public internal(set) var made = 0
+        /// How many of them were not let in.
+        public internal(set) var lost = 0
+        /// One of them; it holds the good token.
+        public internal(set) var example: Exchange?
+
+        mutating func count(isLost: Bool) {
+            made += 1
+            if isLost { lost += 1 }
+        }
+    }
+
     /// How the tokens travelled.
     public let transport: Transport
-    /// Which powers the run had.
-    public let signer: Signer
-    /// The attacks that were made, in their order.
-    public var results: [AttackResult] = []
-    /// The attacks that were not made.
-    public var skipped: [SkippedAttack] = []
+    /// Whether a signer was there.
+    public var signer: Signer
+    /// What the attacker had.
+    public var powers: [Power] = [.blackBox]
+    /// The cases in their order, those that were not made included.
+    public var results: [CaseResult] = []
+    /// The control requests.
+    public var controls = Controls()
 
     /// An empty report.
     public init(transport: Transport, signer: Signer) {
@@ -25,25 +54,29 @@ public struct Report: Sendable {
         self.signer = signer
     }
 
-    /// How many attacks came out so.
+    /// The report of a target that could not be judged at all.
+    public static func unjudged(_ cases: [HostileCase], transport: Transport, reason: String) -> Report {
+        var report = Report(transport: transport, signer: .none)
+        report.results = cases.map { CaseResult(info: $0.info, verdict: .inconclusive, reason: "not made: \(reason)") }
+        return report
+    }
+
+    /// How many cases came out so.
     public func count(_ verdict: Verdict) -> Int {
         results.count { $0.verdict == verdict }
     }
 
-    /// The number of failures, which is at most 125: shells give the rest another meaning.
+    /// 1 if anything failed, else 2 if anything stayed open or nothing was judged, else 0.
     public var exitCode: Int32 {
-        Int32(min(count(.fail), 125))
+        if count(.failed) > 0 { return 1 }
+        return count(.inconclusive) > 0 || count(.passed) == 0 ? 2 : 0
     }
 
     /// One line about the whole run.
     public var summary: String {
-        let powers =
-            switch signer {
-            case .none: "black box"
-            case .trusted: "black box and signed"
-            case .refused: "black box (the target refused the signer's good token)"
-            }
-        return "\(results.count) attacks over \(transport.rawValue), \(powers): \(count(.pass)) passed, "
-            + "\(count(.fail)) failed, \(count(.inconclusive)) inconclusive, \(skipped.count) skipped"
+        let refused = signer == .refused ? " (the target refused a good token signed with the key)" : ""
+        return "\(results.count - count(.skipped)) cases over \(transport.rawValue), "
+            + "powers \(powers.map(\.rawValue).joined(separator: " "))\(refused): \(count(.passed)) passed, "
+            + "\(count(.failed)) failed, \(count(.inconclusive)) inconclusive, \(count(.skipped)) skipped"
     }
 }

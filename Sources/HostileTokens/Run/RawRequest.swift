@@ -17,6 +17,16 @@ public struct RawRequest: Sendable, Equatable {
         for (name, value) in fields { bytes += Array("\(name): ".utf8) + value + Array("\r\n".utf8) }
         self.init(bytes: bytes + Array("\r\n".utf8) + body)
     }
+
+    /// A request of text.
+    init(text: String) {
+        self.init(bytes: Array(text.utf8))
+    }
+
+    /// The method, where the bytes begin with one.
+    var method: String {
+        String(decoding: bytes.prefix { $0 != 0x20 }.prefix(32), as: UTF8.self)
+    }
 }
 
 /// An answer, read as leniently as it takes.
@@ -25,6 +35,8 @@ public struct RawResponse: Sendable, Equatable {
     public let status: Int
     /// What came after the head, as it came.
     public let body: [UInt8]
+    /// Everything that was received, interim answers included.
+    public let bytes: [UInt8]
     /// The names in lower case.
     private let fields: [Field]
 
@@ -34,33 +46,66 @@ public struct RawResponse: Sendable, Equatable {
     }
 
     /// An answer.
-    public init(status: Int, fields: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    public init(
+        status: Int, fields: [(name: String, value: String)] = [], body: [UInt8] = [], bytes: [UInt8]? = nil
+    ) {
         self.status = status
         self.body = body
         self.fields = fields.map { Field(name: $0.name.lowercased(), value: $0.value) }
+        self.bytes =
+            bytes
+            ?? Array(
+                ("HTTP/1.1 \(status) \r\n" + fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n").utf8)
+            + body
     }
 
     /// Reads what has arrived so far; nil until there is a whole head of a final answer.
     public init?(parsing bytes: [UInt8]) {
-        guard let end = Self.headEnd(bytes) else { return nil }
-        let lines = String(decoding: bytes[..<end.head], as: UTF8.self).split(whereSeparator: \.isNewline)
-        let words = lines.first?.split(separator: " ", maxSplits: 2) ?? []
-        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
-        let rest = Array(bytes[end.body...])
-        if (100..<200).contains(status), status != 101 {
-            self.init(parsing: rest)
-            return
+        var start = bytes.startIndex
+        // An endless row of interim answers is not worth more than these.
+        for _ in 0..<32 {
+            guard let end = Self.headEnd(bytes[start...]) else { return nil }
+            let lines = String(decoding: bytes[start..<end.head], as: UTF8.self).split(whereSeparator: \.isNewline)
+            let words = lines.first?.split(separator: " ", maxSplits: 2) ?? []
+            guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
+            guard (100..<200).contains(status), status != 101 else {
+                let fields = lines.dropFirst().compactMap { line -> (name: String, value: String)? in
+                    guard let colon = line.firstIndex(of: ":") else { return nil }
+                    return (String(line[..<colon]), line[line.index(after: colon)...].trimmingSpaces)
+                }
+                self.init(status: status, fields: fields, body: Array(bytes[end.body...]), bytes: bytes)
+                return
+            }
+            start = end.body
         }
-        let fields = lines.dropFirst().compactMap { line -> (name: String, value: String)? in
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            return (String(line[..<colon]), line[line.index(after: colon)...].trimmingSpaces)
-        }
-        self.init(status: status, fields: fields, body: rest)
+        return nil
     }
 
     /// The first value of a field; its name in lower case.
     public func field(_ name: String) -> String? {
         fields.first { $0.name == name }?.value
+    }
+
+    /// Every value of a field; its name in lower case.
+    public func fields(_ name: String) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+
+    /// The body without the framing of chunks.
+    public var content: [UInt8] {
+        guard field("transfer-encoding")?.lowercased() == "chunked" else { return body }
+        var content: [UInt8] = []
+        var rest = body[...]
+        while let newline = rest.firstIndex(of: 0x0A) {
+            let digits = rest[..<newline].prefix { $0 != 0x3B && $0 != 0x0D }
+            guard let size = Int(String(decoding: digits, as: UTF8.self), radix: 16), size > 0 else { break }
+            let start = newline + 1
+            content += rest[start...].prefix(size)
+            let (end, overflow) = start.addingReportingOverflow(size)
+            guard !overflow, end < rest.endIndex, let next = rest[end...].firstIndex(of: 0x0A) else { break }
+            rest = rest[(next + 1)...]
+        }
+        return content
     }
 
     /// Whether nothing more is to come before the end of the connection.
@@ -70,7 +115,7 @@ public struct RawResponse: Sendable, Equatable {
         return field("transfer-encoding") != nil && body.suffix(5).elementsEqual("0\r\n\r\n".utf8)
     }
 
-    private static func headEnd(_ bytes: [UInt8]) -> (head: Int, body: Int)? {
+    private static func headEnd(_ bytes: ArraySlice<UInt8>) -> (head: Int, body: Int)? {
         var index = bytes.startIndex
         while let newline = bytes[index...].firstIndex(of: 0x0A) {
             var next = newline + 1
@@ -100,6 +145,8 @@ public struct SendFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case timedOut = "timed_out"
         /// What came was no answer.
         case unreadable
+        /// The stream was reset, which is how HTTP/2 refuses what is malformed (RFC 9113 §8.1.1).
+        case refused
     }
 
     /// The kind of failure.

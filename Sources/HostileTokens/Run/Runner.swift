@@ -1,123 +1,122 @@
-/// Makes attacks one after the other, each between two control requests that must be let in.
+/// Makes cases one after the other, each between two control requests that must be let in.
 public struct Runner: Sendable {
     /// Sends one request on a connection of its own and gives back the answer.
     public typealias Send = @Sendable (RawRequest) async throws -> RawResponse
 
-    /// What surrounds the attacks.
-    public struct Surroundings: Sendable {
-        /// Waits until the next request may be sent.
-        public var pause: @Sendable () async throws -> Void
-        /// Seconds since 1970.
-        public var now: @Sendable () -> Int64
-        /// How often the canary's address was visited.
-        public var canaryVisits: @Sendable () -> Int
-
-        /// Surroundings without a rate, and without anybody at the canary's address.
-        public init(
-            now: @escaping @Sendable () -> Int64, pause: @escaping @Sendable () async throws -> Void = {},
-            canaryVisits: @escaping @Sendable () -> Int = { 0 }
-        ) {
-            self.now = now
-            self.pause = pause
-            self.canaryVisits = canaryVisits
-        }
-    }
-
-    private let target: Target
-    private let transport: Transport
-    private let material: AttackMaterial
-    private let surroundings: Surroundings
-    private let send: Send
+    let target: Target
+    let transport: Transport
+    let token: [UInt8]?
+    let material: AttackMaterial?
+    let surroundings: Surroundings
+    let wire: Wire
 
     /// A runner.
     ///
     /// - Parameters:
     ///   - target: where the attacks go.
     ///   - transport: how the tokens travel.
-    ///   - material: what the attacks are made from.
+    ///   - token: a good token, where there is one.
+    ///   - material: what hostile tokens are made from; nil where the good token is no JWT.
     ///   - surroundings: clock, rate and canary.
-    ///   - send: sends one request.
+    ///   - wire: what requests travel over.
+    public init(
+        target: Target, transport: Transport, token: [UInt8]?, material: AttackMaterial?, surroundings: Surroundings,
+        wire: Wire
+    ) {
+        self.target = target
+        self.transport = transport
+        self.token = token
+        self.material = material
+        self.surroundings = surroundings
+        self.wire = wire
+    }
+
+    /// A runner for tokens alone.
     public init(
         target: Target, transport: Transport = .authorization, material: AttackMaterial, surroundings: Surroundings,
         send: @escaping Send
     ) {
-        self.target = target
-        self.transport = transport
-        self.material = material
-        self.surroundings = surroundings
-        self.send = send
+        self.init(
+            target: target, transport: transport, token: material.goodToken, material: material,
+            surroundings: surroundings, wire: Wire(send: send))
     }
 
     /// Makes the attacks.
     ///
     /// Throws `RunError` if the target cannot be judged at all: it refuses the good token, or lets everybody in.
-    public func run(_ attacks: [Attack], progress: @Sendable (AttackResult) -> Void = { _ in }) async throws -> Report {
-        try await checkTarget()
-        let trustsSigner = try await isAccepted(signedControl())
-        var report = Report(
-            transport: transport, signer: material.issuer == nil ? .none : trustsSigner ? .trusted : .refused)
-        // One request is both the control after an attack and the one before the next.
-        var isReady = true
-        for attack in attacks {
-            if let reason = skipReason(attack, trustsSigner: trustsSigner) {
-                report.skipped.append(SkippedAttack(attack: attack, reason: reason))
-                continue
-            }
-            guard let payload = try attack.payload(from: material), let request = transport.request(payload, to: target)
-            else {
-                report.skipped.append(SkippedAttack(attack: attack, reason: "does not fit the target's key or token"))
-                continue
-            }
-            if !isReady { isReady = try await controlFault() == nil }
-            let result =
-                try await isReady
-                ? make(attack, payload, request, isReady: &isReady)
-                : AttackResult(
-                    attack: attack, verdict: .inconclusive, detail: "not made: the good token was refused before it")
-            report.results.append(result)
+    public func run(_ attacks: [Attack], progress: @Sendable (CaseResult) -> Void = { _ in }) async throws -> Report {
+        try await run(attacks.map(HostileCase.token), progress: progress)
+    }
+
+    /// Makes the cases.
+    ///
+    /// Throws `RunError` if the target cannot be judged at all: it refuses the good token, or lets everybody in.
+    public func run(_ cases: [HostileCase], progress: @Sendable (CaseResult) -> Void = { _ in }) async throws -> Report
+    {
+        var course = Course(self)
+        try await course.begin()
+        for hostile in cases {
+            try Task.checkCancellation()
+            let result = try await course.result(of: hostile)
+            course.report.results.append(result)
             progress(result)
         }
-        return report
+        return course.report
+    }
+}
+
+/// One run: what is known of the target so far.
+private struct Course {
+    /// This many attacks in a row without an answer mean that none will come.
+    private static let silenceLimit = 5
+
+    let runner: Runner
+    var report: Report
+    private var token: [UInt8]?
+    private var material: AttackMaterial?
+    private let accounts: Accounts
+    private var trustsSigner = false
+    /// Whether the last control request was let in; it stands for the one before the next case, too.
+    private var isReady = true
+    private var silence = 0
+    /// Why nothing more is sent.
+    private var end: String?
+
+    init(_ runner: Runner) {
+        self.runner = runner
+        token = runner.token
+        material = runner.material
+        accounts = Accounts(runner.target.users)
+        report = Report(transport: runner.transport, signer: .none)
     }
 
-    // MARK: Attacks
+    // MARK: Before the first case
 
-    private func make(
-        _ attack: Attack, _ payload: Payload, _ request: RawRequest, isReady: inout Bool
-    ) async throws -> AttackResult {
-        let visitsBefore = surroundings.canaryVisits()
-        let outcome = try await outcome(of: request)
-        var judgement = transport.verdict(on: attack, payload, outcome)
-        if let fault = try await controlFault() {
-            isReady = false
-            // An attack that ends the service is a success of the attacker's, whatever was answered.
-            if judgement.verdict != .fail { judgement = fault }
-        }
-        if surroundings.canaryVisits() > visitsBefore {
-            judgement = Judgement(.fail, "the target went to an address that the token named")
-        }
-        let status: Int? = if case .success(let response) = outcome { response.status } else { nil }
-        return AttackResult(attack: attack, verdict: judgement.verdict, status: status, detail: judgement.detail)
-    }
-
-    private func skipReason(_ attack: Attack, trustsSigner: Bool) -> String? {
-        guard attack.mode == .signed else { return nil }
-        if material.issuer == nil { return "needs a key that the target trusts" }
-        return trustsSigner ? nil : "the target does not trust the key"
-    }
-
-    // MARK: Controls
-
-    private func checkTarget() async throws {
-        switch try await outcome(of: transport.bareRequest(to: target)) {
-        case .success(let response) where transport.isAccepted(response):
+    mutating func begin() async throws {
+        switch try await outcome(of: runner.transport.bareRequest(to: runner.target)) {
+        case .success(let response) where isAccepted(response):
             throw RunError(.unprotected, "the target lets everybody in: it answers \(response.status) without a token")
-        case .failure(let failure) where failure.code == .unreachable:
+        case .failure(let failure) where failure.code != .closed || token == nil:
             throw RunError(.unreachable, failure.description)
         case .success, .failure: break
         }
-        switch try await outcome(of: control()) {
-        case .success(let response) where transport.isAccepted(response): return
+        try await checkGoodToken()
+        if let issuer = material, issuer.issuer != nil {
+            let request = runner.transport.request(.token(try issuer.signedControl()), to: runner.target)
+            if let request, case .success(let response) = try await outcome(of: request) {
+                trustsSigner = isAccepted(response)
+            }
+            report.signer = trustsSigner ? .trusted : .refused
+        }
+        report.powers = powers
+    }
+
+    private mutating func checkGoodToken() async throws {
+        guard token != nil, let request = control() else { return }
+        let answer = try await outcome(of: request)
+        report.controls.example = Exchange("control", request, answer)
+        switch answer {
+        case .success(let response) where isAccepted(response): report.controls.count(isLost: false)
         case .success(let response):
             throw RunError(.goodTokenRefused, "the target refuses the good token with \(response.status)")
         case .failure(let failure):
@@ -125,69 +124,172 @@ public struct Runner: Sendable {
         }
     }
 
-    /// What is wrong after an attack, or nil.
-    private func controlFault() async throws -> Judgement? {
-        let outcome = try await outcome(of: control())
-        if case .success(let response) = outcome, transport.isAccepted(response) { return nil }
-        if let expiry = material.goodTokenExpiry, surroundings.now() >= expiry {
-            return Judgement(.inconclusive, "the good token has expired meanwhile")
+    private var powers: [Report.Power] {
+        var powers: [Report.Power] = [.blackBox]
+        if token != nil { powers.append(.token) }
+        if runner.target.users.count > 1 { powers.append(.twoUsers) }
+        if trustsSigner { powers.append(.key) }
+        return powers
+    }
+
+    // MARK: Cases
+
+    mutating func result(of hostile: HostileCase) async throws -> CaseResult {
+        let info = hostile.info
+        if let reason = skipReason(hostile) { return CaseResult(info: info, verdict: .skipped, reason: reason) }
+        if let end { return CaseResult(info: info, verdict: .inconclusive, reason: "not made: \(end)") }
+        if !isReady, let fault = try await controlFault() {
+            return CaseResult(info: info, verdict: .inconclusive, reason: "not made: \(fault)")
         }
-        switch outcome {
-        case .success(let response) where response.status == 429 || response.status == 503:
-            return Judgement(.inconclusive, "the good token got \(response.status) afterwards: lower the rate")
+        let made =
+            switch hostile {
+            case .token(let attack): try await make(attack)
+            case .probe(let probe): try await make(probe)
+            }
+        guard made.verdict != .skipped else { return made }
+        if let fault = try await controlFault() {
+            // What was let in was let in; everything else may have been the fault's doing.
+            guard made.verdict != .failed || end != nil else { return made }
+            return CaseResult(
+                info: info, verdict: .inconclusive, status: made.status, reason: fault, evidence: made.evidence)
+        }
+        return made
+    }
+
+    private mutating func make(_ attack: Attack) async throws -> CaseResult {
+        let skipped = CaseResult(
+            info: attack.info, verdict: .skipped, reason: "does not fit the target's key, token or carrier")
+        guard let material, let payload = try attack.payload(from: material),
+            let request = runner.transport.request(payload, to: runner.target)
+        else { return skipped }
+        let visits = runner.surroundings.canaryVisits()
+        let outcome = try await outcome(of: request)
+        count(outcome)
+        var judgement = runner.transport.verdict(on: attack, payload, outcome, by: runner.target)
+        if runner.surroundings.canaryVisits() > visits {
+            judgement = .failed("the target went to an address that the token named")
+        }
+        let exchange = Exchange("attack", request, outcome)
+        return CaseResult(
+            info: attack.info, verdict: judgement.verdict, status: exchange.status, reason: judgement.detail,
+            evidence: [exchange])
+    }
+
+    private mutating func make(_ probe: Probe) async throws -> CaseResult {
+        let conversation = Conversation(
+            target: runner.target, transport: runner.transport, token: token, material: material, accounts: accounts,
+            wire: runner.wire, surroundings: runner.surroundings)
+        let judgement = try await probe.judge(conversation)
+        let evidence = await conversation.finish()
+        return CaseResult(
+            info: probe.info, verdict: judgement.verdict, status: evidence.last?.status, reason: judgement.detail,
+            evidence: evidence)
+    }
+
+    private mutating func count(_ outcome: Result<RawResponse, SendFailure>) {
+        guard case .failure(let failure) = outcome, failure.code == .timedOut else {
+            silence = 0
+            return
+        }
+        silence += 1
+        if silence >= Self.silenceLimit { end = "\(silence) attacks in a row got no answer in time" }
+    }
+
+    private func skipReason(_ hostile: HostileCase) -> String? {
+        let target = runner.target
+        if case .token(let attack) = hostile, attack.isPolicy, !target.isStrict {
+            return "a matter of policy: judged with --strict"
+        }
+        for need in hostile.info.needs {
+            let isThere =
+                switch need {
+                case .token: token != nil
+                case .jwt: material != nil
+                case .key: trustsSigner
+                case .login: !target.users.isEmpty
+                case .twoUsers: target.users.count > 1
+                case .socket: target.socketPath != nil && runner.wire.open != nil
+                case .canary: target.canaryPath != nil && runner.wire.arrivals != nil
+                case .sessions, .refresh, .revoke, .ownership, .assertion: target.promises.contains(need)
+                }
+            guard !isThere else { continue }
+            return need == .key && material?.issuer != nil ? "the target does not trust the key" : need.absence
+        }
+        return nil
+    }
+
+    // MARK: Controls
+
+    /// What is wrong with the good token now, or nil.
+    private mutating func controlFault() async throws -> String? {
+        let fault = try await faultOfOneControl()
+        isReady = fault == nil
+        report.controls.count(isLost: fault != nil)
+        return fault
+    }
+
+    private mutating func faultOfOneControl() async throws -> String? {
+        guard let request = control() else { return try await bareFault() }
+        switch try await outcome(of: request) {
+        case .success(let response) where isAccepted(response): return nil
         case .success(let response):
-            return Judgement(.fail, "the good token was refused afterwards with \(response.status)")
+            if try await hasRenewed() { return nil }
+            if let expiry = material?.goodTokenExpiry, runner.surroundings.now() >= expiry {
+                return "the good token has expired meanwhile"
+            }
+            let advice = response.status == 429 || response.status == 503 ? ": lower the rate" : ""
+            return "the good token got \(response.status) afterwards\(advice)"
         case .failure(let failure):
-            return Judgement(.fail, "the good token got no answer afterwards: \(failure.description)")
+            // One lost connection is bad luck, two are the end.
+            if case .success(let response) = try await outcome(of: request), isAccepted(response) { return nil }
+            end = "the target no longer answers the good token: \(failure.description)"
+            return end
         }
     }
 
-    private func control() throws -> RawRequest {
-        guard let request = transport.request(.token(material.goodToken), to: target) else {
-            throw RunError(.unreachable, "no request can be made for the target")
+    /// Without a good token, any answer is as good as another.
+    private mutating func bareFault() async throws -> String? {
+        let request = runner.transport.bareRequest(to: runner.target)
+        if case .failure(let failure) = try await outcome(of: request) {
+            end = "the target no longer answers: \(failure.description)"
         }
-        return request
+        return end
     }
 
-    private func signedControl() throws -> RawRequest? {
-        guard material.issuer != nil else { return nil }
-        return transport.request(.token(try material.signedControl()), to: target)
+    /// Tries another good token.
+    private mutating func hasRenewed() async throws -> Bool {
+        guard let renew = runner.surroundings.renew, let fresh = try? await renew(), fresh != token else {
+            return false
+        }
+        if let old = material {
+            guard
+                let next = try? AttackMaterial(
+                    goodToken: fresh, keySet: old.keySetText, issuer: old.issuer, now: runner.surroundings.now(),
+                    canaryURL: old.canaryURL)
+            else { return false }
+            material = next
+        }
+        token = fresh
+        guard let request = control(), case .success(let response) = try await outcome(of: request) else {
+            return false
+        }
+        return isAccepted(response)
     }
 
-    private func isAccepted(_ request: RawRequest?) async throws -> Bool {
-        guard let request, case .success(let response) = try await outcome(of: request) else { return false }
-        return transport.isAccepted(response)
+    private func control() -> RawRequest? {
+        token.flatMap { runner.transport.request(.token($0), to: runner.target) }
+    }
+
+    private func isAccepted(_ response: RawResponse) -> Bool {
+        runner.transport.isAccepted(response, by: runner.target)
     }
 
     private func outcome(of request: RawRequest) async throws -> Result<RawResponse, SendFailure> {
-        try await surroundings.pause()
+        try await runner.surroundings.pause()
         do {
-            return .success(try await send(request))
+            return .success(try await runner.wire.send(request))
         } catch let failure as SendFailure {
             return .failure(failure)
         }
     }
-}
-
-/// Why a target cannot be judged.
-public struct RunError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of fault.
-    public enum Code: String, Sendable {
-        case unprotected
-        case goodTokenRefused = "good_token_refused"
-        case unreachable
-    }
-
-    /// The kind of fault.
-    public let code: Code
-    /// One sentence.
-    public let description: String
-
-    init(_ code: Code, _ description: String) {
-        self.code = code
-        self.description = description
-    }
-
-    /// Equality of the codes.
-    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 }

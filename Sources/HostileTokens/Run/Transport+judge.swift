@@ -2,35 +2,38 @@ import Encodings
 
 extension Transport {
     /// Whether the answer lets the caller in.
-    public func isAccepted(_ response: RawResponse) -> Bool {
+    public func isAccepted(_ response: RawResponse, by target: Target) -> Bool {
         switch self {
-        case .authorization: (200..<300).contains(response.status)
+        case .authorization, .query, .cookie: target.isSuccess(response.status)
         case .socketQuery, .socketHeaders, .socketProtocol: response.status == 101
         case .introspection: response.status == 200 && !Self.saysInactive(response.body)
         }
     }
 
     /// What an answer, or none, means for an attack.
-    func verdict(on attack: Attack, _ payload: Payload, _ outcome: Result<RawResponse, SendFailure>) -> Judgement {
+    func verdict(
+        on attack: Attack, _ payload: Payload, _ outcome: Result<RawResponse, SendFailure>, by target: Target
+    ) -> Judgement {
         let expectation = attack.expectation
         switch outcome {
         case .failure(let failure):
-            if failure.code == .closed, expectation.mayClose { return Judgement(.pass, "the connection was ended") }
+            if failure.code == .closed, expectation.mayClose { return .passed("the connection was ended") }
+            if failure.code == .refused, !expectation.isAccepted { return .passed(failure.description) }
             return Judgement(.inconclusive, failure.description)
         case .success(let response):
-            if response.status == 429 || response.status == 503 {
+            if response.status == 429 || (response.status == 503 && target.isStrict) {
                 return Judgement(.inconclusive, "\(response.status): the target limits the rate or is overloaded")
             }
-            let accepted = isAccepted(response)
-            if accepted, !expectation.isAccepted { return Judgement(.fail, "accepted with \(response.status)") }
+            let accepted = isAccepted(response, by: target)
+            if accepted, !expectation.isAccepted { return .failed("accepted with \(response.status)") }
             if expectation.isAccepted {
                 return accepted
-                    ? Judgement(.pass, "accepted with \(response.status)")
-                    : Judgement(.fail, "refused with \(response.status)")
+                    ? .passed("accepted with \(response.status)") : .failed("refused with \(response.status)")
             }
-            return rightStatuses(expectation, payload).contains(response.status)
-                ? Judgement(.pass, "refused with \(response.status)")
-                : Judgement(.fail, "answered \(response.status), which is not the right refusal")
+            // What another gateway's refusal looks like is its own affair.
+            return !target.isStrict || rightStatuses(expectation, payload).contains(response.status)
+                ? .passed("refused with \(response.status)")
+                : .failed("answered \(response.status), which is not the right refusal")
         }
     }
 
@@ -61,16 +64,5 @@ extension Transport {
             first < last, case .success(let object) = Result(catching: { try StrictJSON.object(body[first...last]) })
         else { return false }
         return object["active"] == .bool(false)
-    }
-}
-
-/// A verdict and its reason.
-struct Judgement {
-    let verdict: Verdict
-    let detail: String
-
-    init(_ verdict: Verdict, _ detail: String) {
-        self.verdict = verdict
-        self.detail = detail
     }
 }

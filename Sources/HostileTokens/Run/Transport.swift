@@ -1,7 +1,11 @@
 /// How a token is put into a request.
 public enum Transport: String, Sendable, CaseIterable {
-    /// `Authorization: Bearer` of a plain request.
+    /// A field of a plain request: `Authorization: Bearer`, if the target names no other.
     case authorization
+    /// A parameter of a plain request's query: `access_token`, if the target names no other.
+    case query
+    /// A cookie of a plain request.
+    case cookie
     /// `access_token` in the query of a WebSocket upgrade.
     case socketQuery = "websocket-query"
     /// `Authorization` of a WebSocket upgrade.
@@ -11,50 +15,56 @@ public enum Transport: String, Sendable, CaseIterable {
     /// `token` in the form of an introspection request (RFC 7662).
     case introspection
 
-    /// Whether it takes a session to be let in.
-    public var needsSession: Bool {
+    /// Whether the token travels in a WebSocket upgrade.
+    public var isSocket: Bool {
         switch self {
         case .socketQuery, .socketHeaders, .socketProtocol: true
-        case .authorization, .introspection: false
+        case .authorization, .query, .cookie, .introspection: false
         }
     }
 
     /// The bytes of the request; nil where the payload cannot travel so.
     public func request(_ payload: Payload, to target: Target) -> RawRequest? {
         switch payload {
-        // In a list of subprotocols a comma ends the offer, so that another token would be sent.
-        case .token(let token) where self == .socketProtocol && token.contains(UInt8(ascii: ",")): nil
-        case .token(let token): request(token: token, to: target)
+        case .token(let token): canCarry(token) ? request(token: token, to: target) : nil
         case .authorization(let values, let query):
-            self == .authorization ? Self.plain(values, query: query, to: target) : nil
+            self == .authorization && target.carrierName == nil ? Self.plain(values, query: query, to: target) : nil
+        }
+    }
+
+    /// Whether the bytes arrive as one token: what would end the carrier would send another token.
+    private func canCarry(_ token: [UInt8]) -> Bool {
+        switch self {
+        // In a list of subprotocols a comma ends the offer.
+        case .socketProtocol: !token.contains(UInt8(ascii: ","))
+        case .cookie: !token.contains(UInt8(ascii: ";")) && !token.contains(0x20)
+        case .authorization, .query, .socketQuery, .socketHeaders, .introspection: true
         }
     }
 
     /// A request without any credential.
     public func bareRequest(to target: Target) -> RawRequest {
         switch self {
-        case .authorization: Self.plain([], query: nil, to: target)
+        case .authorization, .query, .cookie: Self.plain([], query: nil, to: target)
         case .introspection: Self.introspection([], to: target, authorized: false)
-        case .socketQuery, .socketHeaders, .socketProtocol: Self.upgrade(query: [], fields: [], to: target)
+        case .socketQuery, .socketHeaders, .socketProtocol: Handshake().request(to: target)
         }
     }
 
-    private func request(token: [UInt8], to target: Target) -> RawRequest {
-        let session = target.sessionID ?? ""
+    private func request(token: [UInt8], to target: Target) -> RawRequest? {
         switch self {
         case .authorization:
-            return Self.plain([Array("Bearer ".utf8) + token], query: nil, to: target)
-        case .socketQuery:
-            let query = Array("?access_token=".utf8) + PercentEncoding.encode(token) + Array("&session_id=".utf8)
-            return Self.upgrade(query: query + PercentEncoding.encode(Array(session.utf8)), fields: [], to: target)
-        case .socketHeaders:
-            return Self.upgrade(
-                query: [],
-                fields: [("Authorization", Array("Bearer ".utf8) + token), ("Session-Id", Array(session.utf8))],
-                to: target)
-        case .socketProtocol:
-            let offer = Array("gatehouse.v1, bearer.".utf8) + token + Array(", session.\(session)".utf8)
-            return Self.upgrade(query: [], fields: [("Sec-WebSocket-Protocol", offer)], to: target)
+            let name = target.carrierName ?? "Authorization"
+            // The usual field has the usual scheme; another one has what the target says.
+            let prefix = target.carrierPrefix ?? (target.carrierName == nil ? "Bearer " : "")
+            return Self.plain(fields: [(name, Array(prefix.utf8) + token)], query: nil, to: target)
+        case .query:
+            return Self.plain(fields: [], query: token, to: target)
+        case .cookie:
+            let name = target.carrierName ?? "session"
+            return Self.plain(fields: [("Cookie", Array("\(name)=".utf8) + token)], query: nil, to: target)
+        case .socketQuery, .socketHeaders, .socketProtocol:
+            return Handshake(carrying: token, session: target.sessionID, over: self, to: target).request(to: target)
         case .introspection:
             return Self.introspection(token, to: target, authorized: true)
         }
@@ -65,25 +75,18 @@ public enum Transport: String, Sendable, CaseIterable {
     private static let close: (name: String, value: [UInt8]) = ("Connection", Array("close".utf8))
 
     private static func plain(_ values: [[UInt8]], query: [UInt8]?, to target: Target) -> RawRequest {
-        var path = Array(target.path.utf8)
-        if let query {
-            path += Array((target.path.contains("?") ? "&" : "?").utf8) + Array("access_token=".utf8)
-            path += PercentEncoding.encode(query)
-        }
-        let fields = values.map { (name: "Authorization", value: $0) } + [close]
-        return RawRequest("GET", path, authority: target.authority, fields: fields)
+        plain(fields: values.map { (name: "Authorization", value: $0) }, query: query, to: target)
     }
 
-    private static func upgrade(
-        query: [UInt8], fields: [(name: String, value: [UInt8])], to target: Target
+    private static func plain(
+        fields: [(name: String, value: [UInt8])], query: [UInt8]?, to target: Target
     ) -> RawRequest {
-        let handshake: [(name: String, value: [UInt8])] = [
-            ("Connection", Array("Upgrade".utf8)), ("Upgrade", Array("websocket".utf8)),
-            ("Sec-WebSocket-Version", Array("13".utf8)),
-            ("Sec-WebSocket-Key", Array("dGhlIHNhbXBsZSBub25jZQ==".utf8)),
-        ]
-        return RawRequest(
-            "GET", Array(target.socketPath.utf8) + query, authority: target.authority, fields: handshake + fields)
+        var path = Array(target.path.utf8)
+        if let query {
+            path += Array((target.path.contains("?") ? "&" : "?").utf8)
+            path += Array("\(target.carrierName ?? "access_token")=".utf8) + PercentEncoding.encode(query)
+        }
+        return RawRequest("GET", path, authority: target.authority, fields: fields + [close])
     }
 
     private static func introspection(_ token: [UInt8], to target: Target, authorized: Bool) -> RawRequest {
@@ -97,6 +100,60 @@ public enum Transport: String, Sendable, CaseIterable {
         }
         return RawRequest(
             "POST", Array(target.introspectionPath.utf8), authority: target.authority, fields: fields, body: body)
+    }
+}
+
+/// A WebSocket handshake (RFC 6455 §4.1), every part of which may be wrong.
+struct Handshake: Sendable {
+    var method = "GET"
+    var version = "HTTP/1.1"
+    var query: [UInt8] = []
+    var fields: [(name: String, value: [UInt8])] = [
+        ("Connection", Array("Upgrade".utf8)), ("Upgrade", Array("websocket".utf8)),
+        ("Sec-WebSocket-Version", Array("13".utf8)), ("Sec-WebSocket-Key", Array("dGhlIHNhbXBsZSBub25jZQ==".utf8)),
+    ]
+
+    /// Without any credential.
+    init() {}
+
+    /// With a token, and a session where the target wants one.
+    init(carrying token: [UInt8], session: String?, over transport: Transport, to target: Target) {
+        var parameters: [(String, [UInt8])] = []
+        var offers: [[UInt8]] = []
+        switch transport {
+        case .socketHeaders: fields.append(("Authorization", Array("Bearer ".utf8) + token))
+        case .socketProtocol: offers = [Array("gatehouse.v1".utf8), Array("bearer.".utf8) + token]
+        default: parameters.append((target.carrierName ?? "access_token", token))
+        }
+        let id = Array((session ?? "").utf8)
+        switch (target.socketSession, transport) {
+        case (.none, _): break
+        case (.header, _), (.asToken, .socketHeaders): fields.append(("Session-Id", id))
+        case (.asToken, .socketProtocol): offers.append(Array("session.".utf8) + id)
+        case (.query, _), (.asToken, _): parameters.append(("session_id", id))
+        }
+        if !offers.isEmpty {
+            fields.append(("Sec-WebSocket-Protocol", Array(offers.joined(separator: Array(", ".utf8)))))
+        }
+        for (name, value) in parameters { add(name, value) }
+    }
+
+    /// One more query parameter.
+    mutating func add(_ name: String, _ value: [UInt8]) {
+        query += Array((query.isEmpty ? "?" : "&").utf8) + Array("\(name)=".utf8) + PercentEncoding.encode(value)
+    }
+
+    /// Another value of a field, or none for nil.
+    mutating func set(_ name: String, _ value: String?) {
+        fields.removeAll { $0.name == name }
+        if let value { fields.append((name, Array(value.utf8))) }
+    }
+
+    func request(to target: Target) -> RawRequest {
+        let path = target.socketPath ?? "/"
+        var bytes = Array("\(method) \(path)".utf8) + query + Array(" \(version)\r\nHost: \(target.authority)\r\n".utf8)
+        for (name, value) in fields { bytes += Array("\(name): ".utf8) + value + Array("\r\n".utf8) }
+        return RawRequest(bytes: bytes + Array("\r\n".utf8))
     }
 }
 

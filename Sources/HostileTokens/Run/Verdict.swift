@@ -1,37 +1,36 @@
-/// What came of an attack.
+/// What came of a case.
 public enum Verdict: String, Sendable, CaseIterable {
     /// The target did what it should.
-    case pass
+    case passed
     /// It did not.
-    case fail
-    /// It cannot be told: no answer, a rate limit, or a control request that went wrong before the attack.
+    case failed
+    /// It cannot be told: no answer, a rate limit, or a control request that went wrong.
     case inconclusive
+    /// It was not made: the target or the attacker lacks what it takes.
+    case skipped
 }
 
-/// One attack and what came of it.
-public struct AttackResult: Sendable {
-    /// The attack.
-    public let attack: Attack
+/// One case and what came of it.
+public struct CaseResult: Sendable {
+    /// The case.
+    public let info: CaseInfo
     /// The verdict.
     public let verdict: Verdict
     /// The status that was answered; nil if there was none.
     public let status: Int?
     /// One sentence; never a part of a token.
-    public let detail: String
+    public let reason: String
+    /// The bytes that were sent and received; they hold tokens.
+    public let evidence: [Exchange]
 
     /// A result.
-    public init(attack: Attack, verdict: Verdict, status: Int? = nil, detail: String) {
-        self.attack = attack
+    public init(
+        info: CaseInfo, verdict: Verdict, status: Int? = nil, reason: String, evidence: [Exchange] = []
+    ) {
+        self.info = info
         self.verdict = verdict
         self.status = status
-        self.detail = detail
+        self.reason = reason
+        self.evidence = evidence
     }
-}
-
-/// An attack that was not made.
-public struct SkippedAttack: Sendable {
-    /// The attack.
-    public let attack: Attack
-    /// Why it was not made.
-    public let reason: String
 }

@@ -1,167 +1,120 @@
 import ArgumentParser
 import Encodings
-import Foundation
-import Glibc
 import HostileTokens
 import JOSE
 
 /// `gatehouse attack`: tries on a target what others have tried, and tells what it fell for.
 struct AttackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "attack", abstract: "Attacks a gateway's token checks and reports what it fell for.",
+        commandName: "attack", abstract: "Attacks a gateway and reports what it fell for.",
         discussion: """
-            Sends hostile tokens to a path that wants a token, each between two requests with a good one. Exits with \
-            the number of failures, at most 125; 2 also stands for wrong usage or a target that can't be judged. The \
-            good token comes from --token, from GATEHOUSE_ATTACK_TOKEN, or from standard input. With --key, a \
-            private key that the target trusts, rightly signed tokens with odd contents are sent as well.
+            Sends hostile tokens and requests to a path that wants a token, each between two requests with a good one. \
+            Exits 1 if anything failed; else 2 if anything stayed open, nothing could be judged or the usage was wrong; \
+            else 0. A profile says how the target's tokens travel, who can sign in and what is promised beyond the \
+            checks of a token. Without one, the good token comes from --token, from GATEHOUSE_ATTACK_TOKEN, or from \
+            standard input. With --key, a private key that the target trusts, rightly signed tokens with odd contents \
+            are sent as well.
             """)
 
-    @Argument(help: .init("The target: http://HOST:PORT, perhaps with a path.", valueName: "url"))
-    var url: String
-
+    @Argument(help: .init("The target: http[s]://HOST:PORT, perhaps with a path.", valueName: "url"))
+    var url: String?
+    @Option(help: .init("What is known of the target: YAML.", valueName: "file"))
+    var profile: String?
     @Option(help: .init("A good token; - reads standard input.", valueName: "token"))
     var token: String?
     @Option(help: .init("The target's key set. Default: /.well-known/jwks.json there.", valueName: "url"))
     var jwks: String?
     @Option(help: .init("A private key that the target trusts: PEM, DER or JWK.", valueName: "file"))
     var key: String?
-    @Option(help: .init("The path that wants a token. Default: the URL's, else /api/auth/me.", valueName: "path"))
+    @Option(help: .init("The path that wants a token. Default: the URL's, else the profile's, else /api/auth/me."))
     var path: String?
-    @Option(help: .init("Only attacks of this category; may be repeated.", valueName: "name"))
-    var category: [String] = []
     @Option(help: .init("How the tokens travel: \(Self.names(Transport.self)).", valueName: "name"))
-    var transport = Transport.authorization.rawValue
-    @Option(help: .init("The good token's session, for the websocket transports.", valueName: "id"))
+    var transport: String?
+    @Option(help: .init("The good token's session, for sockets.", valueName: "id"))
     var session: String?
-    @Flag(help: "Answer as one JSON object.")
+    @OptionGroup var selection: CaseSelection
+    @OptionGroup var tls: AttackTLS
+    @Flag(name: .customLong("http2"), help: "Speak HTTP/2; cases that need a connection of their own are left out.")
+    var usesHTTP2 = false
+    @Flag(help: "Refusals must have the status that the standards name, and what is a matter of policy is judged.")
+    var strict = false
+    @Flag(help: "Answer as one JSON object. It holds the good token.")
     var json = false
-    @Flag(help: "Show the attacks that were refused, too.")
+    @Flag(help: "Show the cases that passed, too.")
     var all = false
-    @Option(help: .init("Write the report as JUnit XML.", valueName: "file"))
-    var junit: String?
-    @Option(help: .init("Write the report as SARIF.", valueName: "file"))
-    var sarif: String?
+    @Option(help: .init("Write the report: json=FILE, junit=FILE or sarif=FILE; may be repeated.", valueName: "what"))
+    var report: [String] = []
+    @Option(help: .init("Send the requests of a JSON report again.", valueName: "file"))
+    var replay: String?
     @Option(help: .init("Requests per second, at most.", valueName: "n"))
-    var rate = 100
+    var rate = 200
     @Flag(name: .customLong("i-own-this-target"), help: "Allow a target that is not this machine.")
     var ownsTarget = false
 
     func validate() throws {
+        try selection.validate(isListing: url == nil)
         guard (1...10_000).contains(rate) else { throw ValidationError("--rate must lie between 1 and 10000") }
-        for name in category where AttackCategory(rawValue: name) == nil {
-            throw ValidationError("--category \(name): there are \(Self.names(AttackCategory.self))")
-        }
-        guard let transport = Transport(rawValue: transport) else {
+        if let transport, Transport(rawValue: transport) == nil {
             throw ValidationError("--transport \(transport): there are \(Self.names(Transport.self))")
         }
-        guard !transport.needsSession || session != nil else {
-            throw ValidationError("--transport \(transport.rawValue) needs the good token's --session")
+        for text in report where ReportFile(text) == nil {
+            throw ValidationError("--report \(text): write json=FILE, junit=FILE or sarif=FILE")
+        }
+        guard url != nil || selection.isListing else {
+            throw ValidationError("no target: write http://HOST:PORT, or --list")
         }
     }
 
     func run() async throws {
-        if transport == Transport.introspection.rawValue, Self.client == nil {
-            throw CommandFailure(
-                "--transport introspection asks as a client: put CLIENT_ID:CLIENT_SECRET into \(Self.clientVariable)",
-                status: .misused)
+        if selection.isListing {
+            try selection.show(asJSON: json)
+            return
         }
-        let aim = try AttackAim(url, path: path)
-        guard aim.isLoopback || ownsTarget else {
-            throw CommandFailure(
-                "\(aim.origin): not this machine: add --i-own-this-target if it is yours", status: .misused)
+        let aim = try AttackAim(url ?? "", path: path)
+        let endpoint = try Endpoint(host: aim.host, port: aim.port, anywhere: ownsTarget)
+        let files = report.compactMap(ReportFile.init)
+        for file in files { try file.check() }
+        let profile = try self.profile.map { try ProfileReader.read($0) } ?? .usual
+        let sender = RawSender(
+            connector: Connector(endpoint: endpoint, tls: aim.isSecure ? try tls.context(isHTTP2: usesHTTP2) : nil),
+            usesHTTP2: usesHTTP2)
+        let course = AttackCourse(
+            aim: aim, profile: profile, sender: sender, options: options(profile))
+        let found: Report
+        if let replay {
+            let recorded = try Replay(file: replay, only: selection.only, skip: selection.skip)
+            found = try await course.run(recorded)
+        } else {
+            found = try await course.run(try selection.cases())
         }
-        let report = try await attack(aim)
-        try show(report, aim)
-        let code = report.exitCode
-        if code != 0 { throw ExitCode(code) }
-        // Nothing failed; that means nothing where nothing could.
-        if report.signer == .refused {
-            throw CommandFailure(
-                "the target refuses a good token signed with --key: give the key that it trusts", status: .misused)
-        }
-        guard !report.results.isEmpty else {
-            throw CommandFailure("no attack could be made: see 'skipped' above", status: .misused)
-        }
+        try show(found, files, course.place)
     }
 
-    // MARK: Attacking
-
-    private func attack(_ aim: AttackAim) async throws -> Report {
-        let token = try GoodToken.read(token)
-        let keySet = try await PublishedKeys.fetch(jwks, aim: aim, anywhere: ownsTarget)
-        // A canary on this machine is of use only if the target is here, too.
-        let canary = aim.isLoopback ? try await CanaryListener.open() : nil
-        do {
-            let material = try material(token, keySet, canary)
-            let report = try await runner(aim, material, canary).run(
-                AttackCatalogue.attacks(in: category.compactMap(AttackCategory.init)))
-            await canary?.close()
-            return report
-        } catch {
-            await canary?.close()
-            switch error {
-            case let error as MaterialError: throw CommandFailure(error.description, status: .misused)
-            case let error as RunError:
-                throw CommandFailure("\(aim.origin)\(aim.path): \(error.description)", status: .misused)
-            default: throw error
-            }
-        }
-    }
-
-    private static let clientVariable = "GATEHOUSE_ATTACK_CLIENT"
-
-    /// The id and secret of the client that asks for introspection.
-    private static var client: String? {
-        ProcessInfo.processInfo.environment[clientVariable].flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    private func material(_ token: [UInt8], _ keySet: [UInt8]?, _ canary: CanaryListener?) throws -> AttackMaterial {
-        let issuer = try key.map { path in
-            let known = try keySet.map { try JWKSet(parsing: $0, policy: .remote) }
-            return try AttackSigner.issuer(keyFile: path, known: known)
-        }
-        return try AttackMaterial(
-            goodToken: token, keySet: keySet, issuer: issuer, now: SystemClock.milliseconds() / 1_000,
-            canaryURL: canary?.url)
-    }
-
-    private func runner(_ aim: AttackAim, _ material: AttackMaterial, _ canary: CanaryListener?) -> Runner {
-        let client = Self.client.map { "Basic " + Data($0.utf8).base64EncodedString() }
-        let pacer = Pacer(perSecond: rate)
-        let sender = RawSender(host: aim.host, port: aim.port, onlyLoopback: !ownsTarget)
-        return Runner(
-            target: Target(
-                authority: aim.authority, path: aim.path, sessionID: session, clientAuthorization: client),
-            transport: Transport(rawValue: transport) ?? .authorization, material: material,
-            surroundings: .init(
-                now: { SystemClock.milliseconds() / 1_000 }, pause: { try await pacer.wait() },
-                canaryVisits: { canary?.visits ?? 0 })
-        ) {
-            try await sender.send($0)
-        }
+    private func options(_ profile: AttackProfile) -> AttackCourse.Options {
+        AttackCourse.Options(
+            transport: transport.flatMap { Transport(rawValue: $0) } ?? profile.carrier, token: token,
+            hasProfile: self.profile != nil, jwks: jwks, key: key, session: session, rate: rate, isStrict: strict,
+            ownsTarget: ownsTarget)
     }
 
     // MARK: Answers
 
-    private func show(_ report: Report, _ aim: AttackAim) throws {
-        if let junit { try Self.write(report.junit, to: junit) }
-        if let sarif { try Self.write(report.sarif(target: aim.origin + aim.path).serialized() + "\n", to: sarif) }
+    private func show(_ report: Report, _ files: [ReportFile], _ place: String) throws {
+        for file in files { try file.write(report, target: place) }
         if json {
-            Terminal.answer(TerminalJSON.text(.object(report.json)))
+            Terminal.answer(TerminalJSON.text(.object(report.json(target: place))))
         } else {
             for line in report.text(all: all).split(separator: "\n") {
                 Terminal.answer(TerminalText.escaped(String(line)))
             }
         }
-    }
-
-    private static func write(_ text: String, to path: String) throws(CommandFailure) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw CommandFailure("\(path): \(FileBytes.reason(errno))", status: .misused)
+        let code = report.exitCode
+        if code != 0 { throw ExitCode(code) }
+        // Nothing failed; that means little where what was to be tried could not be.
+        if report.signer == .refused {
+            throw CommandFailure(
+                "the target refuses a good token signed with --key: give the key that it trusts", status: .misused)
         }
-        defer { close(descriptor) }
-        Terminal.write(text, to: descriptor)
     }
 
     private static func names<T: CaseIterable & RawRepresentable>(_ type: T.Type) -> String where T.RawValue == String {

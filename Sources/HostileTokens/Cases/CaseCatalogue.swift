@@ -1,0 +1,54 @@
+/// Every case there is.
+public enum CaseCatalogue {
+    /// Tokens first, then sessions, refresh tokens, WebSockets and the proxy.
+    public static let all: [HostileCase] =
+        AttackCatalogue.all.map(HostileCase.token)
+        + (SessionProbes.all + RefreshProbes.all + SocketProbes.all + LeaseProbes.all + RequestProbes.all
+        + UpstreamProbes.all).map(HostileCase.probe)
+
+    /// Those that match one of the patterns, and none of the others.
+    ///
+    /// - Parameters:
+    ///   - only: ids, or patterns with `*` and `?`; all for none.
+    ///   - skip: the same, to leave out.
+    public static func cases(only: [String] = [], skip: [String] = []) -> [HostileCase] {
+        all.filter { hostile in
+            let id = hostile.info.id
+            return (only.isEmpty || only.contains { Glob.matches($0, id) }) && !skip.contains { Glob.matches($0, id) }
+        }
+    }
+
+    /// The case of an id.
+    public static func named(_ id: String) -> HostileCase? {
+        all.first { $0.info.id.utf8.elementsEqual(id.utf8) }
+    }
+}
+
+/// Patterns with `*` for any text and `?` for one byte.
+public enum Glob {
+    /// Whether the whole text matches. Takes time in proportion to the product of the lengths at most.
+    public static func matches(_ pattern: String, _ text: String) -> Bool {
+        let pattern = Array(pattern.utf8)
+        let text = Array(text.utf8)
+        var place = 0
+        var index = 0
+        // Where to go on when what follows the last star turns out not to match.
+        var star: (place: Int, index: Int)?
+        while index < text.count {
+            if place < pattern.count, pattern[place] == UInt8(ascii: "*") {
+                star = (place, index)
+                place += 1
+            } else if place < pattern.count, pattern[place] == UInt8(ascii: "?") || pattern[place] == text[index] {
+                place += 1
+                index += 1
+            } else if let last = star {
+                star = (last.place, last.index + 1)
+                place = last.place + 1
+                index = last.index + 1
+            } else {
+                return false
+            }
+        }
+        return pattern[place...].allSatisfy { $0 == UInt8(ascii: "*") }
+    }
+}

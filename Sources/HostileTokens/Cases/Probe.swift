@@ -1,0 +1,89 @@
+/// A case of more than one token: a conversation with the target, judged by what came of it.
+public struct Probe: Sendable, Identifiable {
+    /// A name that does not change, such as `R01-reuse`.
+    public let id: String
+    /// What is tried, in one line.
+    public let title: String
+    /// The standard or the incident behind it.
+    public let reference: String
+    /// What a good target does.
+    public let expected: String
+    /// What it takes.
+    public let needs: [Need]
+    private let converse: @Sendable (Conversation) async throws -> Judgement
+
+    init(
+        _ id: String, _ title: String, reference: String, expected: String, needs: [Need],
+        _ converse: @escaping @Sendable (Conversation) async throws -> Judgement
+    ) {
+        self.id = id
+        self.title = title
+        self.reference = reference
+        self.expected = expected
+        self.needs = needs
+        self.converse = converse
+    }
+
+    /// What it says about itself.
+    public var info: CaseInfo {
+        CaseInfo(id: id, title: title, reference: reference, expected: expected, group: group, needs: needs)
+    }
+
+    /// Why it is made, for people.
+    public var explanation: String {
+        switch id.prefix(1) {
+        case "S": "A conversation over the session API, judged by what an id or a secret still opens afterwards."
+        case "R": "A conversation over login and refresh, judged by which tokens still work afterwards."
+        case "W": "A WebSocket handshake, judged by whether the target answers 101 and for how long the socket lives."
+        default: "A request on a connection of its own, judged by the answer and by what reached the upstream."
+        }
+    }
+
+    private var group: String {
+        switch id.prefix(1) {
+        case "S": "sessions"
+        case "R": "refresh"
+        case "W": "websocket"
+        default: "proxy"
+        }
+    }
+
+    /// Holds the conversation. A target that stops answering makes it inconclusive.
+    func judge(_ conversation: Conversation) async throws -> Judgement {
+        do {
+            return try await converse(conversation)
+        } catch let failure as SendFailure {
+            return Judgement(.inconclusive, failure.description)
+        } catch let failure as Unjudged {
+            return Judgement(.inconclusive, failure.reason)
+        } catch let failure as Unfit {
+            return Judgement(.skipped, failure.reason)
+        }
+    }
+}
+
+/// A conversation that came to nothing: what it rests on went wrong, so that nothing follows for the case.
+struct Unjudged: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+}
+
+/// A conversation that does not fit this target.
+struct Unfit: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+}
+
+/// A verdict and its reason.
+struct Judgement: Sendable {
+    let verdict: Verdict
+    let detail: String
+
+    init(_ verdict: Verdict, _ detail: String) {
+        self.verdict = verdict
+        self.detail = detail
+    }
+
+    static func passed(_ detail: String) -> Judgement { Judgement(.passed, detail) }
+    static func failed(_ detail: String) -> Judgement { Judgement(.failed, detail) }
+}

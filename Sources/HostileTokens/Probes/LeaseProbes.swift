@@ -1,0 +1,106 @@
+/// W10, W14: how long an open socket lives, and what it does with frames that are none.
+enum LeaseProbes {
+    static let all: [Probe] = ends + frames
+
+    private static let patience = Duration.seconds(5)
+
+    private static let ends: [Probe] = [
+        lease("W10-logout", "a socket after the logout", [.sessions]) { talk, member in try await talk.logout(member) },
+        lease("W10-session-end", "a socket after the end of its session", [.sessions]) { talk, member in
+            guard let id = member.sessionID else { throw Unfit("the login names no session") }
+            try talk.require(
+                try await talk.api("DELETE", "/api/session/\(id)", token: member.accessToken, label: "end"), "the end")
+        },
+        lease("W10-reuse", "a socket after its refresh token came again", [.refresh, .revoke]) { talk, member in
+            guard let first = member.refreshToken else { throw Unfit("the login hands out no refresh token") }
+            let second = try await talk.successor(of: first)
+            _ = try await talk.successor(of: second)
+            _ = try await talk.refresh(first)
+        },
+        Probe(
+            "W10-expiry", "a socket after its token's end", reference: "ASVS 7.3, OWASP WebSocket Security",
+            expected: "closed", needs: [.socket, .login, .token]
+        ) { talk in
+            let member = try await talk.login()
+            guard let lifetime = member.lifetime, lifetime <= 20 else {
+                throw Unfit("the token lives too long to wait for its end: takes one of at most 20 seconds")
+            }
+            let socket = try await talk.openSocket(member)
+            // The longest leeway in use is one minute; 30 seconds are usual.
+            return await socket.ends(within: .seconds(lifetime + 35))
+                ? .passed("the socket was closed") : .failed("the socket outlived its token")
+        },
+        Probe(
+            "W10-refresh-keeps", "a socket after a refresh", reference: "RFC 6749 §6", expected: "still open",
+            needs: [.socket, .login, .refresh, .sessions]
+        ) { talk in
+            let member = try await talk.login()
+            let socket = try await talk.openSocket(member)
+            guard let token = member.refreshToken else { throw Unfit("the login hands out no refresh token") }
+            _ = try await talk.successor(of: token)
+            return await socket.ends(within: .seconds(1))
+                ? .failed("a refresh closed the socket") : .passed("the socket stayed open")
+        },
+    ]
+
+    private static func lease(
+        _ id: String, _ title: String, _ needs: [Need],
+        _ end: @escaping @Sendable (Conversation, Member) async throws -> Void
+    ) -> Probe {
+        Probe(
+            id, title, reference: "ASVS 7.4, OWASP WebSocket Security", expected: "closed within five seconds",
+            needs: [.socket, .login] + needs
+        ) { talk in
+            let member = try await talk.login()
+            let socket = try await talk.openSocket(member)
+            if await socket.ends(within: .milliseconds(200)) { throw Unjudged("the socket closed by itself") }
+            try await end(talk, member)
+            return await socket.ends(within: patience)
+                ? .passed("the socket was closed") : .failed("the socket stayed open")
+        }
+    }
+
+    // MARK: Frames
+
+    private static let frames: [Probe] = [
+        frame("unmasked", "an unmasked frame", [0x81, 0x02, 0x7B, 0x7D]),
+        frame("reserved-opcode", "a frame with a reserved opcode", Frame.masked(first: 0x83, [])),
+        frame("reserved-bit", "a frame with a reserved bit", Frame.masked(first: 0xC1, Array("{}".utf8))),
+        frame("long-ping", "a ping of 126 bytes", Frame.masked(first: 0x89, Bytes.zeros(126))),
+        frame("fragmented-ping", "a ping that is a fragment", Frame.masked(first: 0x09, [])),
+        frame("continuation-first", "a continuation of nothing", Frame.masked(first: 0x80, [0x41])),
+        frame("bad-utf8", "a text that is no UTF-8", Frame.masked(first: 0x81, [0xC0, 0xAF])),
+        frame(
+            "length-2-63", "a frame of 2^63 bytes",
+            [0x81, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    ]
+
+    private static func frame(_ name: String, _ title: String, _ bytes: [UInt8]) -> Probe {
+        Probe(
+            "W14-\(name)", title, reference: "RFC 6455 §5", expected: "the connection fails",
+            needs: [.socket, .token]
+        ) { talk in
+            let handshake = try await talk.goodHandshake(talk.socketCarrier)
+            let socket = try await talk.upgraded(handshake)
+            try await socket.send(bytes)
+            return await socket.ends(within: patience)
+                ? .passed("the socket was closed") : .failed("the socket stayed open")
+        }
+    }
+}
+
+extension Conversation {
+    /// An open socket of a login's session.
+    func openSocket(_ member: Member) async throws -> RecordedStream {
+        try await upgraded(
+            Handshake(
+                carrying: Array(member.accessToken.utf8), session: member.sessionID, over: socketCarrier, to: target))
+    }
+
+    func upgraded(_ handshake: Handshake) async throws -> RecordedStream {
+        let stream = try await open("socket", handshake.request(to: target))
+        guard let answer = await stream.answer() else { throw Unjudged("a good handshake got no answer") }
+        guard answer.status == 101 else { throw Unjudged("a good handshake got \(answer.status)") }
+        return stream
+    }
+}

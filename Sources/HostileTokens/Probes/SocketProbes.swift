@@ -1,0 +1,289 @@
+/// W: WebSocket handshakes that must not be answered with 101.
+enum SocketProbes {
+    static let all: [Probe] = origins + handshakes + carriers + sessions + tickets
+
+    private static let handshakeReference = "RFC 6455 §4.2"
+
+    // MARK: W01: Origin
+
+    private static let origins: [Probe] = [
+        origin("foreign", "a foreign Origin") { _ in "https://attacker.invalid" },
+        origin("null", "the Origin null") { _ in "null" },
+        origin("suffix", "our Origin with more after it") { $0.origin + ".attacker.invalid" },
+        origin("userinfo", "our Origin as user information") { $0.origin + "@attacker.invalid" },
+        origin("scheme", "our host under another scheme") { "ftp://" + $0.authority },
+        changed("W01-origin-two", "two Origins, ours first", "RFC 6454 §7.3") { handshake, target in
+            handshake.fields.append(("Origin", Array(target.origin.utf8)))
+            handshake.fields.append(("Origin", Array("https://attacker.invalid".utf8)))
+        },
+    ]
+
+    private static func origin(
+        _ name: String, _ title: String, _ value: @escaping @Sendable (Target) -> String
+    ) -> Probe {
+        changed("W01-origin-\(name)", title, "RFC 6455 §10.2, CVE-2023-0957") { handshake, target in
+            handshake.set("Origin", value(target))
+        }
+    }
+
+    // MARK: W02 to W04: the handshake
+
+    private static let versions: [(name: String, value: String)] = [
+        ("7", "7"), ("0", "0"), ("12", "12"), ("99", "99"), ("list", "13, 8"), ("word", "thirteen"),
+    ]
+
+    private static let handshakes: [Probe] =
+        versions.map { name, value in
+            changed("W02-version-\(name)", "Sec-WebSocket-Version: \(value)", handshakeReference) { handshake, _ in
+                handshake.set("Sec-WebSocket-Version", value)
+            }
+        } + [
+            changed("W02-version-missing", "no Sec-WebSocket-Version", handshakeReference) { handshake, _ in
+                handshake.set("Sec-WebSocket-Version", nil)
+            },
+            changed("W03-key-missing", "no Sec-WebSocket-Key", handshakeReference) { handshake, _ in
+                handshake.set("Sec-WebSocket-Key", nil)
+            },
+            changed("W03-key-short", "a key of 15 bytes", handshakeReference) { handshake, _ in
+                handshake.set("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAA")
+            },
+            changed("W03-key-long", "a key of 18 bytes", handshakeReference) { handshake, _ in
+                handshake.set("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAAAA")
+            },
+            changed("W03-key-no-base64", "a key that is no base64", handshakeReference) { handshake, _ in
+                handshake.set("Sec-WebSocket-Key", "!!!!!!!!!!!!!!!!!!!!!!==")
+            },
+            changed("W03-key-twice", "two keys", handshakeReference) { handshake, _ in
+                handshake.fields.append(("Sec-WebSocket-Key", Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)))
+            },
+            changed("W03-post", "the method POST", handshakeReference) { handshake, _ in handshake.method = "POST" },
+            changed("W03-http10", "HTTP/1.0", handshakeReference) { handshake, _ in handshake.version = "HTTP/1.0" },
+            changed("W03-no-connection", "no Connection: upgrade", handshakeReference) { handshake, _ in
+                handshake.set("Connection", "keep-alive")
+            },
+            changed("W04-upgrade-h2c", "Upgrade: h2c, behind which anything could be sent", "RFC 9113 §3.1") {
+                handshake, _ in
+                handshake.set("Upgrade", "h2c")
+                handshake.set("Connection", "Upgrade, HTTP2-Settings")
+                handshake.set("HTTP2-Settings", "AAMAAABkAAQAAP__")
+            },
+            changed("W04-upgrade-other", "Upgrade: to a protocol that does not exist", "RFC 9110 §7.8") {
+                handshake, _ in
+                handshake.set("Upgrade", "tunnel/1")
+            },
+        ]
+
+    // MARK: W06, W08: credentials
+
+    private static let carriers: [Probe] =
+        [
+            Probe(
+                "W08-token-missing", "a handshake without a token", reference: "RFC 6750 §3.1", expected: "no 101",
+                needs: [.socket, .token]
+            ) { talk in
+                try await talk.checkGoodHandshake()
+                return try await talk.handshake("attack", Handshake())
+            },
+            changed("W08-token-twice", "the good token and a garbage one in the query", "RFC 6750 §2") { handshake, _ in
+                handshake.add("access_token", Array("garbage".utf8))
+            },
+            Probe(
+                "W06-pipelined-after-refusal", "a good handshake behind a refused one, in one packet",
+                reference: "RFC 9112 §9.6", expected: "the refusal ends the connection",
+                needs: [.socket, .token, .sessions]
+            ) { talk in
+                try await talk.checkGoodHandshake()
+                let second = try await talk.goodHandshake(talk.socketCarrier)
+                let stream = try await talk.open(
+                    "attack",
+                    RawRequest(
+                        bytes: Handshake().request(to: talk.target).bytes + second.request(to: talk.target).bytes))
+                let received = await stream.receive(within: .seconds(3)) { bytes in
+                    bytes.firstRange(of: Array("HTTP/1.1 101".utf8)) != nil
+                }
+                return received.bytes.firstRange(of: Array("HTTP/1.1 101".utf8)) == nil
+                    ? .passed("what came behind the refusal was dropped")
+                    : .failed("what came behind the refusal was answered")
+            },
+        ] + everyCarrier
+
+    private static let everyCarrier: [Probe] = [Transport.socketQuery, .socketHeaders, .socketProtocol].flatMap {
+        carrier in
+        [
+            token("garbage", "a garbage token", carrier, [.token]) { _ in Array("garbage".utf8) },
+            token("cut", "the good token without its last letter", carrier, [.token]) { $0.dropLast(1) },
+            token("none", "a token with alg none", carrier, [.token, .jwt]) { good in
+                let parts = good.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+                guard parts.count == 3 else { throw Unfit(Need.jwt.absence) }
+                return Bytes.base64URL(#"{"alg":"none","typ":"at+jwt"}"#) + [UInt8(ascii: ".")] + parts[1]
+                    + [UInt8(ascii: ".")]
+            },
+        ]
+    }
+
+    private static func token(
+        _ name: String, _ title: String, _ carrier: Transport, _ needs: [Need],
+        _ change: @escaping @Sendable ([UInt8]) throws -> [UInt8]
+    ) -> Probe {
+        Probe(
+            "W08-\(carrier.shortName)-\(name)", "\(title), carried by the \(carrier.shortName)",
+            reference: "RFC 6750 §3.1", expected: "no 101", needs: [.socket] + needs
+        ) { talk in
+            guard talk.target.socketCarriers.contains(carrier) else { throw Unfit("the profile names no such carrier") }
+            let (good, session) = try await talk.socketCredentials()
+            try await talk.checkHandshake(
+                Handshake(carrying: good, session: session, over: carrier, to: talk.target))
+            return try await talk.handshake(
+                "attack",
+                Handshake(carrying: try change(good), session: session, over: carrier, to: talk.target))
+        }
+    }
+
+    // MARK: W08: sessions
+
+    private static let sessions: [Probe] = [
+        session("unknown", "an unknown session", [.login, .ownership]) { _ in "ses_AAAAAAAAAAAAAAAAAAAAAA" },
+        session("missing", "an empty session", [.login, .ownership]) { _ in "" },
+        session("foreign", "another user's session", [.twoUsers, .ownership]) { talk in
+            try await talk.shared(1).sessionID
+        },
+        session("anonymous", "an anonymous session", [.login, .ownership, .sessions]) { talk in
+            try await talk.anonymous().id
+        },
+        session("ended", "one's own session after its end", [.login, .ownership, .sessions]) { talk in
+            let member = try await talk.login()
+            let id = member.sessionID
+            guard let id else { return nil }
+            let answer = try await talk.api("DELETE", "/api/session/\(id)", token: member.accessToken, label: "end")
+            guard (200..<300).contains(answer.status) else { throw Unjudged("the session could not be ended") }
+            return id
+        },
+    ]
+
+    private static func session(
+        _ name: String, _ title: String, _ needs: [Need],
+        _ id: @escaping @Sendable (Conversation) async throws -> String?
+    ) -> Probe {
+        Probe(
+            "W08-session-\(name)", "one's own token with \(title)", reference: "OWASP WebSocket Security",
+            expected: "no 101", needs: [.socket] + needs
+        ) { talk in
+            guard talk.target.socketSession != .none else { throw Unfit("the socket names no session") }
+            try await talk.checkGoodHandshake()
+            let member = try await talk.shared()
+            guard let id = try await id(talk) else { throw Unfit("the login names no session") }
+            return try await talk.handshake(
+                "attack",
+                Handshake(
+                    carrying: Array(member.accessToken.utf8), session: id, over: talk.socketCarrier, to: talk.target))
+        }
+    }
+
+    // MARK: W11: tickets
+
+    private static let tickets: [Probe] = [
+        Probe(
+            "W11-ticket-twice", "a ticket a second time", reference: "ASVS 4.4.4", expected: "no 101",
+            needs: [.socket, .login, .sessions]
+        ) { talk in
+            let ticket = try await talk.ticket()
+            try await talk.checkHandshake(ticket)
+            return try await talk.handshake("attack", ticket)
+        },
+        Probe(
+            "W11-ticket-other-origin", "a ticket from another Origin than it was made for", reference: "ASVS 4.4.2",
+            expected: "no 101", needs: [.socket, .login, .sessions]
+        ) { talk in
+            var ticket = try await talk.ticket(origin: talk.target.origin)
+            ticket.set("Origin", nil)
+            return try await talk.handshake("attack", ticket)
+        },
+        Probe(
+            "W11-ticket-garbage", "a ticket that nobody made", reference: "ASVS 4.4.4", expected: "no 101",
+            needs: [.socket, .login, .sessions]
+        ) { talk in
+            try await talk.checkHandshake(try await talk.ticket())
+            var handshake = Handshake()
+            handshake.add("ticket", Array(("tkt_" + String(repeating: "A", count: 43)).utf8))
+            return try await talk.handshake("attack", handshake)
+        },
+    ]
+
+    /// The good handshake with one thing changed.
+    private static func changed(
+        _ id: String, _ title: String, _ reference: String,
+        _ change: @escaping @Sendable (inout Handshake, Target) -> Void
+    ) -> Probe {
+        Probe(id, title, reference: reference, expected: "no 101", needs: [.socket, .token]) { talk in
+            try await talk.checkGoodHandshake()
+            var handshake = try await talk.goodHandshake(talk.socketCarrier)
+            change(&handshake, talk.target)
+            return try await talk.handshake("attack", handshake)
+        }
+    }
+}
+
+extension Transport {
+    /// What the profile calls the carrier of a socket's token.
+    public var shortName: String {
+        switch self {
+        case .socketQuery, .query: "query"
+        case .socketHeaders, .authorization: "header"
+        case .socketProtocol: "subprotocol"
+        case .cookie: "cookie"
+        case .introspection: "introspection"
+        }
+    }
+}
+
+extension Conversation {
+    var socketCarrier: Transport { target.socketCarriers.first ?? .socketQuery }
+
+    /// A token and the session it opens.
+    func socketCredentials() async throws -> (token: [UInt8], session: String?) {
+        if target.socketSession == .none, let token { return (token, nil) }
+        if let session = target.sessionID, let token { return (token, session) }
+        guard accountsKnown else { throw Unfit("needs a session: 'token.login' of the profile, or --session") }
+        let member = try await shared()
+        return (Array(member.accessToken.utf8), member.sessionID)
+    }
+
+    private var accountsKnown: Bool { !target.users.isEmpty }
+
+    func goodHandshake(_ carrier: Transport) async throws -> Handshake {
+        let (token, session) = try await socketCredentials()
+        return Handshake(carrying: token, session: session, over: carrier, to: target)
+    }
+
+    /// Ends the conversation unless the good handshake is answered with 101.
+    func checkGoodHandshake() async throws {
+        try await checkHandshake(try await goodHandshake(socketCarrier))
+    }
+
+    func checkHandshake(_ handshake: Handshake) async throws {
+        let answer = try await exchange("control", handshake.request(to: target))
+        guard answer.status == 101 else { throw Unjudged("a good handshake got \(answer.status)") }
+    }
+
+    /// Passed, unless it is answered with 101.
+    func handshake(_ label: String, _ handshake: Handshake) async throws -> Judgement {
+        guard let answer = try await attempt(label, handshake.request(to: target)) else {
+            return .passed("the connection was ended")
+        }
+        return answer.status == 101 ? .failed("answered 101") : .passed("refused with \(answer.status)")
+    }
+
+    /// A handshake with a fresh ticket.
+    fileprivate func ticket(origin: String? = nil) async throws -> Handshake {
+        let member = try await shared()
+        guard let id = member.sessionID else { throw Unfit("the login names no session") }
+        let answer = try await api(
+            "POST", "/api/session/\(id)/ticket", token: member.accessToken,
+            fields: origin.map { [("Origin", $0)] } ?? [], label: "ticket")
+        guard let ticket = answer.text("ticket") else { throw Unjudged("a ticket's request got \(answer.status)") }
+        var handshake = Handshake()
+        handshake.add("ticket", Array(ticket.utf8))
+        if let origin { handshake.set("Origin", origin) }
+        return handshake
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import Glibc
+import HostileTokens
+import JOSE
+import Synchronization
+
+/// One attack: what the command line and the profile say, put together.
+struct AttackCourse {
+    struct Options {
+        let transport: Transport
+        let token: String?
+        let hasProfile: Bool
+        let jwks: String?
+        let key: String?
+        let session: String?
+        let rate: Int
+        let isStrict: Bool
+        let ownsTarget: Bool
+    }
+
+    let aim: AttackAim
+    let profile: AttackProfile
+    let sender: RawSender
+    let options: Options
+
+    /// The target as reports name it.
+    var place: String { aim.origin + protectedPath }
+    private var protectedPath: String { aim.path ?? profile.path ?? "/api/auth/me" }
+
+    // MARK: Running
+
+    func run(_ replay: Replay) async throws -> Report {
+        let pacer = Pacer(perSecond: options.rate)
+        return try await replay.run(over: sender.wire, target: target(nil)) { try await pacer.wait() }
+    }
+
+    func run(_ cases: [HostileCase]) async throws -> Report {
+        if options.transport == .introspection, Self.client == nil {
+            throw CommandFailure(
+                "--transport introspection asks as a client: put CLIENT_ID:CLIENT_SECRET into \(Self.clientVariable)",
+                status: .misused)
+        }
+        // The good token may take an upstream that answers: it listens first.
+        let upstream = try await openUpstream()
+        do {
+            let report = try await attack(cases, upstream)
+            await upstream?.close()
+            return report
+        } catch {
+            await upstream?.close()
+            throw error
+        }
+    }
+
+    private func attack(_ cases: [HostileCase], _ upstream: RecordingUpstream?) async throws -> Report {
+        let good: Credentials?
+        do {
+            good = try await credentials()
+        } catch let failure as SendFailure {
+            return unjudged(cases, failure.description)
+        }
+        let canary = Loopback.contains(aim.host) ? try await CanaryListener.open() : nil
+        defer { if let canary { Task { await canary.close() } } }
+        if options.transport.isSocket, profile.socket?.session != Target.SocketSession.none,
+            options.session ?? good?.session == nil
+        {
+            throw CommandFailure(
+                "--transport \(options.transport.rawValue) needs the good token's --session", status: .misused)
+        }
+        let material = try await material(good, canary)
+        var wire = sender.wire
+        if let upstream { wire.arrivals = { upstream.requests(with: $0) } }
+        let runner = Runner(
+            target: target(good?.session), transport: options.transport, token: good?.token, material: material,
+            surroundings: surroundings(canary), wire: wire)
+        let progress = Progress(total: cases.count)
+        do {
+            let report = try await runner.run(cases) { progress.note($0) }
+            progress.end()
+            return report
+        } catch let error as RunError {
+            progress.end()
+            return unjudged(cases, error.description)
+        }
+    }
+
+    private func unjudged(_ cases: [HostileCase], _ reason: String) -> Report {
+        Terminal.notice(ErrorText.oneLine("gatehouse: \(place): \(reason)"))
+        return .unjudged(cases, transport: options.transport, reason: reason)
+    }
+
+    private func surroundings(_ canary: CanaryListener?) -> Runner.Surroundings {
+        let pacer = Pacer(perSecond: options.rate)
+        let course = self
+        var surroundings = Runner.Surroundings(
+            now: { SystemClock.milliseconds() / 1_000 }, pause: { try await pacer.wait() },
+            canaryVisits: { canary?.visits ?? 0 })
+        if options.token == nil, profile.source != nil, GoodToken.fromEnvironment == nil {
+            surroundings.renew = { try await course.credentials()?.token ?? [] }
+        }
+        return surroundings
+    }
+
+    private func openUpstream() async throws(CommandFailure) -> RecordingUpstream? {
+        guard let canary = profile.canary else { return nil }
+        return try await RecordingUpstream.open(host: canary.host, port: canary.port)
+    }
+
+    // MARK: What is known
+
+    private static let clientVariable = "GATEHOUSE_ATTACK_CLIENT"
+
+    /// The id and secret of the client that asks for introspection.
+    private static var client: String? {
+        ProcessInfo.processInfo.environment[clientVariable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private func target(_ session: String?) -> Target {
+        var target = Target(authority: aim.authority, path: protectedPath, socketPath: profile.socket?.path)
+        target.isSecure = aim.isSecure
+        target.successStatuses = profile.successStatuses
+        target.carrierName = profile.carrierName
+        target.carrierPrefix = profile.carrierPrefix
+        if let socket = profile.socket {
+            target.socketCarriers = socket.carriers
+            target.socketSession = socket.session
+        }
+        target.sessionID = options.session ?? session
+        target.clientAuthorization = Self.client.map { "Basic " + Data($0.utf8).base64EncodedString() }
+        target.canaryPath = profile.canary?.route
+        target.promises = profile.promises
+        target.users = profile.users
+        target.isStrict = options.isStrict
+        return target
+    }
+
+    private struct Credentials {
+        let token: [UInt8]
+        var session: String?
+    }
+
+    /// The good token; nil where the profile names none.
+    private func credentials() async throws -> Credentials? {
+        if options.token != nil { return Credentials(token: try GoodToken.read(options.token)) }
+        if let token = GoodToken.fromEnvironment { return Credentials(token: token) }
+        switch profile.source {
+        case .command(let command): return Credentials(token: try GoodToken.read(command: command))
+        case .file(let path): return Credentials(token: try GoodToken.read(file: path))
+        case .login(let settings):
+            let answer = try await sender.send(settings.login.request(to: target(nil)))
+            let cookie = options.transport == .cookie ? profile.carrierName : nil
+            guard let (token, session) = Login.credentials(from: answer, cookie: cookie) else {
+                let wanted = cookie.map { "the cookie \($0)" } ?? "an access_token"
+                throw SendFailure(
+                    .unreadable,
+                    "the login at \(settings.path) was answered \(answer.status) without \(wanted): see 'token.login'")
+            }
+            return Credentials(token: token, session: session)
+        case nil: return options.hasProfile ? nil : Credentials(token: try GoodToken.read(nil))
+        }
+    }
+
+    /// What hostile tokens are made from; nil where the good one is no JWT.
+    private func material(_ good: Credentials?, _ canary: CanaryListener?) async throws -> AttackMaterial? {
+        guard let good else { return nil }
+        let keySet = try await PublishedKeys.fetch(
+            options.jwks, aim: aim, sender: sender, anywhere: options.ownsTarget)
+        let issuer = try options.key.map { path in
+            let known = try keySet.map { try JWKSet(parsing: $0, policy: .remote) }
+            return try AttackSigner.issuer(keyFile: path, known: known)
+        }
+        func make(_ keySet: [UInt8]?) throws(MaterialError) -> AttackMaterial {
+            try AttackMaterial(
+                goodToken: good.token, keySet: keySet, issuer: issuer, now: SystemClock.milliseconds() / 1_000,
+                canaryURL: canary?.url)
+        }
+        do throws(MaterialError) {
+            return try make(keySet)
+        } catch {
+            switch error.code {
+            case .tokenUnreadable:
+                Terminal.notice(ErrorText.oneLine("\(error.description): attacks on JWTs are left out"))
+                return nil
+            case .keySetUnreadable where options.jwks == nil, .keyMissing where options.jwks == nil:
+                Terminal.notice(
+                    ErrorText.oneLine("\(error.description): attacks that need the public key are left out"))
+                do { return try make(nil) } catch { throw CommandFailure(error.description, status: .misused) }
+            default: throw CommandFailure(error.description, status: .misused)
+            }
+        }
+    }
+}
+
+/// One line on a terminal that says how far it is.
+final class Progress: Sendable {
+    private let total: Int
+    private let isShown = isatty(STDERR_FILENO) == 1
+    private let counts = Mutex((done: 0, failed: 0))
+
+    init(total: Int) {
+        self.total = total
+    }
+
+    func note(_ result: CaseResult) {
+        let (done, failed) = counts.withLock { counts in
+            counts.done += 1
+            if result.verdict == .failed { counts.failed += 1 }
+            return counts
+        }
+        guard isShown else { return }
+        Terminal.write("\r\u{1B}[K\(done)/\(total)  \(failed) failed  \(result.info.id)", to: STDERR_FILENO)
+    }
+
+    func end() {
+        if isShown { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
+    }
+}

@@ -1,0 +1,236 @@
+import HostileTokens
+import JOSE
+
+/// Reads a profile; the first thing that is wrong in it is thrown, with its line.
+struct ProfileReader {
+    private static let limit = 256 * 1_024
+
+    static func read(_ path: String) throws -> AttackProfile {
+        guard let bytes = try FileBytes.read(path, limit: limit) else {
+            throw CommandFailure("\(path): no such file: name the profile's file", status: .misused)
+        }
+        do throws(ConfigurationFault) {
+            return try parse(bytes, file: path)
+        } catch {
+            throw CommandFailure(error.description, status: .misused)
+        }
+    }
+
+    static func parse(_ bytes: [UInt8], file: String) throws(ConfigurationFault) -> AttackProfile {
+        guard let root = try FileValue.parse(bytes, file: file), !root.isEmpty else {
+            throw ConfigurationFault(place: file, message: "an empty profile: say at least 'path'")
+        }
+        var profile = AttackProfile()
+        let keys = ["token", "second_user", "path", "success", "socket", "promises", "canary"]
+        for (key, value) in try members(root, "", keys) {
+            switch key {
+            case "token": try readToken(value, into: &profile)
+            case "second_user": profile.secondUser = try secondUser(value)
+            case "path": profile.path = try path(value, key)
+            case "success": profile.successStatuses = try statuses(value)
+            case "socket": profile.socket = try socket(value)
+            case "promises": profile.promises = try promises(value)
+            default: profile.canary = try canary(value)
+            }
+        }
+        if profile.carrier == .socketProtocol, profile.socket == nil {
+            throw ConfigurationFault(
+                place: root.place, key: "token.carrier",
+                message: "'subprotocol' travels in a WebSocket: say 'socket', too")
+        }
+        if profile.secondUser != nil, profile.users.isEmpty {
+            throw ConfigurationFault(
+                place: root.place, key: "second_user", message: "there is no first user: say 'token.login', too")
+        }
+        return profile
+    }
+
+    // MARK: Sections
+
+    private static func readToken(_ value: FileValue, into profile: inout AttackProfile) throws(ConfigurationFault) {
+        var sources: [AttackProfile.TokenSource] = []
+        for (key, value) in try members(value, "token", ["carrier", "name", "prefix", "command", "file", "login"]) {
+            switch key {
+            case "carrier": profile.carrier = try carrier(value)
+            case "name":
+                let name = try text(value, "token.name")
+                guard NetworkText.isToken(name) else {
+                    throw fault(value, "token.name", "expected the name of a field, parameter or cookie")
+                }
+                profile.carrierName = name
+            case "prefix": profile.carrierPrefix = try visible(value, "token.prefix")
+            case "command": sources.append(.command(try text(value, "token.command")))
+            case "file": sources.append(.file(try text(value, "token.file")))
+            default: sources.append(.login(try login(value, "token.login")))
+            }
+        }
+        guard sources.count <= 1 else {
+            throw fault(value, "token", "more than one of 'command', 'file' and 'login': keep one")
+        }
+        profile.source = sources.first
+        if profile.carrier == .cookie, profile.carrierName == nil {
+            throw fault(value, "token", "a cookie needs its 'name'")
+        }
+    }
+
+    private static func carrier(_ value: FileValue) throws(ConfigurationFault) -> Transport {
+        switch try text(value, "token.carrier") {
+        case "header": return .authorization
+        case "query": return .query
+        case "cookie": return .cookie
+        case "subprotocol": return .socketProtocol
+        default: throw fault(value, "token.carrier", "expected header, query, cookie or subprotocol")
+        }
+    }
+
+    private static func login(
+        _ value: FileValue, _ key: String
+    ) throws(ConfigurationFault)
+        -> AttackProfile.LoginSettings
+    {
+        var settings = AttackProfile.LoginSettings()
+        for (name, value) in try members(value, key, ["path", "email", "password", "tenant_id"]) {
+            switch name {
+            case "path": settings.path = try path(value, "\(key).path")
+            case "email": settings.email = try text(value, "\(key).email")
+            case "password": settings.password = try text(value, "\(key).password")
+            default: settings.tenant = try text(value, "\(key).tenant_id")
+            }
+        }
+        for (name, said) in [("path", settings.path), ("email", settings.email), ("password", settings.password)]
+        where said.isEmpty {
+            throw fault(value, key, "'\(name)' is missing: say it")
+        }
+        return settings
+    }
+
+    private static func secondUser(_ value: FileValue) throws(ConfigurationFault) -> AttackProfile.LoginSettings {
+        for (_, value) in try members(value, "second_user", ["login"]) { return try login(value, "second_user.login") }
+        throw fault(value, "second_user", "'login' is missing: say it")
+    }
+
+    private static func statuses(_ value: FileValue) throws(ConfigurationFault) -> Set<Int> {
+        var statuses: Set<Int> = []
+        for (_, value) in try members(value, "success", ["status"]) {
+            for element in value.list ?? [value] {
+                guard let status = element.text.flatMap({ Int($0) }), (100..<600).contains(status) else {
+                    throw fault(element, "success.status", "expected a status from 100 to 599, or a list of them")
+                }
+                statuses.insert(status)
+            }
+        }
+        guard !statuses.isEmpty else { throw fault(value, "success", "'status' is missing: say it") }
+        return statuses
+    }
+
+    private static func socket(_ value: FileValue) throws(ConfigurationFault) -> AttackProfile.Socket {
+        var socket = AttackProfile.Socket()
+        for (key, value) in try members(value, "socket", ["path", "carriers", "session"]) {
+            switch key {
+            case "path": socket.path = try path(value, "socket.path")
+            case "carriers":
+                socket.carriers = []
+                for element in try list(value, "socket.carriers") {
+                    socket.carriers.append(try socketCarrier(element))
+                }
+            default:
+                guard let session = Target.SocketSession(rawValue: try text(value, "socket.session")),
+                    session != .asToken
+                else { throw fault(value, "socket.session", "expected query, header or none") }
+                socket.session = session
+            }
+        }
+        guard !socket.path.isEmpty else { throw fault(value, "socket", "'path' is missing: say it") }
+        return socket
+    }
+
+    private static func socketCarrier(_ value: FileValue) throws(ConfigurationFault) -> Transport {
+        switch try text(value, "socket.carriers") {
+        case "query": return .socketQuery
+        case "header": return .socketHeaders
+        case "subprotocol": return .socketProtocol
+        default: throw fault(value, "socket.carriers", "expected query, header or subprotocol")
+        }
+    }
+
+    private static func promises(_ value: FileValue) throws(ConfigurationFault) -> Set<Need> {
+        let known: [Need] = [.sessions, .refresh, .revoke, .ownership, .assertion]
+        var promises: Set<Need> = []
+        for element in try list(value, "promises") {
+            let name = try text(element, "promises")
+            guard let promise = known.first(where: { $0.rawValue.utf8.elementsEqual(name.utf8) }) else {
+                let names = known.map(\.rawValue).joined(separator: ", ")
+                throw fault(element, "promises", "expected some of \(names)")
+            }
+            promises.insert(promise)
+        }
+        return promises
+    }
+
+    private static func canary(_ value: FileValue) throws(ConfigurationFault) -> AttackProfile.Canary {
+        var canary = AttackProfile.Canary()
+        for (key, value) in try members(value, "canary", ["upstream_route", "listen"]) {
+            guard key == "listen" else {
+                canary.route = try path(value, "canary.upstream_route")
+                continue
+            }
+            let text = try text(value, "canary.listen")
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+                NetworkText.isIPv4(String(text[..<colon]))
+            else { throw fault(value, "canary.listen", "expected ADDRESS:PORT, such as 127.0.0.1:9390") }
+            canary.host = String(text[..<colon])
+            canary.port = Int(port)
+        }
+        guard !canary.route.isEmpty else { throw fault(value, "canary", "'upstream_route' is missing: say it") }
+        return canary
+    }
+
+    // MARK: Values
+
+    private static func members(
+        _ value: FileValue, _ key: String, _ known: [String]
+    ) throws(ConfigurationFault) -> [(key: String, value: FileValue)] {
+        guard let mapping = value.mapping else {
+            throw fault(value, key, "expected a mapping of \(known.joined(separator: ", "))")
+        }
+        var members: [(key: String, value: FileValue)] = []
+        for (name, value) in mapping {
+            let text = name.text ?? ""
+            guard known.contains(where: { $0.utf8.elementsEqual(text.utf8) }) else {
+                let shown = TerminalText.escaped(String(text.prefix(60)))
+                let nearest = NearestKey.nearest(to: text, among: known) ?? ""
+                throw fault(name, key, "'\(shown)' is no key here: did you mean '\(nearest)'?")
+            }
+            members.append((text, value))
+        }
+        return members
+    }
+
+    private static func list(_ value: FileValue, _ key: String) throws(ConfigurationFault) -> [FileValue] {
+        guard let list = value.list, !list.isEmpty else { throw fault(value, key, "expected a list, such as [a, b]") }
+        return list
+    }
+
+    private static func text(_ value: FileValue, _ key: String) throws(ConfigurationFault) -> String {
+        guard let text = value.text, !text.isEmpty else { throw fault(value, key, "expected a text") }
+        return text
+    }
+
+    private static func visible(_ value: FileValue, _ key: String) throws(ConfigurationFault) -> String {
+        let text = try text(value, key)
+        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { throw fault(value, key, "expected ASCII") }
+        return text
+    }
+
+    private static func path(_ value: FileValue, _ key: String) throws(ConfigurationFault) -> String {
+        let text = try text(value, key)
+        guard text.hasPrefix("/"), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
+            throw fault(value, key, "expected a path: it begins with a slash and holds visible ASCII only")
+        }
+        return text
+    }
+
+    private static func fault(_ value: FileValue, _ key: String, _ message: String) -> ConfigurationFault {
+        ConfigurationFault(place: value.place, key: key, message: message)
+    }
+}

@@ -1,0 +1,58 @@
+import HostileTokens
+
+/// What is known of a target: how its tokens travel, where they are wanted, and what it promises.
+struct AttackProfile: Sendable, Equatable {
+    /// Where the good token comes from.
+    enum TokenSource: Sendable, Equatable {
+        case command(String)
+        case file(String)
+        case login(LoginSettings)
+    }
+
+    struct LoginSettings: Sendable, Equatable {
+        var path = ""
+        var email = ""
+        var password = ""
+        var tenant: String?
+
+        var login: Login { Login(path: path, email: email, password: password, tenant: tenant) }
+    }
+
+    struct Socket: Sendable, Equatable {
+        var path = ""
+        var carriers: [Transport] = [.socketQuery, .socketHeaders, .socketProtocol]
+        var session = Target.SocketSession.asToken
+    }
+
+    struct Canary: Sendable, Equatable {
+        var route = ""
+        var host = "127.0.0.1"
+        var port = 9_390
+    }
+
+    var carrier = Transport.authorization
+    var carrierName: String?
+    var carrierPrefix: String?
+    var source: TokenSource?
+    var secondUser: LoginSettings?
+    var path: String?
+    var successStatuses: Set<Int> = []
+    var socket: Socket?
+    var promises: Set<Need> = []
+    var canary: Canary?
+
+    /// What the profile of a Gatehouse would say, for those who give none.
+    static let usual: AttackProfile = {
+        var profile = AttackProfile()
+        profile.socket = Socket(path: "/api/runtime/agent")
+        return profile
+    }()
+
+    /// Everybody who can sign in.
+    var users: [Login] {
+        var users: [Login] = []
+        if case .login(let settings) = source { users.append(settings.login) }
+        if let secondUser, !users.isEmpty { users.append(secondUser.login) }
+        return users
+    }
+}

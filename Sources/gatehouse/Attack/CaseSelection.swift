@@ -1,0 +1,74 @@
+import ArgumentParser
+import Encodings
+import HostileTokens
+import JOSE
+
+/// Which cases are made, listed or explained.
+struct CaseSelection: ParsableArguments {
+    @Option(help: .init("Only cases with this id or pattern, such as 'J01-*'; may be repeated.", valueName: "id"))
+    var only: [String] = []
+    @Option(help: .init("No cases with this id or pattern; may be repeated.", valueName: "id"))
+    var skip: [String] = []
+    @Option(help: .init("Only cases of this group, such as signature; may be repeated.", valueName: "name"))
+    var category: [String] = []
+    @Flag(help: "List the cases; with --json as an array.")
+    var list = false
+    @Option(help: .init("Say what a case does.", valueName: "id"))
+    var explain: String?
+
+    var isListing: Bool { list || explain != nil }
+
+    func validate(isListing: Bool) throws {
+        let groups = Set(CaseCatalogue.all.map(\.info.group))
+        for name in category where !groups.contains(name) {
+            throw ValidationError("--category \(name): there are \(groups.sorted().joined(separator: " "))")
+        }
+    }
+
+    /// The cases that are selected; at least one.
+    func cases() throws(CommandFailure) -> [HostileCase] {
+        let cases = CaseCatalogue.cases(only: only, skip: skip).filter {
+            category.isEmpty || category.contains($0.info.group)
+        }
+        guard !cases.isEmpty else {
+            throw CommandFailure("no case is selected: see --list, --only and --skip", status: .misused)
+        }
+        return cases
+    }
+
+    /// Answers `--list` and `--explain`.
+    func show(asJSON: Bool) throws {
+        if let explain {
+            guard let hostile = CaseCatalogue.named(explain) else {
+                let nearest = NearestKey.nearest(to: explain, among: CaseCatalogue.all.map(\.info.id)) ?? ""
+                throw CommandFailure("\(explain): no such case: did you mean \(nearest)? See --list", status: .misused)
+            }
+            return show(hostile, asJSON: asJSON)
+        }
+        let cases = try cases().map(\.info)
+        if asJSON {
+            Terminal.answer(TerminalJSON.text(.array(cases.map { .object($0.json) })))
+            return
+        }
+        let width = cases.map(\.id.count).max() ?? 0
+        for info in cases {
+            let space = String(repeating: " ", count: max(0, width - info.id.count))
+            Terminal.answer(TerminalText.escaped("\(info.id)\(space)  \(info.title)"))
+        }
+    }
+
+    private func show(_ hostile: HostileCase, asJSON: Bool) {
+        let info = hostile.info
+        if asJSON {
+            var object = info.json
+            object["explanation"] = .string(hostile.explanation)
+            Terminal.answer(TerminalJSON.text(.object(object)))
+            return
+        }
+        let lines = [
+            "\(info.id): \(info.title)", hostile.explanation, "Expected: \(info.expected)",
+            "Reference: \(info.reference)", "Needs: \(info.needs.map(\.rawValue).joined(separator: ", "))",
+        ]
+        for line in lines { Terminal.answer(TerminalText.escaped(line)) }
+    }
+}

@@ -1,0 +1,163 @@
+import HostileTokens
+import NIOCore
+import NIOHPACK
+
+/// One request over HTTP/2, written frame by frame so that nothing on this side objects to it.
+struct HTTP2Exchange {
+    private static let frameLimit = 16_384
+    /// What may be sent of a body before the target makes room for more (RFC 9113 §6.9.2).
+    private static let window = 65_535
+
+    private let bytes: [UInt8]
+
+    /// Takes a request of HTTP/1.1 apart; what belongs to a connection is left out.
+    init(_ request: RawRequest, isSecure: Bool) throws(SendFailure) {
+        guard let end = request.bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            throw SendFailure(.unreadable, "the request has no head")
+        }
+        var lines = Self.lines(request.bytes[..<end.lowerBound])
+        let line = lines.removeFirst()
+        let words = line.split(separator: 0x20, maxSplits: 2)
+        guard words.count == 3 else { throw SendFailure(.unreadable, "the request has no method and path") }
+        var pseudo: [(name: [UInt8], value: [UInt8])] = [
+            (Array(":method".utf8), Array(words[0])),
+            (Array(":scheme".utf8), Array((isSecure ? "https" : "http").utf8)),
+            (Array(":path".utf8), Array(words[1])),
+        ]
+        var fields: [(name: [UInt8], value: [UInt8])] = []
+        for line in lines {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let name = line[..<colon].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+            let value = Array(line[(colon + 1)...].drop { $0 == 0x20 })
+            switch String(decoding: name, as: UTF8.self) {
+            case "host": pseudo.append((Array(":authority".utf8), value))
+            case "connection", "transfer-encoding", "upgrade", "keep-alive": break
+            default: fields.append((name, value))
+            }
+        }
+        bytes = Self.frames(pseudo + fields, body: request.bytes[end.upperBound...].prefix(Self.window))
+    }
+
+    private static func lines(_ head: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        head.split(separator: 0x0A, omittingEmptySubsequences: false).map { $0.last == 0x0D ? $0.dropLast() : $0 }
+    }
+
+    // MARK: Writing
+
+    private static func frames(
+        _ fields: [(name: [UInt8], value: [UInt8])], body: ArraySlice<UInt8>
+    ) -> [UInt8] {
+        var block: [UInt8] = []
+        // Literals without indexing (RFC 7541 §6.2.2): no compression that would hide a byte.
+        for (name, value) in fields { block += [0] + string(name) + string(value) }
+        var bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(type: 4, flags: 0, stream: 0, [])
+        var isFirst = true
+        var rest = block[...]
+        repeat {
+            let part = rest.prefix(frameLimit)
+            rest = rest.dropFirst(frameLimit)
+            let flags: UInt8 = (rest.isEmpty ? 4 : 0) | (isFirst && body.isEmpty ? 1 : 0)
+            bytes += frame(type: isFirst ? 1 : 9, flags: flags, stream: 1, part)
+            isFirst = false
+        } while !rest.isEmpty
+        var content = body
+        while !content.isEmpty {
+            let part = content.prefix(frameLimit)
+            content = content.dropFirst(frameLimit)
+            bytes += frame(type: 0, flags: content.isEmpty ? 1 : 0, stream: 1, part)
+        }
+        return bytes
+    }
+
+    private static func frame(type: UInt8, flags: UInt8, stream: UInt8, _ payload: ArraySlice<UInt8>) -> [UInt8] {
+        let count = payload.count
+        let length = [16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
+        return length + [type, flags, 0, 0, 0, stream] + payload
+    }
+
+    private static func string(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.count >= 127 else { return [UInt8(bytes.count)] + bytes }
+        var digits: [UInt8] = [127]
+        var rest = bytes.count - 127
+        while rest >= 128 {
+            digits.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        return digits + [UInt8(truncatingIfNeeded: rest)] + bytes
+    }
+
+    // MARK: Reading
+
+    func run(over stream: NetworkStream, within limit: Duration) async throws -> RawResponse {
+        try await stream.send(bytes)
+        let received = await stream.receive(within: limit) { Answer($0).isOver }
+        var answer = Answer(received.bytes)
+        if let response = answer.response { return response }
+        if answer.wasReset { throw SendFailure(.refused, "the stream was reset") }
+        throw RawSender.failure(received.bytes, received.hasEnded, stream.fault)
+    }
+
+    /// The frames of the one stream, as far as they have arrived.
+    private struct Answer {
+        private(set) var isOver = false
+        private(set) var wasReset = false
+        private var blocks: [[UInt8]] = []
+        private var body: [UInt8] = []
+
+        init(_ bytes: [UInt8]) {
+            var rest = bytes[...]
+            var block: [UInt8] = []
+            var ends = false
+            while rest.count >= 9 {
+                let head = Array(rest.prefix(9))
+                let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
+                guard rest.count >= 9 + length else { return }
+                let payload = rest.dropFirst(9).prefix(length)
+                rest = rest.dropFirst(9 + length)
+                switch head[3] {
+                case 0:
+                    body += Self.unpadded(payload, flags: head[4])
+                    if head[4] & 1 != 0 { isOver = true }
+                case 1, 9:
+                    var part = head[3] == 1 ? Self.unpadded(payload, flags: head[4]) : payload
+                    if head[3] == 1 {
+                        ends = head[4] & 1 != 0
+                        if head[4] & 0x20 != 0 { part = part.dropFirst(5) }
+                    }
+                    block += part
+                    guard head[4] & 4 != 0 else { continue }
+                    blocks.append(block)
+                    block = []
+                    if ends { isOver = true }
+                case 3, 7:
+                    wasReset = true
+                    isOver = true
+                default: break
+                }
+                if isOver { return }
+            }
+        }
+
+        private static func unpadded(_ payload: ArraySlice<UInt8>, flags: UInt8) -> ArraySlice<UInt8> {
+            guard flags & 8 != 0, let count = payload.first else { return payload }
+            return payload.dropFirst().dropLast(Int(count))
+        }
+
+        var response: RawResponse? {
+            mutating get {
+                var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+                for block in blocks {
+                    var buffer = ByteBuffer(bytes: block)
+                    guard let headers = try? decoder.decodeHeaders(from: &buffer) else { return nil }
+                    guard let text = headers.first(name: ":status"), let status = Int(text) else { continue }
+                    guard status >= 200 else { continue }
+                    let fields = headers.filter { !$0.name.hasPrefix(":") }.map { (name: $0.name, value: $0.value) }
+                    let head =
+                        "HTTP/2 \(status)\r\n" + fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
+                    return RawResponse(status: status, fields: fields, body: body, bytes: Array(head.utf8) + body)
+                }
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Glibc
+
+/// Which addresses are this machine.
+enum Loopback {
+    /// For hosts as URLs write them, without brackets.
+    static func contains(_ host: String) -> Bool {
+        host == "localhost" || contains(address: host)
+    }
+
+    /// For addresses as text.
+    static func contains(address text: String) -> Bool {
+        if NetworkText.isIPv4(text) { return text.hasPrefix("127.") }
+        var bytes = in6_addr()
+        guard inet_pton(AF_INET6, text, &bytes) == 1 else { return false }
+        return withUnsafeBytes(of: bytes) { isLoopback(Array($0)) }
+    }
+
+    /// `::1`, or an IPv4 address of 127/8 within IPv6.
+    private static func isLoopback(_ bytes: [UInt8]) -> Bool {
+        let zeros = bytes.prefix(10).allSatisfy { $0 == 0 }
+        if zeros, bytes.dropFirst(10).prefix(2).allSatisfy({ $0 == 0xFF }) { return bytes[12] == 127 }
+        return zeros && bytes.dropFirst(10).prefix(5).allSatisfy { $0 == 0 } && bytes.last == 1
+    }
+}

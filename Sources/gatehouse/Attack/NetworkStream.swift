@@ -1,0 +1,154 @@
+import HostileTokens
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// Opens connections to the target.
+struct Connector: Sendable {
+    let endpoint: Endpoint
+    /// Nil over plain http.
+    let tls: NIOSSLContext?
+
+    func open() async throws -> NetworkStream {
+        let inbox = Inbox()
+        // An address is no server name (RFC 6066 §3).
+        let name = NetworkText.isIPv4(endpoint.host) || NetworkText.isIPv6(endpoint.host) ? nil : endpoint.host
+        let tls = tls
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(.seconds(5))
+            .channelOption(.allowRemoteHalfClosure, value: false)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if let tls {
+                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: name)
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }
+                    try channel.pipeline.syncOperations.addHandler(InboxHandler(inbox))
+                }
+            }
+        do {
+            let channel = try await endpoint.connect(bootstrap)
+            return NetworkStream(channel, inbox)
+        } catch {
+            throw SendFailure(
+                .unreachable, "nobody answers at \(endpoint.host):\(endpoint.port): is the target running?")
+        }
+    }
+}
+
+/// One connection to the target.
+struct NetworkStream: WireStream {
+    private let channel: any Channel
+    private let inbox: Inbox
+
+    init(_ channel: any Channel, _ inbox: Inbox) {
+        self.channel = channel
+        self.inbox = inbox
+    }
+
+    /// A refusal may come before the last byte has been taken, so that writing fails and the answer still counts.
+    func send(_ bytes: [UInt8]) async throws {
+        channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+    }
+
+    func receive(
+        within limit: Duration, until isEnough: @escaping @Sendable ([UInt8]) -> Bool
+    ) async -> (bytes: [UInt8], hasEnded: Bool) {
+        let deadline = channel.eventLoop.scheduleTask(in: .init(limit)) { inbox.giveUp() }
+        let received = await withCheckedContinuation { inbox.wait(until: isEnough, $0) }
+        deadline.cancel()
+        return received
+    }
+
+    func close() async {
+        try? await channel.close()
+    }
+
+    /// What went wrong with the TLS handshake, if anything.
+    var fault: String? { inbox.fault }
+}
+
+/// What has arrived, and who waits for more.
+final class Inbox: Sendable {
+    typealias Received = (bytes: [UInt8], hasEnded: Bool)
+
+    /// More than this is a flood: the connection ends.
+    private static let limit = 1 << 20
+
+    private struct State {
+        var bytes: [UInt8] = []
+        var hasEnded = false
+        var fault: String?
+        var waiter: (isEnough: @Sendable ([UInt8]) -> Bool, continuation: CheckedContinuation<Received, Never>)?
+
+        /// Gives the waiter what there is, if it is enough, nothing more comes, or it must do.
+        mutating func settle(force: Bool = false) {
+            guard let waiter, force || hasEnded || waiter.isEnough(bytes) else { return }
+            self.waiter = nil
+            let received = (bytes, hasEnded)
+            bytes = []
+            waiter.continuation.resume(returning: received)
+        }
+    }
+
+    private let state = Mutex(State())
+
+    var fault: String? { state.withLock { $0.fault } }
+
+    func wait(
+        until isEnough: @escaping @Sendable ([UInt8]) -> Bool, _ continuation: CheckedContinuation<Received, Never>
+    ) {
+        state.withLock { state in
+            state.settle(force: true)
+            state.waiter = (isEnough, continuation)
+            state.settle()
+        }
+    }
+
+    func giveUp() {
+        state.withLock { $0.settle(force: true) }
+    }
+
+    /// Whether there may be more.
+    func take(_ bytes: ByteBufferView) -> Bool {
+        state.withLock { state in
+            state.bytes.append(contentsOf: bytes)
+            state.settle()
+            return state.bytes.count <= Self.limit
+        }
+    }
+
+    func end(_ fault: String? = nil) {
+        state.withLock { state in
+            state.hasEnded = true
+            if let fault, state.fault == nil { state.fault = fault }
+            state.settle()
+        }
+    }
+}
+
+private final class InboxHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let inbox: Inbox
+
+    init(_ inbox: Inbox) {
+        self.inbox = inbox
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !inbox.take(unwrapInboundIn(data).readableBytesView) else { return }
+        inbox.end()
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        inbox.end()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        inbox.end(error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError ? "\(error)" : nil)
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,113 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// The suite's own upstream: it answers every request with 200 and keeps what it was sent.
+final class RecordingUpstream: Sendable {
+    /// The newest requests are kept, each up to so many bytes.
+    private static let requestLimit = 4_096
+    private static let byteLimit = 64 * 1_024
+
+    fileprivate final class Record: Sendable {
+        private let requests = Mutex<[[UInt8]]>([])
+
+        func add(_ request: [UInt8]) {
+            requests.withLock { requests in
+                if requests.count >= RecordingUpstream.requestLimit { requests.removeFirst(requests.count / 2) }
+                requests.append(Array(request.prefix(RecordingUpstream.byteLimit)))
+            }
+        }
+
+        func with(_ text: [UInt8]) -> [[UInt8]] {
+            requests.withLock { requests in
+                requests.filter { request in
+                    // In the request line: what came in a body has not become a request.
+                    let line = request.prefix { $0 != 0x0A }
+                    return line.firstRange(of: text) != nil
+                }
+            }
+        }
+    }
+
+    private let channel: any Channel
+    private let record: Record
+
+    private init(_ channel: any Channel, _ record: Record) {
+        self.channel = channel
+        self.record = record
+    }
+
+    static func open(host: String, port: Int) async throws(CommandFailure) -> RecordingUpstream {
+        let record = Record()
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(UpstreamHandler(record))
+                    }
+                }
+                .bind(host: host, port: port).get()
+            return RecordingUpstream(channel, record)
+        } catch {
+            throw CommandFailure(
+                "\(host):\(port): the suite's own upstream can't listen there: is the port free?", status: .misused)
+        }
+    }
+
+    /// The requests whose first line holds the text.
+    func requests(with text: String) -> [[UInt8]] {
+        record.with(Array(text.utf8))
+    }
+
+    func close() async {
+        try? await channel.close()
+    }
+}
+
+/// Reads requests as leniently as upstreams do: a coding that speaks of chunks goes before a length.
+private final class UpstreamHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private static let limit = 1 << 20
+    private let record: RecordingUpstream.Record
+    private var bytes: [UInt8] = []
+
+    init(_ record: RecordingUpstream.Record) {
+        self.record = record
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        bytes.append(contentsOf: unwrapInboundIn(data).readableBytesView)
+        guard bytes.count <= Self.limit else {
+            context.close(promise: nil)
+            return
+        }
+        while let count = requestLength() {
+            record.add(Array(bytes.prefix(count)))
+            bytes.removeFirst(count)
+            let body = "the suite's own upstream\n"
+            let answer =
+                "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+        }
+    }
+
+    /// How many bytes the first request has; nil while it is not whole.
+    private func requestLength() -> Int? {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
+        if head.contains("transfer-encoding"), head.contains("chunked") {
+            return bytes[end.upperBound...].firstRange(of: Array("0\r\n\r\n".utf8))?.upperBound
+        }
+        let line = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+        let digits = line.map { $0.dropFirst(15).filter(\.isNumber) } ?? ""
+        let (total, overflow) = end.upperBound.addingReportingOverflow(Int(digits) ?? 0)
+        return !overflow && bytes.count >= total ? total : nil
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,119 @@
+import Encodings
+import HostileTokens
+import JOSE
+
+/// The requests of an earlier report, to be sent again byte by byte.
+struct Replay {
+    private static let limit = 512 << 20
+
+    struct Recorded {
+        let info: CaseInfo
+        let verdict: Verdict
+        let exchanges: [Exchange]
+    }
+
+    let cases: [Recorded]
+    private let control: Exchange?
+    private let transport: Transport
+
+    init(file path: String, only: [String], skip: [String]) throws {
+        guard let bytes = try FileBytes.read(path, limit: Self.limit) else {
+            throw CommandFailure(
+                "\(path): no such file: name a report written with --report json=FILE", status: .misused)
+        }
+        let limits = JSONLimits(maxBytes: Self.limit)
+        guard case .success(let object) = Result(catching: { try StrictJSON.object(bytes, limits: limits) }),
+            let recorded = object["cases"]?.arrayValue
+        else {
+            throw CommandFailure(
+                "\(path): no report of 'attack': name one written with --report json=FILE", status: .misused)
+        }
+        transport = object["transport"]?.stringValue.flatMap { Transport(rawValue: $0) } ?? .authorization
+        control = object["controls"]?.objectValue?["evidence"]?.arrayValue?.first?.objectValue.flatMap {
+            Exchange(json: $0)
+        }
+        cases = recorded.compactMap { $0.objectValue.flatMap(Self.recorded) }.filter { recorded in
+            let id = recorded.info.id
+            return !recorded.exchanges.isEmpty && (only.isEmpty || only.contains { Glob.matches($0, id) })
+                && !skip.contains { Glob.matches($0, id) }
+        }
+        guard !cases.isEmpty else {
+            throw CommandFailure("\(path): no case with evidence is selected: see --only and --skip", status: .misused)
+        }
+    }
+
+    private static func recorded(_ object: JSONObject) -> Recorded? {
+        guard let id = object["id"]?.stringValue, let verdict = object["verdict"]?.stringValue.flatMap(Verdict.init)
+        else { return nil }
+        func text(_ name: String) -> String { object[name]?.stringValue ?? "" }
+        let info = CaseInfo(
+            id: id, title: text("title"), reference: text("reference"), expected: text("expected"),
+            group: text("group"), needs: [])
+        let exchanges = object["evidence"]?.arrayValue?.compactMap { $0.objectValue.flatMap { Exchange(json: $0) } }
+        return Recorded(info: info, verdict: verdict, exchanges: exchanges ?? [])
+    }
+
+    /// Sends it all again. A recorded control that is refused, or another answer than the recorded one in a
+    /// conversation, leaves a case open: what it rests on has changed.
+    func run(over wire: Wire, target: Target, pause: @Sendable () async throws -> Void) async throws -> Report {
+        var report = Report(transport: transport, signer: .none)
+        for recorded in cases {
+            if let fault = try await controlFault(wire, target, pause) {
+                report.results.append(CaseResult(info: recorded.info, verdict: .inconclusive, reason: fault))
+                continue
+            }
+            var again: [Exchange] = []
+            for exchange in recorded.exchanges {
+                try await pause()
+                again.append(try await Self.send(exchange, wire))
+            }
+            report.results.append(judge(recorded, again, target))
+        }
+        return report
+    }
+
+    private func judge(_ recorded: Recorded, _ again: [Exchange], _ target: Target) -> CaseResult {
+        func result(_ verdict: Verdict, _ reason: String) -> CaseResult {
+            CaseResult(
+                info: recorded.info, verdict: verdict, status: again.last?.status, reason: reason, evidence: again)
+        }
+        guard let last = again.last else { return result(.skipped, "nothing was recorded") }
+        guard let status = last.status else { return result(.inconclusive, last.note ?? "no answer") }
+        if case .token(let attack) = CaseCatalogue.named(recorded.info.id) {
+            let response = RawResponse(parsing: last.received) ?? RawResponse(status: status)
+            let accepted = transport.isAccepted(response, by: target)
+            return accepted == attack.expectation.isAccepted
+                ? result(.passed, "answered \(status)") : result(.failed, "answered \(status)")
+        }
+        func letsIn(_ status: Int?) -> Bool { status == 101 || status.map { target.isSuccess($0) } ?? false }
+        if zip(recorded.exchanges, again).allSatisfy({ $0.status == $1.status }) {
+            return result(recorded.verdict, "every answer has the recorded status, \(status) at the end")
+        }
+        // The same way up to the last answer, which is a refusal now: what was found is mended.
+        let sameStart = zip(recorded.exchanges.dropLast(), again.dropLast()).allSatisfy { $0.status == $1.status }
+        return recorded.verdict == .failed && sameStart && letsIn(recorded.exchanges.last?.status) && !letsIn(status)
+            ? result(.passed, "answered \(status), which was let in when it was recorded")
+            : result(.inconclusive, "the answers have other statuses than the recorded ones, \(status) at the end")
+    }
+
+    private func controlFault(
+        _ wire: Wire, _ target: Target, _ pause: @Sendable () async throws -> Void
+    ) async throws -> String? {
+        guard let control else { return nil }
+        try await pause()
+        let again = try await Self.send(control, wire)
+        guard let status = again.status else { return "the target does not answer: \(again.note ?? "")" }
+        return status == control.status ? nil : "the recorded good token gets \(status) now: record a new report"
+    }
+
+    private static func send(_ exchange: Exchange, _ wire: Wire) async throws -> Exchange {
+        do {
+            let response = try await wire.send(RawRequest(bytes: exchange.sent))
+            return Exchange(
+                label: exchange.label, sent: exchange.sent, received: response.bytes, status: response.status)
+        } catch let failure as SendFailure {
+            return Exchange(
+                label: exchange.label, sent: exchange.sent, received: [], status: nil, note: failure.description)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+"""Attacks the broken gateway once without a mistake and once with each: every mistake must be found by its cases, every
+case must have found one, and none may fail where there is none. `run.py [BUG…]`; GATEHOUSE_BINARY names the binary."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
+
+from bugs import BUGS, UNFIT
+
+HERE = pathlib.Path(__file__).resolve().parent
+BINARY = os.environ.get("GATEHOUSE_BINARY", str(HERE.parent.parent / ".build/debug/gatehouse"))
+PROFILE = """token:
+  carrier: header
+  login: {{path: /api/auth/login, email: attack-one@example.com, password: attack-one-password}}
+second_user:
+  login: {{path: /api/auth/login, email: attack-two@example.com, password: attack-two-password}}
+path: /api/auth/me
+socket: {{path: /api/runtime/agent, carriers: [query, header, subprotocol]}}
+promises: [sessions, refresh, revoke, ownership, assertion]
+canary: {{upstream_route: /canary, listen: "127.0.0.1:{port}"}}
+"""
+
+
+def free_port():
+    import socket
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def attack(bugs, only):
+    """The verdicts of the cases against a gateway with the mistakes."""
+    port = free_port()
+    server = subprocess.Popen(
+        [sys.executable, str(HERE / "gateway.py"), str(port), *bugs], stdout=subprocess.PIPE, text=True, cwd=HERE)
+    try:
+        origin_port, key = server.stdout.readline().split()
+        with tempfile.TemporaryDirectory() as place:
+            profile, report = pathlib.Path(place, "profile.yaml"), pathlib.Path(place, "report.json")
+            profile.write_text(PROFILE.format(port=port))
+            command = [BINARY, "attack", f"http://127.0.0.1:{origin_port}", "--profile", str(profile), "--key", key,
+                       "--strict", "--rate", "10000", "--report", f"json={report}"]
+            for pattern in only:
+                command += ["--only", pattern]
+            run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            if not report.exists() or run.returncode not in (0, 1, 2):
+                sys.exit(f"{' '.join(bugs)}: attack exited {run.returncode}: {run.stderr}")
+            cases = json.loads(report.read_text() or "{}").get("cases", [])
+            return {case["id"]: (case["verdict"], case["reason"]) for case in cases}
+    finally:
+        server.kill()
+        server.wait()
+        pathlib.Path(key).unlink(missing_ok=True)
+
+
+def judge(bug, expected):
+    """What was found of one mistake, and what is amiss."""
+    only = sorted(expected)
+    verdicts = attack(bug.split(), only)
+    failed = {identifier for identifier, (verdict, _) in verdicts.items() if verdict == "failed"}
+    silent = [pattern for pattern in expected if not any(fnmatchcase(identifier, pattern) for identifier in failed)]
+    return bug, failed, silent, verdicts
+
+
+def main():
+    start = time.monotonic()
+    chosen = {bug: BUGS[bug] for bug in sys.argv[1:]} or BUGS
+    clean = attack([], ["*"]) | attack(["short-tokens"], ["W10-expiry"])
+    amiss = [f"without a mistake: {identifier}: {verdict}: {reason}"
+             for identifier, (verdict, reason) in clean.items() if verdict in ("failed", "inconclusive")]
+    caught, ever = 0, set()
+    with ThreadPoolExecutor(2) as pool:
+        for bug, failed, silent, verdicts in pool.map(lambda item: judge(*item), chosen.items()):
+            ever |= failed
+            caught += not silent
+            print(f"{'caught' if not silent else 'MISSED':7} {bug:26} {len(failed):4} of {len(verdicts)} cases failed")
+            for pattern in silent:
+                seen = {identifier: verdict for identifier, verdict in verdicts.items() if fnmatchcase(identifier, pattern)}
+                amiss.append(f"{bug}: {pattern} did not find it: {seen}")
+    if chosen is BUGS:
+        never = sorted(identifier for identifier in clean if identifier not in ever and identifier not in UNFIT
+                       and clean[identifier][0] != "skipped")
+        amiss += [f"{identifier} has never failed" for identifier in never]
+        print(f"{len(ever)} of {len(clean)} cases have failed against a mistake; "
+              f"{sum(verdict == 'skipped' for verdict, _ in clean.values())} do not fit this gateway's key")
+    print(f"mutation score: {caught} of {len(chosen)} mistakes caught, in {time.monotonic() - start:.0f} s")
+    for line in amiss:
+        print(line, file=sys.stderr)
+    sys.exit(1 if amiss else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+import Foundation
+import Testing
+
+/// `gatehouse attack` against targets that are not ours, and against ours.
+@Suite("The attack command")
+struct AttackTests {
+    private struct Found {
+        let status: Int32
+        let output: String
+        let errors: String
+        let report: [String: Any]
+
+        /// The verdicts by case.
+        var verdicts: [String: String] {
+            let cases = report["cases"] as? [[String: Any]] ?? []
+            return Dictionary(cases.map { ($0["id"] as? String ?? "", $0["verdict"] as? String ?? "") }) { $1 }
+        }
+    }
+
+    /// Attacks a target that behaves as it is told.
+    private func attack(
+        _ mode: String, _ arguments: [String] = [], profile: String? = nil, token: Bool = true, scheme: String = "http",
+        certificate: [String] = []
+    ) throws -> Found {
+        let (process, output) = try Program.start("python3", [Program.script("target.py"), mode] + certificate)
+        defer { process.terminate() }
+        let port = try Program.line(output)
+        return try attack(
+            at: "\(scheme)://127.0.0.1:\(port)", (token ? ["--token", "the-good-token"] : []) + arguments, profile)
+    }
+
+    private func attack(at target: String, _ arguments: [String], _ profile: String? = nil) throws -> Found {
+        let place = try GatewayProcess.makeDirectory()
+        defer { try? FileManager.default.removeItem(at: place) }
+        let report = place.appendingPathComponent("report.json")
+        var all = ["attack", target, "--report", "json=\(report.path)", "--rate", "5000"] + arguments
+        if let profile {
+            let file = place.appendingPathComponent("profile.yaml")
+            try profile.write(to: file, atomically: true, encoding: .utf8)
+            all += ["--profile", file.path]
+        }
+        let result = try GatewayProcess.run(all, in: place, stateful: false)
+        let object = try? JSONSerialization.jsonObject(with: Data(contentsOf: report)) as? [String: Any]
+        return Found(status: result.status, output: result.output, errors: result.errors, report: object ?? [:])
+    }
+
+    private static let opaque = ["--only", "J02-opaque-*"]
+
+    @Test(
+        "Any answer but success is a stranger's refusal", arguments: ["strict", "forbids", "redirects", "endless-body"])
+    func refusals(mode: String) throws {
+        let found = try attack(mode, Self.opaque)
+        #expect(found.status == 0 && Set(found.verdicts.values) == ["passed"], "\(found.output)")
+        #expect(found.verdicts.count == 6)
+    }
+
+    @Test("What lets a wrong token in fails")
+    func acceptance() throws {
+        let found = try attack("accepts-any-token", Self.opaque)
+        #expect(found.status == 1 && found.verdicts["J02-opaque-doubled"] == "failed", "\(found.output)")
+    }
+
+    @Test(
+        "A target that cannot be judged leaves everything open",
+        arguments: ["lets-everything-in", "garbage", "http-0.9", "endless-header"])
+    func unjudged(mode: String) throws {
+        let found = try attack(mode, Self.opaque)
+        #expect(found.status == 2 && Set(found.verdicts.values) == ["inconclusive"], "\(found.output)")
+    }
+
+    @Test("A target that dies leaves what follows open, and fails nothing")
+    func death() throws {
+        let found = try attack("dies", Self.opaque)
+        #expect(found.status == 2, "\(found.output)")
+        #expect(!found.verdicts.values.contains("failed") && found.verdicts["J02-opaque-null"] == "inconclusive")
+        let closed = try attack(at: "http://127.0.0.1:1", ["--token", "x"] + Self.opaque)
+        #expect(closed.status == 2 && Set(closed.verdicts.values) == ["inconclusive"])
+    }
+
+    @Test(
+        "Tokens travel as the profile says",
+        arguments: [
+            ("cookie", "{carrier: cookie, name: gate, "), ("query", "{carrier: query, name: jwt, "),
+            ("own-field", "{carrier: header, name: X-Token, "),
+        ])
+    func carriers(mode: String, token: String) throws {
+        let profile = "token: \(token)command: 'printf the-good-token'}\npath: /\n"
+        let found = try attack(mode, Self.opaque, profile: profile, token: false)
+        #expect(found.status == 0 && found.verdicts.values.contains("passed"), "\(found.output)\(found.errors)")
+        // The control: in another place the good token is none.
+        let other = try attack("strict", Self.opaque, profile: profile, token: false)
+        #expect(other.status == 2)
+    }
+
+    @Test("The profiles that ship are read, and that of a cookie's edge judges one")
+    func shippedProfiles() throws {
+        let folder = GatewayProcess.packageRoot.appendingPathComponent("Examples/attack")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".yaml") }
+        #expect(names.count == 5)
+        for name in names {
+            let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+            let found = try attack(at: "http://127.0.0.1:1", ["--token", "x"] + Self.opaque, text)
+            #expect(found.status == 2 && !found.report.isEmpty, "\(name): \(found.errors)")
+        }
+        let cookie = try String(contentsOf: folder.appendingPathComponent("cookie.yaml"), encoding: .utf8)
+            .replacing("cat cookie", with: "printf the-good-token").replacing("_oauth2_proxy", with: "gate")
+        let found = try attack("cookie", ["--only", "J*", "--only", "P*"], profile: cookie, token: false)
+        #expect(found.status == 0, "\(found.output)\(found.errors)")
+        #expect(found.verdicts.values.count { $0 == "passed" } > 20)
+    }
+
+    @Test("Over https the certificate counts, unless it is told not to")
+    func https() throws {
+        let place = try GatewayProcess.makeDirectory()
+        let (certificate, key) = try Self.certificate(in: place)
+        for (arguments, status) in [([], Int32(2)), (["--insecure"], 0), (["--ca", certificate], 0)] {
+            let found = try attack(
+                "tls", Self.opaque + arguments, scheme: "https", certificate: [certificate, key])
+            #expect(found.status == status, "\(arguments): \(found.output)\(found.errors)")
+        }
+    }
+
+    private static func certificate(in place: URL) throws -> (certificate: String, key: String) {
+        let (key, certificate) = (place.path + "/key.pem", place.path + "/cert.pem")
+        let made = try Program.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key,
+                "-out", certificate, "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+            ])
+        try #require(made.status == 0, "\(made.errors)")
+        return (certificate, key)
+    }
+
+    @Test("Another machine is not attacked, and its name not even resolved")
+    func elsewhere() throws {
+        for target in [
+            "http://example.com", "http://127.0.0.1.nip.io", "http://10.0.0.1", "http://[::2]", "http://0.0.0.0",
+        ] {
+            let found = try attack(at: target, ["--token", "x"])
+            #expect(found.status == 2 && found.errors.contains("--i-own-this-target"), "\(found.errors)")
+            #expect(found.report.isEmpty)
+        }
+    }
+
+    @Test("Wrong usage exits 2 with one line")
+    func usage() throws {
+        let target = "http://127.0.0.1:1"
+        for arguments in [
+            ["attack"], ["attack", "ftp://127.0.0.1"], ["attack", target, "--only", "ZZ*"],
+            ["attack", "--explain", "nope"],
+            ["attack", target, "--report", "xml=x"], ["attack", target, "--profile", "none.yaml"],
+            ["attack", target, "--replay", "none.json"], ["attack", target, "--rate", "0"], ["attack", target],
+        ] {
+            let result = try GatewayProcess.run(arguments, in: GatewayProcess.makeDirectory(), stateful: false)
+            #expect(result.status == 2, "\(arguments)")
+            #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+        }
+    }
+
+    @Test("The list names every case, and one is explained")
+    func list() throws {
+        let place = try GatewayProcess.makeDirectory()
+        let list = try GatewayProcess.run(["attack", "--list", "--json"], in: place, stateful: false)
+        let rows = try #require(JSONSerialization.jsonObject(with: Data(list.output.utf8)) as? [[String: Any]])
+        #expect(rows.count > 600)
+        for row in rows {
+            #expect(Set(row.keys).isSuperset(of: ["id", "family", "title", "reference", "needs"]))
+        }
+        let explained = try GatewayProcess.run(["attack", "--explain", "R01-reuse"], in: place, stateful: false)
+        #expect(explained.status == 0 && explained.output.contains("RFC 9700"))
+    }
+
+    @Test("A report's requests are sent again, byte by byte")
+    func replay() throws {
+        let (process, output) = try Program.start("python3", [Program.script("target.py"), "accepts-any-token"])
+        defer { process.terminate() }
+        let target = "http://127.0.0.1:\(try Program.line(output))"
+        let place = try GatewayProcess.makeDirectory()
+        let file = place.appendingPathComponent("first.json").path
+        let first = try attack(at: target, ["--token", "the-good-token", "--report", "json=\(file)"] + Self.opaque)
+        let again = try attack(at: target, ["--replay", file])
+        #expect(first.status == 1 && again.status == 1)
+        #expect(again.verdicts == first.verdicts)
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+        let strict = try Program.start("python3", [Program.script("target.py"), "strict"])
+        defer { strict.process.terminate() }
+        let mended = try attack(at: "http://127.0.0.1:\(try Program.line(strict.output))", ["--replay", file])
+        #expect(mended.status == 0 && Set(mended.verdicts.values) == ["passed"], "\(mended.output)")
+    }
+
+    @Test("Our own gateway passes everything, over HTTP/1.1, and over HTTP/2 with https", arguments: [false, true])
+    func ours(isHTTP2: Bool) async throws {
+        let port = try freePort()
+        let place = try GatewayProcess.makeDirectory()
+        let (certificate, key) = try Self.certificate(in: place)
+        let tls = isHTTP2 ? "server: {tls: {certificate: '\(certificate)', key: '\(key)'}}" : ""
+        let gateway = try await GatewayProcess.start(
+            """
+            \(tls)
+            limits: {enabled: false}
+            routes:
+              - {path: /canary, upstream: "http://127.0.0.1:\(port)", require: token}
+            """,
+            users: [
+                TestUser(
+                    email: "attack-one@example.com", password: "attack-one-password", tenant: "default", scopes: []),
+                TestUser(
+                    email: "attack-two@example.com", password: "attack-two-password", tenant: "default", scopes: []),
+            ])
+        let keys = gateway.directory.appendingPathComponent("keys")
+        let signing = try #require(
+            FileManager.default.contentsOfDirectory(atPath: keys.path).first { $0.hasSuffix(".pem") })
+        let profile = try String(
+            contentsOf: GatewayProcess.packageRoot.appendingPathComponent("Examples/attack/gatehouse.yaml"),
+            encoding: .utf8
+        ).replacing("127.0.0.1:9390", with: "127.0.0.1:\(port)")
+        let found = try attack(
+            at: gateway.origin,
+            ["--key", keys.appendingPathComponent(signing).path, "--strict"]
+                + (isHTTP2 ? ["--http2", "--ca", certificate] : []), profile)
+        #expect(found.status == 0, "\(found.output)\(found.errors)")
+        let passed = found.verdicts.values.count { $0 == "passed" }
+        #expect(passed > (isHTTP2 ? 500 : 620), "\(found.output)")
+        #expect(found.report["powers"] as? [String] == ["black-box", "token", "two-users", "key"])
+    }
+
+    private func freePort() throws -> Int {
+        let found = try Program.run(
+            "python3",
+            ["-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"])
+        return try #require(Int(String(decoding: found.output, as: UTF8.self).filter(\.isNumber)))
+    }
+}

@@ -1,0 +1,256 @@
+"""Attacks other gateways and services with `gatehouse attack` and prints what they let through, as Markdown.
+
+`run.py [PEER…]`; it runs in a virtual environment with the packages in requirements.txt, GATEHOUSE_BINARY names the binary.
+"""
+
+import base64
+import collections
+import importlib.metadata
+import json
+import os
+import pathlib
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import urllib.request
+
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+HERE = pathlib.Path(__file__).resolve().parent
+BINARY = os.environ.get("GATEHOUSE_BINARY", str(HERE.parent.parent / ".build/debug/gatehouse"))
+
+
+def b64(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Issuer:
+    """An RSA key, its JWKS, and good tokens."""
+
+    def __init__(self, place):
+        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        self.private, self.public, self.jwks = place / "private.pem", place / "public.pem", place / "jwks.json"
+        self.private.write_bytes(self.key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+        self.public.write_bytes(self.key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
+        numbers = self.key.public_key().public_numbers()
+        jwk = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "peers",
+               "n": b64(numbers.n.to_bytes(256, "big")), "e": "AQAB"}
+        self.jwks.write_text(json.dumps({"keys": [jwk]}))
+
+    def token(self):
+        now = int(time.time())
+        header = {"alg": "RS256", "typ": "JWT", "kid": "peers"}
+        claims = {"iss": "https://issuer.example", "aud": "peers", "sub": "user-1", "iat": now - 5, "exp": now + 900,
+                  "jti": secrets.token_hex(8)}
+        start = ".".join(b64(json.dumps(part).encode()) for part in (header, claims))
+        return start + "." + b64(self.key.sign(start.encode(), padding.PKCS1v15(), hashes.SHA256()))
+
+
+class Peers:
+    def __init__(self, place):
+        self.place, self.issuer, self.processes = place, Issuer(place), []
+        (place / "protected.txt").write_text("what is protected\n")
+
+    def start(self, command, port):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.processes.append(process)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return port
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError(f"{command[0]} did not start")
+
+    def stop(self):
+        for process in self.processes:
+            process.terminate()
+            process.wait()
+        self.processes = []
+
+    def written(self, name, **values):
+        text = (HERE / name).read_text()
+        for key, value in values.items():
+            text = text.replace(f"@{key.upper()}@", str(value))
+        path = self.place / name
+        path.write_text(text)
+        return str(path)
+
+    def service(self, library):
+        port = free_port()
+        return self.start([sys.executable, str(HERE / "service.py"), library, str(port), str(self.issuer.public)], port)
+
+    def haproxy(self):
+        port = free_port()
+        return self.start(
+            ["haproxy", "-db", "-f", self.written("haproxy.cfg", port=port, key=self.issuer.public)], port)
+
+    def nginx(self):
+        port = free_port()
+        service = self.service("pyjwt")
+        path = self.written("nginx.conf", port=port, service=service, place=self.place)
+        return self.start(["nginx", "-p", str(self.place), "-c", path], port)
+
+    def caddy(self):
+        port = free_port()
+        service = self.service("pyjwt")
+        path = self.written("Caddyfile", port=port, service=service)
+        return self.start(["caddy", "run", "--adapter", "caddyfile", "--config", path], port)
+
+    def attack(self, port):
+        report = self.place / "report.json"
+        report.unlink(missing_ok=True)
+        token = self.place / "token"
+        token.write_text(self.issuer.token())
+        token.chmod(0o600)
+        profile = self.place / "profile.yaml"
+        example = HERE.parent.parent / "Examples/attack/nginx-jwt.yaml"
+        profile.write_text(example.read_text().replace("cat token", f"cat '{token}'"))
+        keys = subprocess.Popen(
+            [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(self.place),
+             str(keys_port := free_port())], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(200):
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{keys_port}/jwks.json").read()
+                    break
+                except OSError:
+                    time.sleep(0.05)
+            run = subprocess.run(
+                [BINARY, "attack", f"http://127.0.0.1:{port}", "--profile", str(profile), "--key",
+                 str(self.issuer.private), "--jwks", f"http://127.0.0.1:{keys_port}/jwks.json", "--rate", "2000",
+                 "--report", f"json={report}"], capture_output=True, text=True, timeout=600)
+        finally:
+            keys.terminate()
+            keys.wait()
+        if not report.exists() or not report.stat().st_size:
+            raise RuntimeError(run.stderr)
+        return json.loads(report.read_text())["cases"]
+
+
+def version(program, *arguments):
+    run = subprocess.run([program, *arguments], capture_output=True, text=True)
+    return (run.stdout + run.stderr).splitlines()[0].removeprefix("nginx version: ").split(" - ")[0]
+
+
+def package(name):
+    return f"{name} {importlib.metadata.version(name)}"
+
+
+PEERS = {
+    "HAProxy `jwt_verify`": (Peers.haproxy, lambda: version("haproxy", "-v"), "haproxy"),
+    "nginx, PyJWT behind `auth_request`": (
+        Peers.nginx, lambda: f'{version("nginx", "-v")}, {package("PyJWT")}', "nginx"),
+    "Caddy, PyJWT behind `forward_auth`": (
+        Peers.caddy, lambda: f'Caddy {version("caddy", "version")}, {package("PyJWT")}', "caddy"),
+    "FastAPI with PyJWT": (lambda peers: peers.service("pyjwt"), lambda: package("PyJWT"), None),
+    "FastAPI with python-jose": (lambda peers: peers.service("python-jose"), lambda: package("python-jose"), None),
+    "FastAPI with joserfc": (lambda peers: peers.service("joserfc"), lambda: package("joserfc"), None),
+    "FastAPI with Authlib": (lambda peers: peers.service("authlib"), lambda: package("Authlib"), None),
+}
+
+
+# What a failure in a group means. The first is a way in; the others are not by themselves.
+KINDS = {
+    "a token that nobody trusted has signed": {
+        "none", "signature", "confusion", "algorithm", "embedded-key", "remote-key", "ecdsa", "eddsa", "rsa", "swapped"},
+    "another reading of the same bytes": {"base64url", "segments", "duplicates", "json", "text", "format", "carrier"},
+    "a claim or header not looked at": {"critical", "type", "time", "audience", "issuer", "claims", "key-id", "size"},
+    "a request": {"proxy"},
+}
+
+HEAD = """# What others let through
+
+Written by `make attack-peers` on {date}; `Tests/Peers` has the configurations, {machine}. Each target was attacked with
+its own good token and its issuer's key, without `--strict`: what standards leave open is not judged, and any answer
+but success is a refusal.
+
+A failure is not a way in. Only the first column of failures counts tokens that nobody trusted had signed. The second
+counts texts that another reader may read differently, or that a standard calls invalid: whoever can make them has the
+issuer's key, or a good token, already. The third counts what was not looked at, which is mostly a matter of what the
+configuration asks for: HAProxy's `jwt_verify` verifies signatures, and its configuration here asks for `iss`, `aud` and
+`exp` alone. The libraries were asked for `iss`, `aud`, `exp` and `sub`, with one key, as their documentation shows.
+
+To repeat it: `make attack-peers`, or `Tests/Peers/run.py NAME` for one of them.
+
+"""
+
+
+def ours(place):
+    """The same cases against a gateway of our own."""
+    report = pathlib.Path(place, "ours.json")
+    subprocess.run(
+        [str(HERE.parent.parent / ".ci/attack"), "--only", "J*", "--only", "P*", "--only", "S03-swapped-*",
+         "--report", f"json={report}"], env=os.environ | {"GATEHOUSE_BINARY": BINARY}, capture_output=True, timeout=300)
+    return json.loads(report.read_text())["cases"]
+
+
+def row(name, described, cases):
+    count = collections.Counter(case["verdict"] for case in cases)
+    failed = [case["group"] for case in cases if case["verdict"] == "failed"]
+    kinds = [str(sum(group in groups for group in failed)) for groups in KINDS.values()]
+    return f"| {name} | {described} | {count['passed']} | {' | '.join(kinds)} | {count['inconclusive']} |"
+
+
+def detail(name, cases):
+    lines = [f"\n## {name}\n"]
+    for verdict in ("failed", "inconclusive"):
+        groups = collections.defaultdict(list)
+        for case in cases:
+            if case["verdict"] == verdict:
+                groups[case["group"]].append(case["id"])
+        for group, found in groups.items():
+            names = ", ".join(f"`{identifier}`" for identifier in found)
+            lines += textwrap.wrap(
+                f"- {verdict}, {group} ({len(found)}): {names}", 120, subsequent_indent="  ", break_on_hyphens=False)
+    return lines if len(lines) > 1 else lines + ["Nothing failed, and nothing stayed open."]
+
+
+def main():
+    rows, details = [], []
+    for name, (start, described, program) in PEERS.items():
+        if sys.argv[1:] and not any(word in name.lower() for word in sys.argv[1:]):
+            continue
+        if program and not shutil.which(program):
+            print(f"{name}: {program} is not installed: left out", file=sys.stderr)
+            continue
+        with tempfile.TemporaryDirectory() as place:
+            # nginx reads what it serves as another user.
+            pathlib.Path(place).chmod(0o755)
+            peers = Peers(pathlib.Path(place))
+            try:
+                cases = peers.attack(start(peers))
+            finally:
+                peers.stop()
+        rows.append(row(name, described(), cases))
+        details += detail(name, cases)
+        print(rows[-1], file=sys.stderr)
+    if not sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as place:
+            cases = ours(place)
+        rows.append(row("Gatehouse, with `--strict`", version(BINARY, "--version"), cases))
+        details += detail("Gatehouse", cases)
+    machine = f"Python {sys.version.split()[0]}, {version('uname', '-sr')}"
+    print(HEAD.format(date=time.strftime("%Y-%m-%d"), machine=machine), end="")
+    print(f"| target | versions | passed | {' | '.join(KINDS)} | inconclusive |")
+    print("|---|---|---|" + "---|" * (len(KINDS) + 1))
+    print("\n".join(rows + details))
+
+
+if __name__ == "__main__":
+    main()
