@@ -78,7 +78,7 @@ import Testing
                     GatewayProcess.packageRoot.appendingPathComponent("docs/openapi.yaml").path, "--url",
                     gateway.origin,
                     "--max-time", "15", "--continue-on-failure", "--generation-deterministic", "--no-color",
-                ] + filter, environment: ["HOME": gateway.directory.path])
+                ] + filter, environment: ["HOME": gateway.directory.path], in: gateway.directory)
             #expect(found.status == 0, "\(String(decoding: found.output.suffix(6000), as: UTF8.self)) \(found.errors)")
         }
         #expect(try gateway.isHealthy(gateway.login(.ada).token) && !gateway.log.contains("unforeseen"))

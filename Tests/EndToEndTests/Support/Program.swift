@@ -3,9 +3,10 @@ import Foundation
 /// Programs of the machine.
 enum Program {
     static func run(
-        _ program: String, _ arguments: [String], environment: [String: String] = [:]
+        _ program: String, _ arguments: [String], environment: [String: String] = [:], in directory: URL? = nil
     ) throws -> (status: Int32, output: Data, errors: String) {
         let process = Process()
+        if let directory { process.currentDirectoryURL = directory }
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [program] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
