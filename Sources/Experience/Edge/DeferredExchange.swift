@@ -18,12 +18,18 @@ final class DeferredExchange: Exchange {
     ///
     /// It holds the request before it starts, so that it gets the body that starting it may ask for.
     func resolve(_ exchange: (any Exchange)?) {
-        inner = exchange
-        exchange?.start()
-        for part in held { exchange?.received(body: part) }
-        held = []
-        if hasEnded { exchange?.receivedEnd() }
+        // An answer lets the body flow by itself, and the connection may be at its next request already.
+        guard let exchange else { return }
+        // What has arrived comes here at once: at most one read. From now on only `exchange` pauses and resumes.
         writer.resumeBody()
+        // That body may have turned out malformed and been answered.
+        guard !isGone else { return exchange.clientGone() }
+        inner = exchange
+        exchange.start()
+        let parts = held
+        held = []
+        for part in parts { exchange.received(body: part) }
+        if hasEnded { exchange.receivedEnd() }
     }
 
     var wantsContinueFromGateway: Bool { false }

@@ -238,8 +238,8 @@ final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser {
         case .length(let count): framing = .length(count)
         case .chunked, .untilClose: framing = .stream
         }
-        // HEAD and 304 may say how long a body would be; nothing else without a body may.
-        let keepsLength = head.framing == .none && (isHead || head.status == 304)
+        // HEAD and 304 may say how long a body would be; nothing else without a body may (RFC 9110 section 8.6).
+        let keepsLength = head.framing == .none && head.status != 204 && (isHead || head.status == 304)
         let out = ResponseFilter.head(
             of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength, date: writer.date)
         writer.startResponse(out, framing: framing)

@@ -148,7 +148,7 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, LeaseHolder {
         if let fault = WebSocketHandshake.faultOfAnswer(head, to: request, accept: terms.accept) {
             return fail(Problem(.upstreamUnavailable, reason: "upstream_upgrade: \(fault)"))
         }
-        guard let upstream else { return }
+        guard let upstream, canPassOn(head) else { return }
         var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
         out.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
         if let own = terms.ownProtocol, !head.present.contains(.secWebSocketProtocol) {
@@ -169,6 +169,7 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, LeaseHolder {
         if writer.opensTunnelOnSuccess, head.status < 300 {
             return fail(Problem(.upstreamUnavailable, reason: "upstream_upgrade: \(head.status)"))
         }
+        guard canPassOn(head) else { return }
         let framing: ResponseFraming
         switch head.framing {
         case .none: framing = .none
@@ -178,12 +179,26 @@ final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, LeaseHolder {
             framing = .stream
             endsWithConnection = true
         }
+        // While nothing has been passed on, a fault of the body can still be answered.
+        var decoder = BodyDecoder(head.framing)
+        var look = inbound
+        if case .failed = decoder.next(&look, maxSlice: 64 * 1024) {
+            if let upstream { tell(.malformed, of: upstream.member) }
+            return fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
+        }
         refusal = BodyDecoder(head.framing)
         isEventStream = ResponseFilter.isEventStream(head)
         writer.startResponse(
             ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date),
             framing: framing)
         passRefusal()
+    }
+
+    /// Whether the head can be said to this client unchanged; fails the exchange if not.
+    private func canPassOn(_ head: ResponseHead) -> Bool {
+        if writer.takesAnyBytes || ResponseFilter.isText(head) { return true }
+        fail(Problem(.upstreamUnavailable, reason: "upstream_answer_not_utf8"))
+        return false
     }
 
     private func passRefusal() {

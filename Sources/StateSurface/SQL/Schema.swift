@@ -46,6 +46,11 @@ enum Schema {
         WHERE user_id IS NOT NULL AND state IN ('anonymous', 'authenticated')
         """,
         "CREATE INDEX families_by_client ON families (client_id) WHERE client_id <> 'gatehouse'",
+        // Of registrations at the same moment, each into a tenant of its own, one is made.
+        """
+        CREATE UNIQUE INDEX accounts_registered ON accounts (email_key)
+        WHERE email_verified = 0 AND email_key <> '' AND substr(tenant_id, 1, 4) = 'ten_'
+        """,
     ]
 
     /// What one node cannot know of the others: how far their tokens reach, by whose clock a ticket expires, which

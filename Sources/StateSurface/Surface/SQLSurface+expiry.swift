@@ -52,20 +52,27 @@ extension SQLSurface {
                 return id
             }
         }
-        try await forget(now: now, limit: limit)
+        // As often as there is a whole batch to forget, within reason: single tokens make many families.
+        for _ in 0..<Self.forgetRounds {
+            guard try await forget(now: now, limit: limit) else { break }
+        }
         return expired
     }
 
-    /// Drops what can no longer matter to anyone.
-    private func forget(now: Milliseconds, limit: Int) async throws {
+    private static let forgetRounds = 64
+
+    /// Drops what can no longer matter to anyone. Returns whether there may be more.
+    private func forget(now: Milliseconds, limit: Int) async throws -> Bool {
         let tombstones = min(limit, Self.tombstoneBatch)
-        try await write { transaction in
+        return try await write { transaction in
             try Self.forgetTombstones(now: now, limit: tombstones, transaction)
             let skip = transaction.dialect.skipLocked
+            // A live session is found by its family when the client that made it is disabled.
             let families = try transaction.rows(
                 """
                 WITH due AS MATERIALIZED (SELECT id FROM families WHERE absolute_expires_at <= ?1
-                LIMIT ?2\(skip)) DELETE FROM families WHERE id IN (SELECT id FROM due) RETURNING id
+                AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.family_id = families.id
+                AND \(StoredSessionState.isLiveSQL)) LIMIT ?2\(skip)) DELETE FROM families WHERE id IN (SELECT id FROM due) RETURNING id
                 """, [.integer(now &- Self.familyMargin), self.limit(limit)])
             for row in families {
                 var row = row
@@ -79,6 +86,7 @@ extension SQLSurface {
             let past = now.subtractingReportingOverflow(60_000).partialValue
             _ = try transaction.execute("DELETE FROM tickets WHERE expires_at <= ?1", [.integer(past)])
             _ = try transaction.execute("DELETE FROM counters WHERE expires_at <= ?1", [.integer(now)])
+            return families.count >= max(1, limit)
         }
     }
 

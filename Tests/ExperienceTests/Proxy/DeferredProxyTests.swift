@@ -112,14 +112,19 @@ private final class Upstreams {
         return head
     }
 
+    private static func pool(
+        _ loop: EmbeddedEventLoop, _ dial: @escaping ((any Channel) throws -> Void) -> EventLoopFuture<any Channel>
+    ) throws -> UpstreamPool {
+        UpstreamPool(
+            loop: loop, flushes: FlushQueue(loop: loop), targets: [try #require(UpstreamTarget("http://127.0.0.1:1"))],
+            tls: nil, connectTimeout: .seconds(1), dial: { _, prepare in dial(prepare) })
+    }
+
     @Test("A body that arrives while the store is asked reaches the upstream whole, over a cold pool and a warm one")
     func schedules() throws {
         let loop = EmbeddedEventLoop()
         let upstreams = Upstreams(loop)
-        let target = try #require(UpstreamTarget("http://127.0.0.1:1"))
-        let pool = UpstreamPool(
-            loop: loop, flushes: FlushQueue(loop: loop), targets: [target], tls: nil, connectTimeout: .seconds(1),
-            dial: { _, prepare in upstreams.dial(prepare) })
+        let pool = try Self.pool(loop, upstreams.dial)
         let log = UpstreamLog(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: { 0 })
         var reused = 0
         for seed in 0..<UInt64(Self.count) {
@@ -188,14 +193,51 @@ private final class Upstreams {
         }
     }
 
+    @Test("An answer given instead of an exchange leaves the body of the next request where it is")
+    func answered() throws {
+        let loop = EmbeddedEventLoop()
+        let client = ClientModel(EmbeddedChannel(loop: loop))
+        let first = DeferredExchange(writer: client)
+        // It is answered, and the next request has to wait for the store as well.
+        let second = DeferredExchange(writer: client)
+        client.exchange = second
+        client.arrived = [ByteBuffer(string: "next")]
+        first.resolve(nil)
+        client.process()
+        #expect(client.arrived.count == 1)
+    }
+
+    @Test("A body that has nowhere to go yet stops at the client, also when it arrived while the store was asked")
+    func fullBeforeConnected() throws {
+        let loop = EmbeddedEventLoop()
+        let never = loop.makePromise(of: (any Channel).self)
+        defer { never.fail(ChannelError.eof) }
+        let pool = try Self.pool(loop) { _ in never.futureResult }
+        let client = ClientModel(EmbeddedChannel(loop: loop))
+        let head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let exchange = ProxyExchange(
+            writer: client, pool: pool, leases: LeaseTable(now: 0),
+            log: UpstreamLog(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: { 0 }),
+            request: try Self.head(head),
+            terms: ProxyExchange.Terms(
+                head: ByteBuffer(string: head), timeout: .seconds(5), maxBody: nil, ownsCORS: false, admitted: .anyone,
+                isLeased: false, clockSkew: 0, maxLifetime: 1_000, receivedAt: 0))
+        let deferred = DeferredExchange(writer: client)
+        client.exchange = deferred
+        let part = ByteBuffer(repeating: 0x78, count: 40 * 1024)
+        client.arrived = [part, part]
+        deferred.resolve(exchange)
+        client.arrived += [part, part, part]
+        client.process()
+        #expect(client.arrived.count == 3)
+        exchange.clientGone()
+    }
+
     @Test("Idle connections are closed by time, and one that is too old is not lent")
     func idleTime() throws {
         let loop = EmbeddedEventLoop()
         let upstreams = Upstreams(loop)
-        let target = try #require(UpstreamTarget("http://127.0.0.1:1"))
-        let pool = UpstreamPool(
-            loop: loop, flushes: FlushQueue(loop: loop), targets: [target], tls: nil, connectTimeout: .seconds(1),
-            dial: { _, prepare in upstreams.dial(prepare) })
+        let pool = try Self.pool(loop, upstreams.dial)
         var connected: UpstreamConnection?
         pool.connect(0).assumeIsolated().whenSuccess { connected = $0 }
         let made = try #require(connected)
