@@ -7,7 +7,7 @@ package enum Curve: String, Sendable, CaseIterable {
     case p521 = "P-521"
     case secp256k1
 
-    /// The length of one coordinate, of the private number and of each half of a signature, in bytes.
+    /// The length in bytes of a coordinate, of the private number, and of each half of a signature.
     package var coordinateByteCount: Int {
         switch self {
         case .p256, .secp256k1: 32
@@ -16,7 +16,7 @@ package enum Curve: String, Sendable, CaseIterable {
         }
     }
 
-    /// The name libcrypto knows the curve by.
+    /// libcrypto's name for the curve.
     var groupName: String {
         switch self {
         case .p256: "prime256v1"
@@ -27,14 +27,14 @@ package enum Curve: String, Sendable, CaseIterable {
     }
 }
 
-/// The parameter sets of ML-DSA (FIPS 204), by the name that libcrypto and JOSE share.
+/// The parameter sets of ML-DSA (FIPS 204), under the names that libcrypto and JOSE both use.
 package enum MLDSAParameters: String, Sendable, CaseIterable {
     case mldsa44 = "ML-DSA-44"
     case mldsa65 = "ML-DSA-65"
     case mldsa87 = "ML-DSA-87"
 }
 
-/// What a key is.
+/// The algorithm of a key, with its size or curve.
 package enum KeyKind: Sendable, Equatable {
     case rsa(bits: Int)
     case ec(Curve)
@@ -53,7 +53,7 @@ package enum KeyKind: Sendable, Equatable {
         }
     }
 
-    /// Whether the installed libcrypto has the algorithm: ML-DSA came with 3.5.
+    /// Whether the installed libcrypto has the algorithm. ML-DSA was added in 3.5; all others are always there.
     package var isAvailable: Bool {
         guard case .mldsa = self else { return true }
         guard let implementation = EVP_SIGNATURE_fetch(nil, algorithmName, nil) else {
@@ -64,7 +64,7 @@ package enum KeyKind: Sendable, Equatable {
         return true
     }
 
-    /// Throws a clear error if the installed libcrypto does not have the algorithm.
+    /// Throws ``LibcryptoError/Code/algorithmUnavailable`` if the installed libcrypto does not have the algorithm.
     func requireAvailable() throws(LibcryptoError) {
         guard isAvailable else {
             throw LibcryptoError(.algorithmUnavailable, "\(algorithmName) is not in this libcrypto")
