@@ -33,12 +33,12 @@ extension JSONValue {
 }
 
 extension JSONObject {
-    /// The compact text; members keep their order, control characters are escaped.
+    /// The compact JSON text. Members keep their order; control characters are escaped.
     public func serialized() -> String {
         String(decoding: serializedBytes(), as: UTF8.self)
     }
 
-    /// The compact text as UTF-8 bytes.
+    /// The compact JSON text as UTF-8 bytes.
     public func serializedBytes() -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(256)

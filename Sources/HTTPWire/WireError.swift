@@ -1,6 +1,6 @@
-/// Why bytes were refused. Equal when the codes are.
+/// Why a message was refused.
 package struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The closed list of refusals.
+    /// The rules that a message can break.
     package enum Code: String, Sendable, CaseIterable {
         case startLine
         case method
@@ -36,17 +36,18 @@ package struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
         case tooManyParameters
     }
 
-    /// Which rule was broken.
+    /// The rule that was broken.
     package let code: Code
-    /// One fixed phrase for the log; it never quotes input.
+    /// A fixed phrase for the log, which quotes no input.
     package let reason: StaticString
 
+    /// An error for a broken rule.
     package init(_ code: Code, _ reason: StaticString) {
         self.code = code
         self.reason = reason
     }
 
-    /// The status that answers a request refused for this; for a response it is 502 whatever this says.
+    /// The status of the answer to a request that was refused. A response that was refused is always answered with 502.
     package var status: Int {
         switch self.code {
         case .targetTooLong: 414
@@ -58,7 +59,9 @@ package struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Code and reason.
     package var description: String { "\(self.code.rawValue): \(self.reason)" }
 
+    /// Equality of the codes; reasons are not compared.
     package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 }

@@ -1,11 +1,11 @@
 import NIOCore
 
-/// Writes heads and chunk framing.
+/// Writes message heads and the framing of chunks.
 ///
-/// Names are always literals. A value that was not already accepted by a parser goes through `field(_:checking:to:)`,
-/// which never writes a byte that could end the line.
+/// Names are literals. A value that has not passed a parser must be written with ``field(_:checking:to:)``, which
+/// refuses bytes that could end the line.
 package enum HeadWriter {
-    /// `HTTP/1.1 200 OK`.
+    /// Writes a status line with the standard reason phrase, such as `HTTP/1.1 200 OK`.
     package static func statusLine(_ status: Int, to buffer: inout ByteBuffer) {
         buffer.writeStaticString("HTTP/1.1 ")
         decimal(Int64((100...999).contains(status) ? status : 500), to: &buffer)
@@ -14,7 +14,7 @@ package enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// The status line of an answer that is passed on, with its own reason phrase.
+    /// Writes the status line of a response that is forwarded, with its own reason phrase.
     package static func statusLine(of head: ResponseHead, to buffer: inout ByteBuffer) {
         buffer.writeStaticString("HTTP/1.1 ")
         decimal(Int64(head.status), to: &buffer)
@@ -23,7 +23,8 @@ package enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// `GET /path?query HTTP/1.1`: the method of `head`, and the path and query under which it goes on.
+    /// Writes a request line such as `GET /path?query HTTP/1.1` with the method of `head`, and with the path and query
+    /// to forward.
     package static func requestLine(
         of head: RequestHead, path: ByteBuffer, query: ByteBuffer?, to buffer: inout ByteBuffer
     ) {
@@ -37,21 +38,22 @@ package enum HeadWriter {
         buffer.writeStaticString(" HTTP/1.1\r\n")
     }
 
-    /// A field with a literal value.
+    /// Writes a field with a literal value.
     package static func field(_ name: StaticString, _ value: StaticString, to buffer: inout ByteBuffer) {
         startField(name, to: &buffer)
         buffer.writeStaticString(value)
         endLine(to: &buffer)
     }
 
-    /// A field with a number.
+    /// Writes a field with a number in decimal.
     package static func field(_ name: StaticString, _ value: Int64, to buffer: inout ByteBuffer) {
         startField(name, to: &buffer)
         decimal(value, to: &buffer)
         endLine(to: &buffer)
     }
 
-    /// A field with a value made at run time; false, and nothing written, when a byte of it is not field content.
+    /// Writes a field with a value made at run time. Returns false and writes nothing if a byte is not allowed in a
+    /// field value.
     @discardableResult
     package static func field(
         _ name: StaticString, checking value: some Collection<UInt8>, to buffer: inout ByteBuffer
@@ -63,19 +65,20 @@ package enum HeadWriter {
         return true
     }
 
-    /// A field with a value made at run time; false, and nothing written, when a byte of it is not field content.
+    /// Writes a field with a value made at run time. Returns false and writes nothing if a byte is not allowed in a
+    /// field value.
     @discardableResult
     package static func field(_ name: StaticString, checking value: String, to buffer: inout ByteBuffer) -> Bool {
         field(name, checking: value.utf8, to: &buffer)
     }
 
-    /// A field of another head as it was sent there, but with one space before its value and none behind it.
+    /// Writes a field of another head as it was sent, but with exactly one space before the value and none after it.
     package static func field(copying field: HeaderField, of head: some MessageHead, to buffer: inout ByteBuffer) {
         head.bytes.withUnsafeReadableBytes { bytes in
             let (name, value) = (field.name, field.value)
             guard name.end < bytes.count, value.end <= bytes.count, name.end <= value.start else { return }
             if value.start == name.end + 2, bytes[name.end + 1] == Byte.space {
-                // As nearly all are written: one piece from name to value.
+                // The common form, in which name and value are one piece.
                 buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[name.start..<value.end]))
             } else {
                 buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[name.start..<name.end]))
@@ -86,17 +89,18 @@ package enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// `Date`.
+    /// Writes the `Date` field.
     package static func date(_ secondsSince1970: Int64, to buffer: inout ByteBuffer) {
         startField("date", to: &buffer)
         HTTPDate.write(secondsSince1970, to: &buffer)
         endLine(to: &buffer)
     }
 
-    /// The empty line behind the last field.
+    /// Writes the empty line after the last field.
     package static func endOfHead(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
 
-    /// The size line before the data of a chunk; `length` must be more than nothing, or the body would end here.
+    /// Writes the size line of a chunk. `length` must be positive, because a chunk of size 0 ends the body; otherwise
+    /// nothing is written.
     package static func chunkHeader(length: Int, to buffer: inout ByteBuffer) {
         guard length > 0 else { return }
         var shift = (Int.bitWidth - 1 - length.leadingZeroBitCount) / 4 * 4
@@ -108,10 +112,10 @@ package enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// The line end behind the data of a chunk.
+    /// Writes the line end after the data of a chunk.
     package static func chunkEnd(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
 
-    /// The chunk that ends a body.
+    /// Writes the last chunk, which ends a body, without trailers.
     package static func lastChunk(to buffer: inout ByteBuffer) { buffer.writeStaticString("0\r\n\r\n") }
 
     private static func startField(_ name: StaticString, to buffer: inout ByteBuffer) {
