@@ -2,8 +2,11 @@ import CLibcrypto
 
 /// The hash functions in use (FIPS 180-4).
 package enum DigestAlgorithm: Sendable, CaseIterable {
+    /// SHA-256: 32 bytes.
     case sha256
+    /// SHA-384: 48 bytes.
     case sha384
+    /// SHA-512: 64 bytes.
     case sha512
 
     /// The length of a digest in bytes.

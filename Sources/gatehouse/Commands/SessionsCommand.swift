@@ -3,7 +3,7 @@ import Encodings
 import Runtime
 import StateSurface
 
-/// `gatehouse sessions`: what is alive, and ending it.
+/// `gatehouse sessions`: lists and ends sessions.
 struct SessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions", abstract: "Lists and ends sessions.", subcommands: [List.self, End.self])
@@ -80,14 +80,14 @@ struct SessionsCommand: AsyncParsableCommand {
     }
 }
 
-/// Ends a session from outside the gateway, by the rules that hold inside.
+/// Ends a session from outside the gateway, by the same rules as inside.
 struct SessionEnding {
-    /// A session that is written again and again meanwhile is being used; more tries would not help.
+    /// The number of attempts when other writers change the session at the same time.
     private static let attempts = 16
 
     let store: Store
 
-    /// Whether it was alive; nil when there is no such session.
+    /// Ends a session. True if it was alive, nil if there is no such session.
     func end(_ id: String) async throws -> Bool? {
         for _ in 0..<Self.attempts {
             guard var session = try await store.surface.session(id: id) else { return nil }
@@ -105,7 +105,7 @@ struct SessionEnding {
         throw CommandFailure("the session is being changed all the time: try again")
     }
 
-    /// A family ends with its home; a session that is only a guest of it leaves it alive.
+    /// Ends the refresh family that is bound to the session. A family that the session only uses stays alive.
     private func endFamily(atHomeIn session: SessionRecord) async throws {
         guard let familyID = session.familyID, let family = try await store.surface.family(id: familyID),
             let home = family.binding, home.utf8.elementsEqual(session.id.utf8)
