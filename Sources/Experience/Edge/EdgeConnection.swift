@@ -115,8 +115,8 @@ final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flush
 
     func handlerRemoved(context: ChannelHandlerContext) {
         loop.connections[ObjectIdentifier(self)] = nil
-        deadline.rest()
-        exchangeDeadline.rest()
+        deadline.cancel()
+        exchangeDeadline.cancel()
         self.context = nil
     }
 

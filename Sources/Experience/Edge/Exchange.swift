@@ -32,6 +32,15 @@ enum ResponseFraming: Equatable {
     case length(Int64)
     /// Unknown length: chunked to HTTP/1.1 clients, until close to HTTP/1.0 ones.
     case stream
+
+    /// How a client is told of the end of an upstream's answer.
+    init(of head: ResponseHead) {
+        switch head.framing {
+        case .none: self = .none
+        case .length(let count): self = .length(count)
+        case .chunked, .untilClose: self = .stream
+        }
+    }
 }
 
 /// The answering side of a connection, for the exchange that holds the current request.

@@ -14,7 +14,9 @@ struct AnswerReader {
         /// The upstream closed within the answer.
         case cut
         case malformed
-        /// `101` that nobody asked for, or interim answers without end.
+        /// `101`, which was asked for: what follows the head is no HTTP.
+        case switched(ResponseHead)
+        /// `101` that was not asked for, or interim answers without end.
         case unexpected
     }
 
@@ -25,10 +27,13 @@ struct AnswerReader {
         case body
     }
 
+    /// The longest part of a body that is passed on at once, in bytes.
     static let maxPart = 64 * 1024
+    /// How many interim answers a request may get.
     private static let maxInterim = 16
 
     private let requestWasHead: Bool
+    private let expectsSwitch: Bool
     private var phase = Phase.head
     private var inbound = ByteBuffer()
     private var scanner = ResponseScanner()
@@ -49,7 +54,12 @@ struct AnswerReader {
     /// The head, from when it has been read.
     private(set) var head: ResponseHead?
 
-    init(requestWasHead: Bool) { self.requestWasHead = requestWasHead }
+    /// - Parameter requestWasHead: whether no body follows, whatever the head says.
+    /// - Parameter expectsSwitch: whether the request asked for `101 Switching Protocols`.
+    init(requestWasHead: Bool, expectsSwitch: Bool = false) {
+        self.requestWasHead = requestWasHead
+        self.expectsSwitch = expectsSwitch
+    }
 
     /// Whether there are bytes behind what was read.
     var hasMore: Bool { inbound.readableBytes > 0 }
@@ -72,6 +82,13 @@ struct AnswerReader {
 
     mutating func receivedAll() { isBurstOver = true }
 
+    /// Takes out what has arrived behind the head of a `101`.
+    mutating func takeRest() -> ByteBuffer {
+        let rest = inbound
+        inbound = ByteBuffer()
+        return rest
+    }
+
     mutating func closed(isBroken: Bool) {
         isBurstOver = true
         isUpstreamOver = true
@@ -92,6 +109,9 @@ struct AnswerReader {
         switch scanner.feed(&inbound, requestWasHead: requestWasHead) {
         case .needMoreData: return .wait
         case .failed: return .malformed
+        case .head(let head) where head.status == 101 && expectsSwitch:
+            self.head = head
+            return .switched(head)
         case .head(let head) where head.status < 200:
             interimCount += 1
             return head.status == 101 || interimCount > Self.maxInterim ? .unexpected : .interim(head)

@@ -1,7 +1,7 @@
 import HTTPWire
 import NIOCore
 
-/// Whoever uses an upstream connection at the moment. Every call comes on the connection's event loop.
+/// Who uses an upstream connection at the moment. Every call comes on the connection's event loop.
 protocol UpstreamUser: AnyObject {
     /// Bytes from the upstream, as they came.
     func upstreamReceived(_ bytes: ByteBuffer)
@@ -69,6 +69,22 @@ final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, F
 
     func write(_ bytes: ByteBuffer) {
         if let context { write(bytes, to: context) }
+    }
+
+    /// Gives the upstream what it is owed of a request.
+    func send(_ action: OwedRequest.Action, head: ByteBuffer, isChunked: Bool) {
+        switch action {
+        case .sendHead: write(head)
+        case .sendBody(let part):
+            guard isChunked else { return write(part) }
+            var size = ByteBuffer()
+            HeadWriter.chunkHeader(length: part.readableBytes, to: &size)
+            write(size)
+            write(part)
+            write(HeadWriter.chunkEnd)
+        case .sendEnd: write(HeadWriter.lastChunk)
+        case .flush: flush()
+        }
     }
 
     /// Takes effect when the loop is through with what has arrived.

@@ -6,8 +6,8 @@ final class EchoSocket: SocketApplication {
     private weak var socket: EmbeddedSocket?
 
     func opened(_ socket: EmbeddedSocket) { self.socket = socket }
-    func received(text: ByteBuffer) { socket?.write(.text, text) }
-    func received(binary: ByteBuffer) { socket?.write(.binary, binary) }
+    func received(text: ByteBuffer) { socket?.send(.text, text) }
+    func received(binary: ByteBuffer) { socket?.send(.binary, binary) }
     func closed() {}
     var wantsMessages: Bool { true }
 }

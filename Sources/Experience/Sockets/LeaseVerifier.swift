@@ -1,22 +1,23 @@
 import Runtime
 import SecurityGuard
 
-/// Looks whether a lease was already over when it was taken.
+/// Looks whether a lease was already over when it was taken, and asks the store about one that may be.
 ///
 /// Between the gate's yes and the moment a socket or stream is there to be ended lies the upstream's time to answer: a
-/// logout in between is heard by nobody else.
-struct LeaseVerifier: Sendable {
-    /// From here on a refresh of the token's family may have been missed as well.
-    private static let long: Int64 = 50
+/// logout in between is told to nothing else.
+struct LeaseVerifier: LeaseAuthority, Sendable {
+    /// When a lease is taken so many ms after its admission, a refresh of its token's family may have been missed too.
+    private static let maxUnheardTime: Int64 = 50
 
     let runtime: Runtime
     let securityGuard: SecurityGuard
     let watch: LeaseWatch
+    let held: HeldSessions
     let clock: @Sendable () -> Int64
 
     /// Why the lease is over, from memory; what memory does not know is asked of the store, which ends it a little later.
     func end(of terms: LeaseTerms) -> LeaseEnd? {
-        if terms.expiresAt != nil, clock() - terms.admittedAt > Self.long {
+        if terms.expiresAt != nil, clock() - terms.admittedAt > Self.maxUnheardTime {
             watch.verify(terms)
         } else {
             verifySession(of: terms)
@@ -36,4 +37,8 @@ struct LeaseVerifier: Sendable {
         guard let sessionID = terms.sessionID, runtime.knownEpoch(sessionID: sessionID) == nil else { return }
         watch.verify(terms)
     }
+
+    func sessionDue(_ terms: LeaseTerms) { watch.verify(terms) }
+
+    func used(sessionID: String) { runtime.noteUse(sessionID) }
 }

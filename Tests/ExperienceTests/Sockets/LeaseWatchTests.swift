@@ -43,14 +43,16 @@ import Testing
             loops: loops, held: HeldSessions(), runtime: house.runtime, state: house.state, clock: house.clock.read,
             skew: 0)
         let holders = try await loop.submit {
+            let leases = LeaseTable(
+                now: house.clock.read(),
+                authority: LeaseAuthorityModel { terms in
+                    watch.verify(terms)
+                    return nil
+                })
             let state = LoopState(
-                loop: loop, tokens: VerifiedTokenCache(house.guarding), leases: LeaseTable(now: house.clock.read()),
+                loop: loop, tokens: VerifiedTokenCache(house.guarding), leases: leases,
                 upstreams: UpstreamPools(pools: [], runtime: nil), flushes: FlushQueue(loop: loop),
                 now: house.clock.read)
-            state.leases.verify = {
-                watch.verify($0)
-                return nil
-            }
             loops.add(NIOLoopBound(state, eventLoop: loop))
             faults.left.withLock { $0 = count }
             let holders = [over, live].map { id in

@@ -1,0 +1,48 @@
+import SecurityGuard
+
+/// What an open socket or streaming answer was admitted with: everything that can end it.
+struct LeaseTerms: Sendable {
+    /// The session it is bound to; nil where only a token was asked for.
+    var sessionID: String?
+    /// The session's epoch when it was admitted.
+    var sessionEpoch: Int64 = 0
+    /// Whether the session had no owner when it was admitted.
+    var isAnonymous = false
+    /// `jti`, `fid` and `sub` of the access token; nil where no token was asked for.
+    var tokenID: String?
+    var familyID: String?
+    var subject: String?
+    /// `iat` of the token, in ms.
+    var tokenIssuedAt: Int64 = 0
+    /// The key of the newest token that this is known to rest on: the one it was admitted with, or a refreshed one.
+    var key: KeyNumber?
+    /// When the token is no longer good, `exp` plus the clock skew, in ms since the epoch; moved by a refresh.
+    /// nil for answers that only a revocation ends early.
+    var expiresAt: Int64?
+    /// The end that nothing can move, in ms since the epoch.
+    var endsAt = Int64.max
+    /// When the session ends however much it is used, in ms since the epoch.
+    var sessionEndsAt = Int64.max
+    /// When it was let in, in ms since the epoch: what happened after that may have been missed.
+    var admittedAt: Int64 = 0
+
+    /// The next moment at which time alone may end it.
+    var due: Int64 { min(expiresAt ?? .max, endsAt, sessionEndsAt) }
+
+    /// Whether a session in this epoch has nothing to do any more with what admitted this.
+    func isOutgrown(by epoch: Int64) -> Bool { (isAnonymous || tokenID == nil) && sessionEpoch < epoch }
+}
+
+/// What bounds a lease besides its token and its session.
+struct LeaseBounds: Sendable {
+    /// How long after `exp` a token still counts, in ms.
+    var clockSkew: Int64
+    /// How long a socket or stream may last however often its token is refreshed, in ms.
+    var maxLifetime: Int64
+
+    /// The end that nothing can move of what was let in at `now`, in ms since the epoch.
+    func end(from now: Int64) -> Int64 {
+        let end = now.addingReportingOverflow(maxLifetime)
+        return end.overflow ? .max : end.partialValue
+    }
+}
