@@ -104,6 +104,8 @@ struct ProxyMachine {
 
     mutating func received(body: ByteBuffer) {
         if case .over = phase { return }
+        // Nothing comes behind a body's end; were it otherwise, it would be another request's to the upstream.
+        if attempt.owed.isComplete { return }
         receivedBytes += Int64(body.readableBytes)
         if let limit = terms.maxBody, receivedBytes > limit { return fail(Problem(.payloadTooLarge)) }
         if case .length(let announced) = terms.framing, receivedBytes > announced {
