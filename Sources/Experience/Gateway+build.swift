@@ -1,12 +1,20 @@
+import Answers
 import AsyncHTTPClient
+import Edge
+import EdgeConfiguration
+import EdgeCore
 import Encodings
 import Foundation
+import Gate
+import GatewayAPI
 import JOSE
+import Leases
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Proxy
 import Runtime
 import SecurityGuard
 import StateSurface
@@ -125,8 +133,11 @@ private func assemble(
                 authority: LeaseVerifier(
                     runtime: runtime, securityGuard: guardParts.guard, watch: watch, held: held, clock: gateway.clock))
             let state = LoopState(
-                loop: loop, tokens: VerifiedTokenCache(guardParts.guard), leases: leases, upstreams: pools,
-                flushes: flushes, now: gateway.clock)
+                loop: loop,
+                gate: GateMemory(
+                    loop: loop, tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
+                    securityGuard: guardParts.guard, origins: services.origins, now: gateway.clock),
+                leases: leases, upstreams: pools, flushes: flushes, now: gateway.clock)
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
         }.get()
     }

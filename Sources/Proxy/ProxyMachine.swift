@@ -1,0 +1,279 @@
+import Answers
+import HTTPWire
+import NIOCore
+
+/// One exchange with an upstream as a value: events go in, and ``next(clientTakes:upstreamTakes:)`` gives the one action
+/// that is due, until nothing is.
+///
+/// Bytes are conserved whatever the order of events: the upstream gets exactly the body that the client sent, or the
+/// connection to it is closed; the client gets exactly the answer that the upstream gave, or sees it cut. A connection
+/// is offered for reuse only after an exchange whose request and answer were both whole.
+///
+/// Events only change the state. An action may cause further events before the next action is asked for: a piece of the
+/// body that arrives while the upstream is being written to waits in ``OwedRequest`` for its turn.
+struct ProxyMachine {
+    /// What the request and its route say beforehand.
+    struct Terms {
+        /// How the request's body is framed, towards the upstream as from the client.
+        var framing: BodyFraming
+        var method: RequestMethod
+        /// The most bytes a body may have; nil for no limit.
+        var maxBody: Int64?
+        /// Whether a lease's expiry ends every answer early, and not only event streams.
+        var isLeased: Bool
+    }
+
+    enum Action {
+        /// What concerns the upstream's connection.
+        case upstream(UpstreamAttempt.Action)
+        /// Stop and resume the flow of the request's body.
+        case pauseBody
+        case resumeBody
+        case sendInterim(ResponseHead)
+        case startAnswer(ResponseHead)
+        case sendAnswer(ByteBuffer)
+        case flushAnswer
+        /// The answer is going to last: it must be possible to end it early.
+        case takeLease
+        /// Let go of deadline and lease.
+        case settle
+        /// The last word to the client.
+        case finishAnswer
+        case abortAnswer
+        case respond(Problem)
+    }
+
+    private enum Phase {
+        case created
+        case running
+        case over(Ending)
+    }
+
+    private enum Ending {
+        case complete
+        case fail(Problem)
+        case abort
+        case gone
+    }
+
+    /// More than this of a body, in bytes, is not held while there is no connection.
+    static let maxHeld = 64 * 1024
+
+    private let terms: Terms
+    private var phase = Phase.created
+    private var attempt: UpstreamAttempt
+    private var flow = AnswerFlow()
+    private var receivedBytes: Int64 = 0
+    private var isBodyPaused = false
+
+    // The ending.
+    private var isSettled = false
+    private var hasLastWord = false
+
+    init(_ terms: Terms) {
+        self.terms = terms
+        let isIdempotent =
+            switch terms.method {
+            case .get, .head, .options, .put, .delete: true
+            default: false
+            }
+        attempt = UpstreamAttempt(
+            UpstreamAttempt.Terms(
+                framing: terms.framing, reuse: isIdempotent ? .any : .recent, isRepeatable: isIdempotent,
+                isHead: terms.method == .head))
+    }
+
+    // MARK: Events
+
+    mutating func start() {
+        guard case .created = phase else { return }
+        phase = .running
+        attempt.start()
+    }
+
+    mutating func connected(to member: Int, isPooled: Bool) { attempt.connected(to: member, isPooled: isPooled) }
+
+    mutating func failedToConnect(to member: Int, _ fault: UpstreamFault) {
+        attempt.failedToConnect(to: member, fault)
+    }
+
+    /// None of the upstreams can be reached.
+    mutating func noUpstreamLeft() {
+        guard attempt.isConnecting else { return }
+        fail(Problem(.upstreamUnavailable, reason: attempt.connectFailure))
+    }
+
+    mutating func received(body: ByteBuffer) {
+        if case .over = phase { return }
+        // Nothing comes behind a body's end; were it otherwise, it would be another request's to the upstream.
+        if attempt.owed.isComplete { return }
+        receivedBytes += Int64(body.readableBytes)
+        if let limit = terms.maxBody, receivedBytes > limit { return fail(Problem(.payloadTooLarge)) }
+        if case .length(let announced) = terms.framing, receivedBytes > announced {
+            return fail(Problem(.badMessage, reason: "body_length"))
+        }
+        // The connection is closed: what is left of the body has nowhere to go, and it will not be used again.
+        if !attempt.answer.isUpstreamOver { attempt.owed.add(body) }
+    }
+
+    mutating func receivedEnd() {
+        if case .over = phase { return }
+        if case .length(let announced) = terms.framing, receivedBytes != announced {
+            return fail(Problem(.badMessage, reason: "body_length"))
+        }
+        attempt.owed.complete()
+    }
+
+    /// The client has gone, or what it sent can't be read.
+    mutating func clientGone() { end(.gone) }
+
+    /// The head can't be said to this client; nothing of the answer has been passed on.
+    mutating func cannotPassOn(reason: String) { fail(Problem(.upstreamUnavailable, reason: reason)) }
+
+    mutating func leaseTaken() { flow.isLeaseHeld = true }
+
+    mutating func leaseEnded() {
+        flow.isLeaseHeld = false
+        end(.abort)
+    }
+
+    mutating func upstreamReceived(_ bytes: ByteBuffer) {
+        if case .over = phase { return }
+        attempt.answer.received(bytes)
+    }
+
+    mutating func upstreamReceivedAll() { attempt.answer.receivedAll() }
+
+    /// The upstream closed its side or failed; the connection is of no more use.
+    mutating func upstreamClosed(_ fault: UpstreamFault, isBroken: Bool) {
+        guard case .running = phase, let reason = attempt.closed(fault, isBroken: isBroken) else { return }
+        fail(Problem(.upstreamUnavailable, reason: reason))
+    }
+
+    /// The time limit has passed. Returns whether it is to be set anew: another limit ends this.
+    mutating func deadlinePassed(clientTakes: Bool, upstreamTakes: Bool) -> Bool {
+        guard case .running = phase else { return false }
+        if attempt.isConnecting {
+            fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
+        } else if attempt.answer.hasStarted {
+            // A client that is slow to read has a time limit of its own; and a stream under a lease may be silent.
+            if !clientTakes || flow.mayBeSilent { return true }
+            end(.abort)
+        } else {
+            // So has a client that is slow with its body.
+            if !attempt.owed.isComplete, upstreamTakes { return true }
+            attempt.blame(.answerTimeout)
+            fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
+        }
+        return false
+    }
+
+    // MARK: Questions
+
+    /// Whether a connection is still wanted.
+    var isConnecting: Bool { attempt.isConnecting }
+
+    /// Whether more bytes of the upstream are of use now.
+    func wantsUpstreamBytes(clientTakes: Bool) -> Bool {
+        guard case .running = phase, attempt.answer.hasStarted else { return true }
+        return clientTakes && !attempt.answer.holdsPart
+    }
+
+    /// What can end the answer early: everything that ends its lease, or only a revocation.
+    var endsWithLease: Bool { flow.isStream }
+
+    // MARK: Actions
+
+    /// The next thing to do; nil when something has to happen first.
+    mutating func next(clientTakes: Bool, upstreamTakes: Bool) -> Action? {
+        if let action = attempt.next() { return .upstream(action) }
+        switch phase {
+        case .created: return nil
+        case .over(let ending): return nextOfEnding(ending)
+        case .running:
+            if let action = nextOfBodyFlow(upstreamTakes) { return action }
+            return attempt.isConnecting ? nil : nextOfAnswer(clientTakes)
+        }
+    }
+
+    private mutating func nextOfBodyFlow(_ upstreamTakes: Bool) -> Action? {
+        guard !attempt.owed.isComplete || isBodyPaused else { return nil }
+        let isFull = attempt.owed.heldBytes > Self.maxHeld || (attempt.isOpen && !upstreamTakes)
+        guard isFull != isBodyPaused else { return nil }
+        isBodyPaused = isFull
+        return isFull ? .pauseBody : .resumeBody
+    }
+
+    private mutating func nextOfEnding(_ ending: Ending) -> Action? {
+        if !isSettled {
+            isSettled = true
+            return .settle
+        }
+        guard !hasLastWord else { return nil }
+        hasLastWord = true
+        switch ending {
+        case .complete: return .finishAnswer
+        case .fail(let problem): return .respond(problem)
+        case .abort: return .abortAnswer
+        case .gone: return nil
+        }
+    }
+
+    private mutating func end(_ ending: Ending, reuse: Bool = false) {
+        if case .over = phase { return }
+        phase = .over(ending)
+        attempt.end(reuse: reuse)
+    }
+
+    private mutating func fail(_ problem: Problem) { end(.fail(problem)) }
+}
+
+// MARK: - The answer
+
+extension ProxyMachine {
+    private mutating func nextOfAnswer(_ clientTakes: Bool) -> Action? {
+        switch attempt.answer.next(takesBody: clientTakes) {
+        case .interim(let head): return .sendInterim(head)
+        case .start(let head):
+            flow.started(isStream: terms.isLeased || ResponseFilter.isEventStream(head))
+            return .startAnswer(head)
+        case .part(let part):
+            flow.passedPart()
+            return .sendAnswer(part)
+        case .wait: return nextOfPause(clientTakes)
+        case .end: end(.complete, reuse: mayReuse)
+        case .cut where attempt.answer.hasStarted, .malformed where attempt.answer.hasStarted: end(.abort)
+        case .cut: fail(Problem(.upstreamUnavailable, reason: "upstream_closed"))
+        case .malformed:
+            attempt.blame(.malformed)
+            fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
+        case .unexpected, .switched: fail(Problem(.upstreamUnavailable, reason: "unexpected_interim_answer"))
+        }
+        return next(clientTakes: clientTakes, upstreamTakes: true)
+    }
+
+    /// What is due while an answer lasts and nothing more of it can be passed on at the moment.
+    private mutating func nextOfPause(_ clientTakes: Bool) -> Action? {
+        guard attempt.answer.hasStarted, attempt.answer.isBurstOver || !clientTakes else { return nil }
+        switch flow.nextOfPause() {
+        case .takeLease: return .takeLease
+        case .flush: return .flushAnswer
+        case nil: return nil
+        }
+    }
+
+    /// Whether the connection may carry another exchange: request and answer were whole, nothing came behind them, and
+    /// no other reader of the same bytes can see another end of them.
+    private var mayReuse: Bool {
+        guard let head = attempt.answer.head, head.keepAlive, !attempt.answer.isUpstreamOver, !attempt.answer.hasMore,
+            attempt.owed.isPaid
+        else { return false }
+        // Bytes that another reader takes for the body announced here would be the next exchange's answer.
+        let announcesBody = head.contentLength.map { $0 > 0 } ?? head.present.contains(.transferEncoding)
+        if head.framing == .none, announcesBody { return false }
+        switch terms.method {
+        case .get, .head, .delete, .options: return terms.framing == .none || terms.framing == .length(0)
+        default: return true
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import EdgeCore
+import HTTPWire
+import Leases
+import NIOCore
+
+/// A WebSocket that ends here: frames in, messages out to a ``SocketApplication``, under a lease. Does what
+/// ``EmbeddedSocketMachine`` decides.
+package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
+    private let application: any SocketApplication
+    private let place: SocketPlace
+    private let leases: LeaseTable
+    private let terms: LeaseTerms
+    private let deadlines: DeadlineWheel
+    private let deadline: ConnectionDeadline
+    private var machine: EmbeddedSocketMachine
+    private var isActing = false
+    private var channel: (any Channel)?
+    private var leaseID: LeaseTable.ID?
+
+    /// - Parameters:
+    ///   - place: the socket's place in the census.
+    ///   - terms: what can end the socket.
+    ///   - maxMessage: the longest message of a client's, in bytes.
+    ///   - pingInterval: how often the client is asked whether it is there; zero for never.
+    package init(
+        application: any SocketApplication, place: SocketPlace, leases: LeaseTable, terms: LeaseTerms,
+        deadlines: DeadlineWheel, maxMessage: Int, pingInterval: TimeAmount
+    ) {
+        self.application = application
+        self.place = place
+        self.leases = leases
+        self.terms = terms
+        self.deadlines = deadlines
+        self.deadline = ConnectionDeadline(deadlines)
+        self.machine = EmbeddedSocketMachine(maxMessage: maxMessage, pingInterval: pingInterval)
+    }
+
+    // MARK: The client
+
+    package func opened(on channel: any Channel) {
+        self.channel = channel
+        leaseID = leases.insert(terms, holder: self)
+        machine.opened(now: deadlines.now)
+        application.opened(self)
+        act()
+    }
+
+    package var wantsBytes: Bool {
+        machine.wantsBytes(applicationTakes: application.wantsMessages, clientTakes: isClientWritable)
+    }
+
+    /// A client that does not read what it is answered is not read from either.
+    private var isClientWritable: Bool { channel?.isWritable ?? true }
+
+    package func received(_ bytes: ByteBuffer) {
+        machine.received(bytes, now: deadlines.now)
+        act()
+    }
+
+    package func receivedAll() { channel?.flush() }
+
+    package func clientBecameWritable() {
+        machine.clientBecameWritable()
+        resume()
+    }
+
+    package func clientGone() {
+        machine.clientGone()
+        act()
+    }
+
+    package func deadlinePassed() {
+        machine.timePassed(now: deadlines.now)
+        act()
+    }
+
+    // MARK: The lease
+
+    package func leaseEnded(_ end: LeaseEnd) {
+        machine.leaseEnded(end)
+        act()
+    }
+
+    package func settle() {
+        machine.settle()
+        act()
+    }
+
+    package func drain() {
+        leaseEnded(.draining)
+        settle()
+    }
+
+    // MARK: The application
+
+    package var eventLoop: (any EventLoop)? { channel?.eventLoop }
+
+    /// The application can take messages again.
+    package func resume() {
+        act()
+        channel?.read()
+    }
+
+    /// - Parameter written: called when the message has left, or can't any more. An application that gives it waits for
+    ///   it, so the message does not count as backlog.
+    package func send(text: String, written: (() -> Void)? = nil) {
+        guard machine.isOpen else { return }
+        var frame = ByteBuffer()
+        frame.reserveCapacity(text.utf8.count + 10)
+        FrameEncoder.text(text, to: &frame)
+        send(frame, written)
+    }
+
+    /// Sends one message.
+    package func send(_ opcode: WebSocketOpcode, _ payload: ByteBuffer) {
+        guard machine.isOpen else { return }
+        var frame = ByteBuffer()
+        frame.reserveCapacity(payload.readableBytes + 10)
+        FrameEncoder.write(opcode, payload, to: &frame)
+        send(frame, nil)
+    }
+
+    private func send(_ frame: ByteBuffer, _ written: (() -> Void)?) {
+        let count = frame.readableBytes
+        if machine.maySend(count, clientTakes: isClientWritable, isAwaited: written != nil), let channel {
+            if let written {
+                channel.write(frame).assumeIsolated().whenComplete { _ in written() }
+            } else {
+                channel.write(frame, promise: nil)
+            }
+        }
+        act()
+    }
+
+    /// Sends a Close; nothing is sent after it.
+    package func close(_ close: SocketClose) {
+        machine.close(close)
+        act()
+    }
+
+    // MARK: Actions
+
+    /// Every callback is an event, followed by the actions that are due. An action that calls back only adds an event.
+    private func act() {
+        guard !isActing else { return }
+        isActing = true
+        while let action = machine.next(
+            applicationTakes: application.wantsMessages, clientTakes: isClientWritable)
+        {
+            perform(action)
+        }
+        isActing = false
+        if let due = machine.due { deadline.armIfEarlier(after: due - deadlines.now, for: self) }
+    }
+
+    private func perform(_ action: EmbeddedSocketMachine.Action) {
+        switch action {
+        case .deliverText(let text): application.received(text: text)
+        case .deliverBinary(let bytes): application.received(binary: bytes)
+        case .write(let frame): channel?.write(frame, promise: nil)
+        case .flush: channel?.flush()
+        case .giveBack:
+            deadline.cancel()
+            if let leaseID { leases.remove(leaseID) }
+            leaseID = nil
+            place.leave()
+            application.closed()
+        case .limitClosing:
+            if let channel {
+                ConnectionDeadline.close(channel, after: EmbeddedSocketMachine.closeTime, on: deadlines)
+            }
+        case .finish: if let channel { SocketEnding.close(channel, on: deadlines) }
+        case .cut: channel?.close(promise: nil)
+        case .read: channel?.read()
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import Answers
+import EdgeCore
+import HTTPWire
+import Leases
+import NIOCore
+import Proxy
+
+/// An upgrade on its way to an upstream: does what ``RelayMachine`` decides.
+///
+/// An upstream may answer with something else than `101`. That answer is passed on under the same lease that the socket
+/// would have had, and keeps the socket's place until it ends.
+package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, DeadlineHolder, LeaseHolder {
+    package struct Terms {
+        /// The head of the upgrade as the upstream gets it.
+        package var head: ByteBuffer
+        /// How long the upstream may take to connect, to begin its answer, and between two parts of it.
+        package var timeout: TimeAmount
+        /// `Sec-WebSocket-Accept` as the client's key demands it.
+        package var accept: String
+        /// Whether the gateway answers CORS questions on this route.
+        package var ownsCORS: Bool
+        /// What can end the socket; nil where nothing had to be proved.
+        package var lease: LeaseTerms?
+        /// The socket's place in the census; nil where it is not counted.
+        package var place: SocketPlace?
+        /// The subprotocol to answer when the upstream chose none itself.
+        package var ownProtocol: String?
+
+        package init(
+            head: ByteBuffer, timeout: TimeAmount, accept: String, ownsCORS: Bool, lease: LeaseTerms? = nil,
+            place: SocketPlace? = nil, ownProtocol: String? = nil
+        ) {
+            self.head = head
+            self.timeout = timeout
+            self.accept = accept
+            self.ownsCORS = ownsCORS
+            self.lease = lease
+            self.place = place
+            self.ownProtocol = ownProtocol
+        }
+    }
+
+    private let writer: any ResponseWriter
+    private let pool: UpstreamPool
+    private let leases: LeaseTable
+    private let log: UpstreamLog
+    private let terms: Terms
+    private let deadline: ConnectionDeadline
+    private var machine: RelayMachine
+    private var isActing = false
+    private var upstream: UpstreamConnection?
+    private var leaseID: LeaseTable.ID?
+
+    package init(
+        writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, log: UpstreamLog, request: RequestHead,
+        terms: Terms
+    ) {
+        self.writer = writer
+        self.pool = pool
+        self.leases = leases
+        self.log = log
+        self.terms = terms
+        self.deadline = writer.exchangeDeadline
+        self.machine = RelayMachine(
+            RelayMachine.Terms(
+                request: request, accept: terms.accept, takesAnyBytes: writer.takesAnyBytes,
+                opensTunnelOnSuccess: writer.opensTunnelOnSuccess))
+    }
+
+    // MARK: The client's side
+
+    package var wantsContinueFromGateway: Bool { false }
+
+    package func start() {
+        deadline.arm(after: terms.timeout, for: self)
+        machine.start()
+        act()
+    }
+
+    /// An upgrade has no body; what follows the request is held for the socket, or dropped, by the connection.
+    package func received(body: ByteBuffer) {}
+    package func receivedEnd() {}
+
+    package func clientBecameWritable() {
+        act()
+        upstream?.resumeReading()
+    }
+
+    package func clientGone() {
+        machine.clientGone()
+        act()
+    }
+
+    package func leaseEnded(_ end: LeaseEnd) {
+        leaseID = nil
+        machine.leaseEnded()
+        act()
+    }
+
+    package func deadlinePassed() {
+        let isPatient = machine.deadlinePassed(clientTakes: writer.isClientWritable)
+        if isPatient { deadline.arm(after: terms.timeout) }
+        act()
+    }
+
+    // MARK: The upstream's side
+
+    package var isSeekingUpstream: Bool { machine.isConnecting }
+
+    package func connected(to connection: UpstreamConnection, isPooled: Bool) {
+        upstream = connection
+        machine.connected(to: connection.member)
+        connection.lend(to: self)
+        act()
+    }
+
+    package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
+        machine.failedToConnect(to: member, fault)
+        act()
+    }
+
+    package func noUpstreamLeft() {
+        machine.noUpstreamLeft()
+        act()
+    }
+
+    package var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
+
+    package func upstreamReceived(_ bytes: ByteBuffer) {
+        machine.upstreamReceived(bytes)
+        act()
+    }
+
+    package func upstreamReceivedAll() {
+        machine.upstreamReceivedAll()
+        act()
+    }
+
+    package func upstreamBecameWritable() {}
+
+    package func upstreamClosed() {
+        machine.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true)
+        act()
+    }
+
+    // MARK: Actions
+
+    /// Every callback is an event, followed by the actions that are due. An action that calls back only adds an event.
+    private func act() {
+        guard !isActing else { return }
+        isActing = true
+        while let action = machine.next(clientTakes: writer.isClientWritable) { perform(action) }
+        isActing = false
+    }
+
+    private func perform(_ action: RelayMachine.Action) {
+        switch action {
+        case .upstream(let action): perform(action)
+        case .startAnswer(let head): startAnswer(head)
+        case .sendAnswer(let part):
+            deadline.arm(after: terms.timeout)
+            writer.sendBody(part)
+        case .flushAnswer: writer.flushResponse()
+        case .takeLease: takeLease()
+        case .settle(let keepsPlace): settleAll(keepsPlace: keepsPlace)
+        case .open(let head, let early): open(head, early)
+        case .finishAnswer: writer.finishResponse()
+        case .abortAnswer: writer.abortResponse()
+        case .respond(let problem): writer.respond(problem)
+        }
+    }
+
+    private func perform(_ action: UpstreamAttempt.Action) {
+        switch action {
+        case .connect(let reuse, let tried): pool.lend(to: self, reuse, excluding: tried)
+        case .send(let part): upstream?.send(part, head: terms.head, isChunked: false)
+        case .release(let reuse):
+            let connection = upstream.take()
+            connection?.release(clean: reuse)
+        case .tell(let fault, let member): log.failed(pool.target(member), fault)
+        }
+    }
+
+    private func startAnswer(_ head: ResponseHead) {
+        deadline.arm(after: terms.timeout)
+        let out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date)
+        writer.startResponse(out, framing: ResponseFraming(of: head))
+    }
+
+    private func takeLease() {
+        guard leaseID == nil, let lease = terms.lease else { return }
+        leaseID = leases.insert(lease, holder: self)
+        machine.leaseTaken()
+    }
+
+    private func settleAll(keepsPlace: Bool) {
+        deadline.cancel()
+        if let leaseID { leases.remove(leaseID) }
+        leaseID = nil
+        if !keepsPlace { terms.place?.leave() }
+    }
+
+    private func open(_ head: ResponseHead, _ early: ByteBuffer) {
+        guard let upstream = upstream.take() else { return }
+        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
+        out.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
+        if let own = terms.ownProtocol, !head.present.contains(.secWebSocketProtocol) {
+            out.writeString("Sec-WebSocket-Protocol: \(own)\r\n")
+        }
+        out.writeStaticString("\r\n")
+        let relay = SocketRelay(
+            writer: writer, upstream: upstream, place: terms.place, leases: leases, terms: terms.lease, early: early)
+        upstream.lend(to: relay)
+        writer.switchProtocols(out, to: relay)
+    }
+}

@@ -1,0 +1,104 @@
+import EdgeCore
+import HTTPWire
+import Leases
+import NIOCore
+import Proxy
+
+/// An upgraded connection between a client and an upstream: does what ``SocketRelayMachine`` decides.
+final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
+    private let writer: any ResponseWriter
+    private let upstream: UpstreamConnection
+    private let place: SocketPlace?
+    private let leases: LeaseTable
+    /// What can end the socket; nil where nothing had to be proved.
+    private let terms: LeaseTerms?
+    private var machine: SocketRelayMachine
+    private var leaseID: LeaseTable.ID?
+    private var client: (any Channel)?
+
+    /// - Parameter early: what the upstream has sent behind its 101.
+    init(
+        writer: any ResponseWriter, upstream: UpstreamConnection, place: SocketPlace?, leases: LeaseTable,
+        terms: LeaseTerms?, early: ByteBuffer
+    ) {
+        self.writer = writer
+        self.upstream = upstream
+        self.place = place
+        self.leases = leases
+        self.terms = terms
+        self.machine = SocketRelayMachine(early: early)
+    }
+
+    // MARK: The client
+
+    func opened(on channel: any Channel) {
+        client = channel
+        KeepAlive.armClient(channel)
+        KeepAlive.arm(upstream.channel)
+        if let terms { leaseID = leases.insert(terms, holder: self) }
+        perform(machine.opened())
+    }
+
+    var wantsBytes: Bool { machine.wantsClientBytes(upstreamTakes: upstream.isWritable) }
+    func received(_ bytes: ByteBuffer) { perform(machine.clientSent(bytes)) }
+    func receivedAll() { perform(machine.clientSentAll()) }
+    func clientBecameWritable() { perform(machine.clientBecameWritable()) }
+    func clientGone() { perform(machine.clientGone(wasReset: writer.wasReset)) }
+
+    func drain() {
+        leaseEnded(.draining)
+        settle()
+    }
+
+    // MARK: The upstream
+
+    var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
+    func upstreamReceived(_ bytes: ByteBuffer) { perform(machine.upstreamSent(bytes)) }
+    func upstreamReceivedAll() { perform(machine.upstreamSentAll()) }
+    func upstreamBecameWritable() { perform(machine.upstreamBecameWritable()) }
+    func upstreamClosed() { perform(machine.upstreamClosed()) }
+
+    // MARK: The lease
+
+    func leaseEnded(_ end: LeaseEnd) { perform(machine.leaseEnded(end, now: writer.eventLoop.now)) }
+    func settle() { perform(machine.settle()) }
+
+    // MARK: Actions
+
+    private func perform(_ actions: ActionList<SocketRelayMachine.Action>) {
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: SocketRelayMachine.Action) {
+        switch action {
+        case .writeToUpstream(let bytes): upstream.write(bytes)
+        case .flushUpstream: upstream.flush()
+        case .writeToClient(let bytes): writer.writeTunnel(bytes)
+        case .flushClient: writer.flushTunnel()
+        case .flushClientNow: writer.flushTunnelNow()
+        case .readClient: client?.read()
+        case .readUpstream: upstream.resumeReading()
+        case .wait(let time): wait(time)
+        case .giveBack:
+            if let leaseID { leases.remove(leaseID) }
+            leaseID = nil
+            place?.leave()
+        case .closeUpstream: upstream.release(clean: false)
+        case .finishUpstream:
+            let upstream = self.upstream
+            SocketEnding.close(upstream.channel, on: writer.deadlines)
+            upstream.channel.closeFuture.assumeIsolated().whenComplete { _ in upstream.release(clean: false) }
+        case .closeClient: (client ?? writer.channel).close(promise: nil)
+        case .finishClient(let time):
+            if let client { SocketEnding.close(client, within: time, on: writer.deadlines) }
+        }
+    }
+
+    private func wait(_ time: TimeAmount) {
+        let bound = NIOLoopBound(self, eventLoop: writer.eventLoop)
+        writer.eventLoop.scheduleTask(in: time) {
+            let relay = bound.value
+            relay.perform(relay.machine.timePassed(now: relay.writer.eventLoop.now))
+        }
+    }
+}
