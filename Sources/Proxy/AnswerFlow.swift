@@ -14,6 +14,8 @@ package struct AnswerFlow {
     /// Whether there is a lease that can end the answer.
     package var isLeaseHeld = false
 
+    package init() {}
+
     /// The head has been passed on.
     package mutating func started(isStream: Bool) {
         self.isStream = isStream

@@ -5,6 +5,8 @@ import NIOCore
 package final class EchoSocket: SocketApplication {
     private weak var socket: EmbeddedSocket?
 
+    package init() {}
+
     package func opened(_ socket: EmbeddedSocket) { self.socket = socket }
     package func received(text: ByteBuffer) { socket?.send(.text, text) }
     package func received(binary: ByteBuffer) { socket?.send(.binary, binary) }
