@@ -58,12 +58,15 @@ let package = Package(
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "Runtime", dependencies: ["Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
+        .target(
+            name: "SignIn", dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+
         // MARK: The edge
         .target(name: "HTTPWire", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
             name: "Experience",
             dependencies: [
-                "Encodings", "JOSE", "StateSurface", "SecurityGuard", "TrafficCop", "Runtime", "HTTPWire",
+                "Encodings", "JOSE", "StateSurface", "SecurityGuard", "TrafficCop", "Runtime", "SignIn", "HTTPWire",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -133,9 +136,12 @@ let package = Package(
             name: "RuntimeTests",
             dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
         .testTarget(
+            name: "SignInTests",
+            dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+        .testTarget(
             name: "ExperienceTests",
             dependencies: [
-                "Experience", "Encodings", "HTTPWire", "JOSE", "RandomForTests", "Runtime", "SecurityGuard",
+                "Experience", "Encodings", "HTTPWire", "JOSE", "RandomForTests", "Runtime", "SecurityGuard", "SignIn",
                 "StateSurface", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -8,11 +8,11 @@ import Synchronization
 final class AdminListener: Sendable {
     let isDraining = Atomic<Bool>(false)
     private let services: EdgeServices
-    private let state: any StateSurface
+    private let state: any ChangeFeed
     private let loops: LoopStates
     private let channel = Mutex<(any Channel)?>(nil)
 
-    init(services: EdgeServices, state: any StateSurface, loops: LoopStates) {
+    init(services: EdgeServices, state: any ChangeFeed, loops: LoopStates) {
         self.services = services
         self.state = state
         self.loops = loops
