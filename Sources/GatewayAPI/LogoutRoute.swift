@@ -1,0 +1,55 @@
+import Answers
+import Encodings
+import HTTPTypes
+import Runtime
+import SecurityGuard
+import SignIn
+
+/// `POST /api/auth/logout`: the session, its family and its access tokens end, before the answer.
+///
+/// Any one proof is enough, also of something that has ended before: a caller who logs out wants to be out.
+enum LogoutRoute {
+    static let route = APIRoute(.post, "/api/auth/logout", logOut)
+
+    private static func logOut(_ call: APICall) async throws -> APIAnswer {
+        let body = try SecurityBody(call.facts.body, allowing: ["refresh_token"])
+        let member = try body.string("refresh_token")
+        if let member { try call.requireShape(member, .refreshToken) }
+        let principal = try judgeToken(call)
+        let secret = try await call.presentedSecret()
+        let signIn = call.services.signIn
+
+        let done = try await signIn.logOut(
+            LogoutProofs(
+                principal: principal, session: secret.session.map { (snapshot: $0, proof: secret.proof) },
+                refreshToken: member))
+        var proved = done.isProved
+        // The last secret of a session that has ended is proof of having been there.
+        if !proved, secret.carrier != nil, secret.session == nil {
+            proved = try await call.fault(ofUnusable: secret).code != .mismatch
+        }
+        // The refresh cookie alone is proof enough, but an explicit token in the body comes first.
+        if !proved, member == nil, let cookie = call.facts.refreshCookie {
+            proved = try await signIn.logOut(LogoutProofs(refreshToken: cookie)).isProved
+        }
+        if !proved, member != nil { throw Problem(.invalidGrant, reason: "refresh_unknown") }
+        guard proved else { throw Problem(secret.counts ? .sessionMismatch : .credentialsMissing) }
+        clearCookies(call)
+        return .noContent
+    }
+
+    /// An access token whose signature and everything else is good proves a logout, also past its `exp`.
+    private static func judgeToken(_ call: APICall) throws(Problem) -> Principal? {
+        guard let token = call.bearerToken else { return nil }
+        try call.requireShape(token, .accessToken)
+        guard let principal = call.services.securityGuard.proofForLogout(token: Array(token.utf8)) else {
+            throw Problem(.invalidToken, reason: "no_logout_proof")
+        }
+        return principal
+    }
+
+    private static func clearCookies(_ call: APICall) {
+        if call.facts.isBrowser || call.facts.sessionCookie != nil { call.clearSessionCookie() }
+        if call.facts.isBrowser || call.facts.refreshCookie != nil { call.clearRefreshCookie() }
+    }
+}

@@ -1,0 +1,61 @@
+import Answers
+import Encodings
+import HTTPTypes
+import Runtime
+import SecurityGuard
+import SignIn
+
+/// `POST /api/auth/refresh`: one refresh token for the next pair.
+enum RefreshRoute {
+    static let route = APIRoute(.post, "/api/auth/refresh", refresh)
+
+    private static func refresh(_ call: APICall) async throws -> APIAnswer {
+        let body = try SecurityBody(call.facts.body, allowing: ["refresh_token", "deliver"])
+        let wantsBody = try body.wantsBodyDelivery()
+        let member = try body.string("refresh_token")
+        if let member { try call.requireShape(member, .refreshToken) }
+        guard let token = member ?? call.facts.refreshCookie else { throw Problem(.credentialsMissing) }
+        try call.services.requireStore()
+
+        let refreshed: Refreshed
+        do {
+            refreshed = try await call.services.signIn.refresh(token)
+        } catch let fault as SignInFault {
+            if call.facts.refreshCookie?.hasSameBytes(as: token) == true { call.clearRefreshCookie() }
+            throw fault
+        }
+        return try await answer(call, refreshed, of: token, wantsBody: wantsBody, cameByCookie: member == nil)
+    }
+
+    private static func answer(
+        _ call: APICall, _ refreshed: Refreshed, of presented: String, wantsBody: Bool, cameByCookie: Bool
+    ) async throws -> APIAnswer {
+        let tokens = refreshed.tokens
+        let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: cameByCookie)
+        var answer = TokenAnswer.members(of: tokens)
+        if let next = tokens.refreshToken {
+            // Rotation does not make a family live longer: the cookie gets what is left of it.
+            let left = refreshed.familyEndsAt - call.services.clock()
+            if let shown = delivery.hand(refreshToken: next, lifetime: left) {
+                answer["refresh_token"] = .string(shown)
+            }
+            // The cookie was used up for a token that goes into the body: sent again, it would count as reuse.
+            if wantsBody, call.facts.refreshCookie?.hasSameBytes(as: presented) == true { call.clearRefreshCookie() }
+        }
+        if let home = refreshed.home {
+            answer["session_id"] = .string(home.id)
+            try await renewCookie(call, of: home)
+        }
+        answer["user_id"] = .string(tokens.principal.subject)
+        answer["tenant_id"] = .string(tokens.principal.tenantID)
+        return .json(answer)
+    }
+
+    /// The home session has just been used: its cookie may live as long as it does now.
+    private static func renewCookie(_ call: APICall, of home: SessionSnapshot) async throws {
+        guard let cookie = call.facts.sessionCookie, let hash = SessionSecret.hash(ofPresented: cookie),
+            let session = try await call.services.runtime.current(secretHash: hash), session.id == home.id
+        else { return }
+        call.setSessionCookie(cookie, maxAge: call.secondsLeft(of: home))
+    }
+}
