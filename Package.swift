@@ -58,6 +58,10 @@ let package = Package(
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "Runtime", dependencies: ["Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
+        // Signing in and out: what has to happen together.
+        .target(
+            name: "SignIn", dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+
         // MARK: The edge
         .target(name: "HTTPWire", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         // What an operator may decide, as values.
@@ -67,7 +71,7 @@ let package = Package(
         // How a refusal is told, and the form of credentials.
         .target(
             name: "Answers",
-            dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+            dependencies: ["Encodings", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop"]),
         // Who calls, and whether what they name is theirs.
         .target(
             name: "Gate",
@@ -109,8 +113,8 @@ let package = Package(
         .target(
             name: "GatewayAPI",
             dependencies: [
-                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface",
-                "TrafficCop",
+                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "SignIn",
+                "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -145,7 +149,7 @@ let package = Package(
             name: "Experience",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "JOSE", "Leases",
-                "Proxy", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "Proxy", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -206,6 +210,9 @@ let package = Package(
             name: "RuntimeTests",
             dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
         .testTarget(
+            name: "SignInTests",
+            dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+        .testTarget(
             name: "GateTests",
             dependencies: [
                 "Gate",
@@ -246,7 +253,7 @@ let package = Package(
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "Leases",
                 "LeasesForTests", "Proxy",
-                "RandomForTests", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
