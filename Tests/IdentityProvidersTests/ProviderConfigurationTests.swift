@@ -1,3 +1,5 @@
+import Encodings
+import JOSE
 import Testing
 
 @testable import IdentityProviders
