@@ -45,6 +45,11 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "HostileTokens", dependencies: ["JOSE"]),
 
+        // MARK: Signing in with what people have, and telling others: decisions alone
+        .target(name: "IdentityProviders", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
+        .target(name: "Passkeys", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
+        .target(name: "Webhooks", dependencies: ["Encodings", "JOSE"]),
+
         // MARK: State
         .target(
             name: "StateSurface",
@@ -186,6 +191,12 @@ let package = Package(
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "IdentityProvidersTests",
+            dependencies: ["IdentityProviders", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "PasskeysTests", dependencies: ["Passkeys", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "Encodings", "JOSE"]),
         .testTarget(name: "HostileTokensTests", dependencies: ["HostileTokens", "JOSE", "Encodings"]),
         .testTarget(
             name: "HTTPWireTests",
