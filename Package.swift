@@ -206,7 +206,8 @@ let package = Package(
         .testTarget(
             name: "GateTests",
             dependencies: [
-                "Gate",
+                "Answers", "EdgeConfiguration", "Gate", "HTTPWire", "Runtime", "SecurityGuard", "StateSurface",
+                "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
@@ -234,7 +235,7 @@ let package = Package(
         .testTarget(
             name: "SocketsTests",
             dependencies: [
-                "EdgeCore", "Leases", "Sockets",
+                "EdgeCore", "Gate", "Leases", "Sockets",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),

@@ -131,7 +131,7 @@ private func assemble(
             let state = LoopState(
                 loop: loop,
                 gate: GateMemory(
-                    loop: loop, tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
+                    tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
                     securityGuard: guardParts.guard, origins: services.origins, now: gateway.clock),
                 leases: LeaseTable(now: gateway.clock()),
                 upstreams: pools, flushes: flushes, now: gateway.clock)

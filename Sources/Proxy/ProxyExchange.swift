@@ -15,28 +15,25 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         package var timeout: TimeAmount
         package var maxBody: Int64?
         package var ownsCORS: Bool
-        /// Who asked; where nobody had to prove anything, nothing can end it early.
-        package var admitted: Admitted
+        /// What the request was let in by: what ends that ends the answer early.
+        package var admission: Admission
         /// Whether the lease's expiry counts for every answer, and not only for event streams.
         package var isLeased: Bool
-        /// What bounds a lease besides its token and session, in ms.
-        package var clockSkew: Int64
-        package var maxLifetime: Int64
+        package var leaseBounds: LeaseBounds
         /// When the request's head was complete, in ms since the epoch.
         package var receivedAt: Int64
 
         package init(
-            head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admitted: Admitted,
-            isLeased: Bool, clockSkew: Int64, maxLifetime: Int64, receivedAt: Int64
+            head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admission: Admission,
+            isLeased: Bool, leaseBounds: LeaseBounds, receivedAt: Int64
         ) {
             self.head = head
             self.timeout = timeout
             self.maxBody = maxBody
             self.ownsCORS = ownsCORS
-            self.admitted = admitted
+            self.admission = admission
             self.isLeased = isLeased
-            self.clockSkew = clockSkew
-            self.maxLifetime = maxLifetime
+            self.leaseBounds = leaseBounds
             self.receivedAt = receivedAt
         }
     }
@@ -267,8 +264,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// lease, any other only by a revocation.
     private func takeLease() {
         guard leaseID == nil,
-            var lease = terms.admitted.leaseTerms(
-                clockSkew: terms.clockSkew, maxLifetime: terms.maxLifetime, now: terms.receivedAt)
+            var lease = terms.admission.leaseTerms(terms.leaseBounds, now: terms.receivedAt)
         else { return }
         if !machine.endsWithLease {
             lease.expiresAt = nil

@@ -1,4 +1,5 @@
 import EdgeCore
+import Gate
 import HTTPWire
 import Leases
 import NIOCore
@@ -42,8 +43,8 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     private static let messageTime = TimeAmount.seconds(60)
 
     package init(
-        application: any SocketApplication, place: SocketPlace, leases: LeaseTable, terms: LeaseTerms,
-        deadlines: DeadlineWheel, maxMessage: Int, pingInterval: TimeAmount
+        application: any SocketApplication, admission: Admission, place: SocketPlace, leases: LeaseTable,
+        leaseBounds: LeaseBounds, admittedAt: Int64, deadlines: DeadlineWheel, maxMessage: Int, pingInterval: TimeAmount
     ) {
         self.application = application
         self.place = place
@@ -52,7 +53,9 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         self.nextPing = ConnectionDeadline(deadlines)
         self.pingInterval = pingInterval
         self.decoder = FrameDecoder(maxMessage: maxMessage)
-        self.leaseID = leases.insert(terms, holder: self)
+        if let terms = admission.leaseTerms(leaseBounds, now: admittedAt) {
+            self.leaseID = leases.insert(terms, holder: self)
+        }
     }
 
     package var eventLoop: (any EventLoop)? { channel?.eventLoop }
