@@ -24,8 +24,7 @@ extension Admission {
             terms.key = principal.key
             terms.expiresAt = principal.expiresAt + bounds.clockSkew
         }
-        let end = now.addingReportingOverflow(bounds.maxLifetime)
-        terms.endsAt = end.overflow ? .max : end.partialValue
+        terms.endsAt = bounds.end(from: now)
         return terms
     }
 }

@@ -5,6 +5,7 @@ import HTTPWire
 import NIOCore
 import Runtime
 import SecurityGuard
+import SignIn
 import StateSurface
 import TrafficCop
 
@@ -51,24 +52,19 @@ final class GateFixture {
             origins: OriginPolicy(configured: [Self.origin], issuer: "https://gate.example", loopbackPort: nil),
             now: clock)
 
+        let signIn = SignInService(securityGuard: guarding, runtime: runtime, trafficCop: cop, store: state)
+        let elsewhere = SignInService(securityGuard: stranger, runtime: runtime, trafficCop: cop, store: state)
+        let caller = try await Self.account("ada@example.com", guarding)
+        let other = try await Self.account("bob@example.com", guarding)
+        let mine = try await Self.signIn(caller, signIn)
+        let others = try await Self.signIn(other, signIn)
+        let ended = try await Self.signIn(caller, signIn)
+        try await signIn.end(ended.session.session, proof: .secret(hash: ended.session.secret.hash))
         var made = Credentials()
-        let caller = try await guarding.accounts.add(
-            email: "ada@example.com", password: "a long password", tenantID: "acme")
-        let other = try await guarding.accounts.add(
-            email: "bob@example.com", password: "a long password", tenantID: "acme")
-        made.token = try await guarding.openFamily(for: caller).accessToken
-        made.othersToken = try await guarding.openFamily(for: other).accessToken
-        let revoked = try await guarding.openFamily(for: caller)
-        made.revokedToken = revoked.accessToken
-        _ = try await guarding.endFamily(revoked.familyID)
-        made.forgedToken = try await stranger.openFamily(for: caller).accessToken
-        let session = try await Self.session(of: caller, runtime, cop)
-        let othersSession = try await Self.session(of: other, runtime, cop)
-        let ended = try await Self.session(of: caller, runtime, cop)
-        _ = try await runtime.end(id: ended.session.id)
-        (made.session, made.secret) = (session.session.id, session.secret.text)
-        (made.othersSession, made.othersSecret) = (othersSession.session.id, othersSession.secret.text)
-        (made.endedSession, made.endedSecret) = (ended.session.id, ended.secret.text)
+        (made.token, made.session, made.secret) = Self.texts(of: mine)
+        (made.othersToken, made.othersSession, made.othersSecret) = Self.texts(of: others)
+        (made.revokedToken, made.endedSession, made.endedSecret) = Self.texts(of: ended)
+        made.forgedToken = try await Self.signIn(caller, elsewhere).tokens.accessToken
         credentials = made
     }
 
@@ -84,12 +80,17 @@ final class GateFixture {
             clock: clock)
     }
 
-    private static func session(
-        of account: AccountRecord, _ runtime: Runtime, _ cop: TrafficCop
-    ) async throws -> IssuedSession {
-        let intent = SessionIntent(
-            kind: .authenticated, clientAddress: "192.0.2.1", tenantID: account.tenantID, userID: account.userID)
-        return try await runtime.createAuthenticated(cop.prepare(intent).get(), for: intent, familyID: nil)
+    private static func account(_ email: String, _ guarding: SecurityGuard) async throws -> ProvedAccount {
+        let account = try await guarding.accounts.add(email: email, password: "a long password", tenantID: "acme")
+        return ProvedAccount(account, by: .password)
+    }
+
+    private static func signIn(_ account: ProvedAccount, _ service: SignInService) async throws -> SignedIn {
+        try await service.signIn(account, target: nil, clientAddress: "192.0.2.1")
+    }
+
+    private static func texts(of signedIn: SignedIn) -> (String, String, String) {
+        (signedIn.tokens.accessToken, signedIn.session.session.id, signedIn.session.secret.text)
     }
 
     /// A ticket of the caller's session, for the origin named.

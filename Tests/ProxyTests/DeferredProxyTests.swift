@@ -1,4 +1,5 @@
 import HTTPWire
+import LeasesForTests
 import Logging
 import NIOCore
 import NIOEmbedded
