@@ -226,7 +226,9 @@ let package = Package(
         .testTarget(
             name: "GateTests",
             dependencies: [
-                "Gate",
+                "Answers", "EdgeConfiguration", "Gate", "HTTPWire", "Runtime", "SecurityGuard", "SignIn",
+                "StateSurface",
+                "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
@@ -245,7 +247,7 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -254,8 +256,8 @@ let package = Package(
         .testTarget(
             name: "SocketsTests",
             dependencies: [
-                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests", "Runtime",
-                "Sockets",
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
+                "Runtime", "Sockets",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),

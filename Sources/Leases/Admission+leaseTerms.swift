@@ -2,10 +2,12 @@ import Gate
 import Runtime
 import SecurityGuard
 
-extension Admitted {
-    /// What can end a socket or stream that was let in by this.
+extension Admission {
+    /// Everything that can end a socket or a stream that was let in by this; nil for an open route, where nothing can.
+    ///
+    /// - Parameter now: when it was let in, in ms since the epoch.
     package func leaseTerms(_ bounds: LeaseBounds, now: Int64) -> LeaseTerms? {
-        guard principal != nil || permit != nil else { return nil }
+        guard !isOpen else { return nil }
         var terms = LeaseTerms()
         terms.admittedAt = now
         if let permit {
