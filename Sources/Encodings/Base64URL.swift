@@ -24,11 +24,6 @@ public enum Base64URL {
         decode(text.utf8)
     }
 
-    /// Whether every byte of `text` belongs to the alphabet; says nothing about length or unused bits.
-    package static func isAlphabet(_ text: some Collection<UInt8>) -> Bool {
-        text.allSatisfy { values[Int($0)] != invalid }
-    }
-
     // MARK: Lengths
 
     /// How many letters `count` bytes take.

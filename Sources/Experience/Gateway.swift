@@ -3,6 +3,7 @@ import Logging
 import Runtime
 import ServiceLifecycle
 import StateSurface
+import Synchronization
 
 /// The gateway as a service: listeners, gate, proxy, sockets, API and the embedded Runtime behind them.
 ///
@@ -17,6 +18,7 @@ public struct Gateway: Service, CustomStringConvertible {
     /// Realms of the adopter's, besides the built-in ones.
     let realms: [any Realm]
     let build: @Sendable (Gateway) async throws -> RunningGateway
+    private let running = CurrentGateway()
     /// Whether anybody keeps what `audit` is given: else it need not be put together.
     package var isAudited = true
     /// Whether the store was opened for this gateway alone, which then closes it.
@@ -61,8 +63,27 @@ public struct Gateway: Service, CustomStringConvertible {
     }
 
     private func serve() async throws {
-        let running = try await build(self)
-        onReady(running.place)
-        try await running.serve()
+        let gateway = try await build(self)
+        running.set(gateway)
+        defer { running.set(nil) }
+        onReady(gateway.place)
+        try await gateway.serve()
     }
+
+    /// Reads the signing keys and the TLS certificate again, at once instead of when their files are next looked at.
+    ///
+    /// For a program that wants to be told, by a signal or otherwise; the gateway installs no signal handler. What
+    /// can't be read is logged, and what was in use stays. Does nothing unless ``run()`` is serving.
+    public func reload() async {
+        await running.value?.reload()
+    }
+}
+
+/// The gateway that a ``Gateway`` runs at the moment, if any; shared by the copies of that value.
+private final class CurrentGateway: Sendable {
+    private let gateway = Mutex<RunningGateway?>(nil)
+
+    var value: RunningGateway? { gateway.withLock { $0 } }
+
+    func set(_ running: RunningGateway?) { gateway.withLock { $0 = running } }
 }

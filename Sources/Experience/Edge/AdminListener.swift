@@ -37,10 +37,10 @@ final class AdminListener: Sendable {
                 .bind(host: address.host, port: address.port).get()
             self.channel.withLock { $0 = channel }
             return ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port)
-        } catch let error as ListenError {
-            throw ListenError(description: "server.admin: \(error)")
+        } catch let error as GatewayError {
+            throw error.about("server.admin")
         } catch {
-            throw ListenError(
+            throw GatewayError(
                 binding: "server.admin \(address)", error, choose: "choose another with --admin, or --admin off")
         }
     }

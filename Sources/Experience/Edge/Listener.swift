@@ -7,31 +7,31 @@ import NIOSSL
 import NIOTLS
 import Synchronization
 
-/// Why a listener could not be opened: one sentence that says what to do.
-package struct ListenError: Error, Sendable, CustomStringConvertible {
-    package let description: String
-}
-
-extension ListenError {
+extension GatewayError {
     /// What binding an address failed with.
     ///
     /// - Parameter choose: how another address is named.
     init(binding address: String, _ error: any Error, choose: String) {
-        let what: String
-        if let code = (error as? IOError)?.errnoCode {
-            switch code {
-            case EADDRINUSE: what = "is in use by another process: stop it, or \(choose)"
-            case EADDRNOTAVAIL: what = "is no address of this machine: \(choose), 0.0.0.0 for all that it has"
-            case EAFNOSUPPORT: what = "is of a kind that this machine does not have: \(choose)"
-            case EACCES, EPERM: what = "may not be bound by this user: choose a port above 1023"
-            default: what = "can't be listened on (\(String(cString: strerror(code)))): \(choose)"
-            }
+        let (code, what): (Code, String)
+        if let number = (error as? IOError)?.errnoCode {
+            (code, what) = Self.refusal(number, choose: choose)
         } else if error is SocketAddressError || error is SocketAddressError.UnknownHost {
-            what = "names a host that can't be resolved: \(choose)"
+            (code, what) = (.hostUnknown, "names a host that can't be resolved: \(choose)")
         } else {
-            what = "can't be listened on (\(error)): \(choose)"
+            (code, what) = (.listenFailed, "can't be listened on (\(error)): \(choose)")
         }
-        self.init(description: "\(address) \(what)")
+        self.init(code, "\(address) \(what)", cause: error)
+    }
+
+    private static func refusal(_ number: CInt, choose: String) -> (Code, String) {
+        switch number {
+        case EADDRINUSE: (.addressInUse, "is in use by another process: stop it, or \(choose)")
+        case EADDRNOTAVAIL:
+            (.addressUnavailable, "is no address of this machine: \(choose), 0.0.0.0 for all that it has")
+        case EAFNOSUPPORT: (.addressUnavailable, "is of a kind that this machine does not have: \(choose)")
+        case EACCES, EPERM: (.addressForbidden, "may not be bound by this user: choose a port above 1023")
+        default: (.listenFailed, "can't be listened on (\(String(cString: strerror(number)))): \(choose)")
+        }
     }
 }
 
@@ -85,13 +85,13 @@ final class Listener: Sendable {
     }
 
     private static func probe(_ wanted: ListenAddress, on loops: [any EventLoop]) async throws {
-        guard let loop = loops.first else { throw ListenError(description: "no event loop to listen on") }
+        guard let loop = loops.first else { throw GatewayError(.listenFailed, "no event loop to listen on") }
         do {
             let channel = try await portBootstrap(loop, shares: false) { $0.eventLoop.makeSucceededVoidFuture() }
                 .bind(host: wanted.host, port: wanted.port).get()
             try await channel.close().get()
         } catch {
-            throw ListenError(binding: "\(wanted)", error, choose: "choose another address with --listen")
+            throw GatewayError(binding: "\(wanted)", error, choose: "choose another address with --listen")
         }
     }
 
@@ -178,10 +178,10 @@ final class ServerTLS: Sendable {
             configuration.applicationProtocols = ["h2", "http/1.1"]
             return try NIOSSLContext(configuration: configuration)
         } catch {
-            throw ListenError(
-                description:
-                    "server.tls: certificate \(files.certificate) and key \(files.key) can't be used (\(error)): give a PEM chain and its PEM key"
-            )
+            throw GatewayError(
+                .certificate,
+                "server.tls: certificate \(files.certificate) and key \(files.key) can't be used (\(error)): give a PEM chain and its PEM key",
+                cause: error)
         }
     }
 

@@ -10,9 +10,6 @@ package struct FrameHeader: Sendable, Equatable {
         case malformed
     }
 
-    /// The most bytes a header takes.
-    package static let maxLength = 14
-
     package var isFinal: Bool
     /// RSV1 to RSV3 as the low three bits.
     package var reserved: UInt8

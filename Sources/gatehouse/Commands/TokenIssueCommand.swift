@@ -1,5 +1,6 @@
 import ArgumentParser
 import Encodings
+import Experience
 import JOSE
 import Libcrypto
 import SecurityGuard

@@ -1,4 +1,5 @@
 import Experience
+import SecurityGuard
 
 /// What is being read: the configuration, and the parts of it that only make sense together.
 struct ConfigurationDraft: Sendable {
@@ -57,11 +58,13 @@ enum GatewaySettings {
         .maybe("tokens.issuer", \.configuration.tokens.issuer, .issuer),
         .list("tokens.audience", \.configuration.tokens.audience, .text("a name"), orOne: true),
         .one("tokens.algorithm", \.configuration.tokens.algorithm, AlgorithmNames.signing),
-        .one("tokens.access_token_lifetime", \.configuration.tokens.accessTokenLifetime, .duration(second...366 * day)),
+        .one(
+            "tokens.access_token_lifetime", \.configuration.tokens.accessTokenLifetime,
+            .duration(TokenPolicy.accessTokenLifetimes)),
         .one(
             "tokens.refresh_token_lifetime", \.configuration.tokens.refreshTokenLifetime,
-            .duration(second...longest)),
-        .one("tokens.clock_skew", \.configuration.tokens.clockSkew, .duration(0...60 * second)),
+            .duration(TokenPolicy.refreshTokenLifetimes)),
+        .one("tokens.clock_skew", \.configuration.tokens.clockSkew, .duration(TokenPolicy.clockSkews)),
     ]
 
     private static let sessions: [Key] = [

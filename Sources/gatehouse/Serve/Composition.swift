@@ -33,8 +33,12 @@ struct Composition {
             audit: { event, members in audit?.record(event, members) },
             onReady: { origin in Terminal.answer("ready \(origin)") })
         gateway.isAudited = audit != nil
+        // Services are shut down last to first: hangups are still caught while the gateway drains.
         var services = ServiceGroupConfiguration(
-            services: [.init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup)],
+            services: [
+                .init(service: ReloadOnHangup(gateway: gateway)),
+                .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
+            ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         // The gateway drains by itself; what has not come to an end long after that is not going to.
         services.maximumGracefulShutdownDuration = .milliseconds(configuration.server.drain) + .seconds(10)
