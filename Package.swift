@@ -13,10 +13,9 @@ let package = Package(
         .executable(name: "gatehouse", targets: ["gatehouse"]),
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "HostileTokens", targets: ["HostileTokens"]),
-        .library(name: "SecurityGuard", targets: ["SecurityGuard"]),
         // With a realm of one's own: `Runtime` has the protocol, `Experience` the gateway that runs it.
         .library(name: "Runtime", targets: ["Runtime"]),
-        .library(name: "Experience", targets: ["Experience"]),
+        .library(name: "Experience", targets: ["Experience", "Exposition"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
@@ -30,12 +29,17 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     ],
     targets: [
         // MARK: C, seen by one room each
         .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+
+        // MARK: Tools without a subject
+        .target(name: "Caching"),
+        .target(name: "Exposition", dependencies: [.product(name: "Metrics", package: "swift-metrics")]),
 
         // MARK: Tokens
         .target(name: "Encodings"),
@@ -52,16 +56,17 @@ let package = Package(
             ]),
 
         // MARK: Who calls, what may be started, what runs
-        .target(name: "SecurityGuard", dependencies: ["Encodings", "JOSE", "StateSurface", "Libcrypto"]),
+        .target(name: "SecurityGuard", dependencies: ["Caching", "Encodings", "JOSE", "StateSurface", "Libcrypto"]),
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
-        .target(name: "Runtime", dependencies: ["Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
+        .target(name: "Runtime", dependencies: ["Caching", "Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
         // MARK: The edge
         .target(name: "HTTPWire", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
             name: "Experience",
             dependencies: [
-                "Encodings", "JOSE", "StateSurface", "SecurityGuard", "TrafficCop", "Runtime", "HTTPWire",
+                "Caching", "Encodings", "Exposition", "JOSE", "StateSurface", "SecurityGuard", "TrafficCop", "Runtime",
+                "HTTPWire",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -73,6 +78,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             resources: [
@@ -83,7 +89,8 @@ let package = Package(
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "Encodings", "Experience", "HostileTokens", "Runtime", "SecurityGuard", "TrafficCop", "StateSurface",
+                "Encodings", "Experience", "Exposition", "HostileTokens", "Runtime", "SecurityGuard", "TrafficCop",
+                "StateSurface",
                 "JOSE",
                 "Libcrypto",
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -103,9 +110,24 @@ let package = Package(
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
+        .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
+        // Compiled as another package's would be: it sees what is public and nothing else.
+        .testTarget(
+            name: "AdopterTests",
+            dependencies: [
+                "DocumentationForTests", "Experience", "Exposition", "HostileTokens", "JOSE", "Runtime",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            packageAccess: false),
+        .testTarget(name: "CachingTests", dependencies: ["Caching", "RandomForTests"]),
+        .testTarget(
+            name: "ExpositionTests",
+            dependencies: ["Exposition", .product(name: "Metrics", package: "swift-metrics")]),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
-        .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
+        .testTarget(name: "JOSETests",
+            dependencies: ["DocumentationForTests", "JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
         .testTarget(name: "HostileTokensTests", dependencies: ["HostileTokens", "JOSE", "Encodings"]),
         .testTarget(
             name: "HTTPWireTests",
@@ -156,7 +178,7 @@ let package = Package(
 if ProcessInfo.processInfo.environment["BENCH"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "session-bench", dependencies: ["Runtime", "StateSurface", "TrafficCop"],
+            name: "session-bench", dependencies: ["Caching", "Runtime", "StateSurface", "TrafficCop"],
             path: "Benchmarks/Sessions/Store"))
     package.targets.append(
         .testTarget(

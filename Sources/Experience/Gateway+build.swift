@@ -22,6 +22,7 @@ import TrafficCop
 /// 6. the change feed into the leases; accepting begins.
 func buildGateway(_ gateway: Gateway) async throws -> RunningGateway {
     let configuration = gateway.configuration
+    try configuration.check()
     let group = MultiThreadedEventLoopGroup(
         numberOfThreads: configuration.server.threads ?? System.coreCount)
     do {
@@ -79,7 +80,7 @@ private func assemble(
         skew: configuration.tokens.clockSkew)
     let state = gateway.state
     let grace = configuration.state.grace
-    let metrics = EdgeMetrics()
+    let metrics = EdgeMetrics(gateway.metrics)
     let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
         gateway.audit(
             "request.refused",

@@ -1,5 +1,7 @@
 import Encodings
+import Exposition
 import Logging
+import Metrics
 import Runtime
 import ServiceLifecycle
 import StateSurface
@@ -15,6 +17,7 @@ public struct Gateway: Service, CustomStringConvertible {
     let logger: Logger
     let audit: @Sendable (_ event: String, _ members: JSONObject) -> Void
     let onReady: @Sendable (_ origin: String) -> Void
+    let metrics: any MetricsFactory
     /// Realms of the adopter's, besides the built-in ones.
     let realms: [any Realm]
     let build: @Sendable (Gateway) async throws -> RunningGateway
@@ -31,10 +34,12 @@ public struct Gateway: Service, CustomStringConvertible {
     ///   - onReady: called once, with the origin that was bound (`unix:/PATH` for a Unix socket), when connections are
     ///     accepted.
     ///   - realms: the adopter's own, besides the built-in ones.
+    ///   - metrics: where counters and gauges are made; `/metrics` shows those of a ``PrometheusMetrics``.
     package init(
         configuration: GatewayConfiguration, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
         logger: Logger, audit: @escaping @Sendable (String, JSONObject) -> Void = { _, _ in },
-        onReady: @escaping @Sendable (String) -> Void = { _ in }, realms: [any Realm] = []
+        onReady: @escaping @Sendable (String) -> Void = { _ in }, realms: [any Realm] = [],
+        metrics: any MetricsFactory = MetricsSystem.factory
     ) {
         self.configuration = configuration
         self.state = state
@@ -43,11 +48,15 @@ public struct Gateway: Service, CustomStringConvertible {
         self.audit = audit
         self.onReady = onReady
         self.realms = realms
+        self.metrics = metrics
         self.build = { try await buildGateway($0) }
     }
 
     /// Its name alone: loggers describe services, and the configuration holds the store's password.
     public var description: String { "Gateway" }
+
+    /// What a gateway records, for a ``PrometheusMetrics`` that is to say what it is.
+    public static var metricFamilies: [PrometheusMetrics.Family] { EdgeMetrics.families }
 
     /// Serves until the task is told to shut down gracefully.
     ///

@@ -1,8 +1,8 @@
 import HTTPWire
+import Metrics
 import NIOCore
 import Runtime
 import SecurityGuard
-import Synchronization
 
 /// Gives each request to whoever answers it: read this to see the stages in order.
 ///
@@ -18,7 +18,7 @@ struct Dispatcher {
 
     /// Starts answering. Returns who wants the body, or nil when the answer has been given.
     func exchange(for head: RequestHead) -> (any Exchange)? {
-        services.metrics.requests.add(1, ordering: .relaxed)
+        services.metrics.requests.increment()
         if head.upgradeOffered || head.knownMethod == .trace { connection.closeAfterAnswer() }
         let request: EdgeRequest
         do {

@@ -95,19 +95,3 @@ final class EdgeServices: Sendable {
             "forwarded headers from a peer that is not trusted were ignored; list your proxy in server.trusted_proxies")
     }
 }
-
-/// Counters of the edge, for `/metrics`. Labels are closed lists.
-final class EdgeMetrics: Sendable {
-    let requests = Atomic<Int>(0)
-    let proxied = Atomic<Int>(0)
-    let upgrades = Atomic<Int>(0)
-    let connections = Atomic<Int>(0)
-    let openConnections = Atomic<Int>(0)
-    private let refusals = Mutex<[ProblemCode: Int]>([:])
-
-    func refused(_ code: ProblemCode) {
-        refusals.withLock { $0[code, default: 0] += 1 }
-    }
-
-    var refusedByCode: [ProblemCode: Int] { refusals.withLock { $0 } }
-}

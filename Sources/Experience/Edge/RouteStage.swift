@@ -1,7 +1,7 @@
 import HTTPWire
+import Metrics
 import NIOCore
 import SecurityGuard
-import Synchronization
 
 /// A routed request, from its own checks through the gate to the proxy.
 struct RouteStage {
@@ -126,7 +126,7 @@ struct RouteStage {
             request: request, path: route.upstreamPath(of: request.path),
             query: RequestForm.queryWithoutCredentials(request), identity: identity,
             options: ForwardedHead.Options(route, pool: pool))
-        services.metrics.proxied.add(1, ordering: .relaxed)
+        services.metrics.proxied.increment()
         let configuration = services.configuration
         return ProxyExchange(
             writer: connection, pool: pool, leases: loop.leases, log: services.upstreamLog, request: head,

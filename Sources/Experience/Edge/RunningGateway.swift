@@ -69,6 +69,13 @@ final class RunningGateway: Sendable {
                 state: state, securityGuard: securityGuard, grace: services.configuration.state.grace, logger: logger)
             tasks.addTask { await reporter.run() }
             tasks.addTask {
+                // For a backend that sends its values somewhere; one that is read is brought up to date when it is.
+                while !Task.isCancelled {
+                    await self.admin.recordGauges()
+                    try? await Task.sleep(for: .seconds(5))
+                }
+            }
+            tasks.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(2))
                     tls?.reloadIfChanged(logger: logger)

@@ -1,8 +1,8 @@
 import HTTPWire
+import Metrics
 import NIOCore
 import Runtime
 import SecurityGuard
-import Synchronization
 
 /// A WebSocket upgrade, from the gate to whatever the socket becomes.
 struct SocketStage {
@@ -97,7 +97,7 @@ struct SocketStage {
         let socket = EmbeddedSocket(
             application: application, place: place, leases: loop.leases, terms: terms, deadlines: loop.deadlines,
             maxMessage: settings.maxMessage, pingInterval: .milliseconds(settings.ping))
-        services.metrics.upgrades.add(1, ordering: .relaxed)
+        services.metrics.upgrades.increment()
         let own = upgrade.protocols.contains(Subprotocols.own) ? Subprotocols.own : nil
         connection.switchProtocols(handshakeAnswer(accept: upgrade.accept, ownProtocol: own), to: socket)
         return nil
@@ -128,7 +128,7 @@ struct SocketStage {
                 head: forwarded.upgrade(protocols: upgrade.protocols),
                 timeout: .milliseconds(route.configuration.timeout), accept: upgrade.accept, ownsCORS: true,
                 lease: leaseTerms(admitted), place: place, ownProtocol: protocolOfCarrier))
-        services.metrics.upgrades.add(1, ordering: .relaxed)
+        services.metrics.upgrades.increment()
         return exchange
     }
 

@@ -1,3 +1,4 @@
+import Caching
 import NIOCore
 import Runtime
 import SecurityGuard
@@ -64,43 +65,28 @@ final class AssertionCache {
         var route: Int
     }
 
-    struct Entry {
-        /// Written out, with the assertion.
-        var fields: ByteBuffer
-        /// In ms since the epoch.
-        var until: Int64
-    }
-
-    /// What was signed lately, and what was signed before that: when the one is full it takes the other's place.
-    private var young: [Key: Entry] = [:]
-    private var old: [Key: Entry] = [:]
+    /// Of one key generation: what was signed before the keys changed may rest on one that is out of service.
+    private var assertions: BoundedCache<Key, ByteBuffer>
     private var generation: UInt64 = 0
-    private let half: Int
     static let freshness: Int64 = 25_000
 
     /// Some 800 bytes for each of the callers that come within half a minute.
-    init(capacity: Int = 32_768) { half = max(1, capacity / 2) }
+    init(capacity: Int = 32_768) { assertions = BoundedCache(capacity: capacity) }
 
-    /// What was signed before the keys changed is not found: one of them may be out of service.
-    func fields(for key: Key, now: Int64, generation: UInt64) -> Entry? {
-        guard generation == self.generation, let entry = young[key] ?? old[key], now < entry.until,
+    /// The fields, and until when they may be used, in ms since the epoch.
+    func fields(for key: Key, now: Int64, generation: UInt64) -> (fields: ByteBuffer, until: Int64)? {
+        guard generation == self.generation, let entry = assertions.entry(for: key, at: now),
             entry.until - now <= Self.freshness
-        else {
-            return nil
-        }
-        return entry
+        else { return nil }
+        return (entry.value, entry.until)
     }
 
     func keep(_ fields: ByteBuffer, for key: Key, now: Int64, generation: UInt64) {
         if generation != self.generation {
             self.generation = generation
-            old = [:]
-            young = [:]
-        } else if young.count >= half {
-            old = young
-            young = [:]
+            assertions.removeAll()
         }
-        young[key] = Entry(fields: fields, until: now + Self.freshness)
+        assertions.insert(fields, for: key, until: now + Self.freshness)
     }
 }
 
@@ -112,35 +98,34 @@ final class IdentityCache {
     }
 
     private struct Entry {
-        /// Held, so that nobody else can come by its identifier.
-        var principal: Principal
-        var session: String?
-        var fields: ByteBuffer
-        var until: Int64
+        /// Held, so that no other principal can come by its identifier.
+        let principal: Principal
+        let session: String?
+        let fields: ByteBuffer
     }
 
-    private var entries: [Key: Entry] = [:]
+    private var entries = BoundedCache<Key, Entry>(capacity: 4096)
     private var generation: UInt64 = 0
-    private static let capacity = 4096
 
     func fields(
         of principal: Principal, session: String?, route: Int, now: Int64, generation: UInt64
     ) -> ByteBuffer? {
         guard generation == self.generation,
-            let entry = entries[Key(principal: ObjectIdentifier(principal), route: route)], now < entry.until,
-            entry.until - now <= AssertionCache.freshness, entry.session == session
+            let entry = entries.entry(for: Key(principal: ObjectIdentifier(principal), route: route), at: now),
+            entry.until - now <= AssertionCache.freshness, entry.value.session == session
         else { return nil }
-        return entry.fields
+        return entry.value.fields
     }
 
     func keep(
         _ fields: ByteBuffer, of principal: Principal, session: String?, route: Int, until: Int64, generation: UInt64
     ) {
-        if generation != self.generation || entries.count >= Self.capacity {
+        if generation != self.generation {
             self.generation = generation
-            entries.removeAll(keepingCapacity: true)
+            entries.removeAll()
         }
-        entries[Key(principal: ObjectIdentifier(principal), route: route)] = Entry(
-            principal: principal, session: session, fields: fields, until: until)
+        entries.insert(
+            Entry(principal: principal, session: session, fields: fields),
+            for: Key(principal: ObjectIdentifier(principal), route: route), until: until)
     }
 }

@@ -1,5 +1,6 @@
 import Encodings
 import Experience
+import Exposition
 import Logging
 import ServiceLifecycle
 import StateSurface
@@ -31,7 +32,8 @@ struct Composition {
         var gateway = Gateway(
             configuration: configuration, state: state, clock: SystemClock.milliseconds, logger: logger,
             audit: { event, members in audit?.record(event, members) },
-            onReady: { origin in Terminal.answer("ready \(origin)") })
+            onReady: { origin in Terminal.answer("ready \(origin)") },
+            metrics: PrometheusMetrics(families: Gateway.metricFamilies))
         gateway.isAudited = audit != nil
         // Services are shut down last to first: hangups are still caught while the gateway drains.
         var services = ServiceGroupConfiguration(
