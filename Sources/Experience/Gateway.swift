@@ -1,3 +1,5 @@
+import Edge
+import EdgeConfiguration
 import Encodings
 import Exposition
 import Logging

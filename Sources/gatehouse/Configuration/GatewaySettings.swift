@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Experience
 import SecurityGuard
 
@@ -26,19 +27,22 @@ enum GatewaySettings {
         .one("server.listen", \.configuration.server.listen, .listenAddress),
         .maybe("server.admin", \.configuration.server.admin, .listenAddress, missing: "off"),
         .one("server.socket_mode", \.configuration.server.socketMode, .fileMode),
-        .maybe("server.threads", \.configuration.server.threads, .integer(ConfigurationBounds.threads), missing: "cores"),
+        .maybe(
+            "server.threads", \.configuration.server.threads, .integer(ConfigurationBounds.threads), missing: "cores"),
         .list("server.allowed_origins", \.configuration.server.allowedOrigins, .origin),
         .list("server.trusted_proxies", \.configuration.server.trustedProxies, .addressBlock),
         .one("server.proxy_protocol", \.configuration.server.proxyProtocol, .flag),
         .maybe(
-            "server.max_connections", \.configuration.server.maxConnections, .integer(ConfigurationBounds.maxConnections),
+            "server.max_connections", \.configuration.server.maxConnections,
+            .integer(ConfigurationBounds.maxConnections),
             missing: "none"),
         .list("server.hosts", \.configuration.server.hosts, .hostName),
         .maybe("server.tls.certificate", \.certificate, .text("the path of a PEM file"), missing: "off"),
         .maybe("server.tls.key", \.certificateKey, .text("the path of a PEM file"), missing: "off"),
         .one("server.max_header", \.configuration.server.maxHeader, .size(ConfigurationBounds.maxHeader)),
         .maybe("server.max_body", \.configuration.server.maxBody, .size(ConfigurationBounds.maxBody), missing: "none"),
-        .one("server.header_timeout", \.configuration.server.headerTimeout, .duration(ConfigurationBounds.headerTimeout)),
+        .one(
+            "server.header_timeout", \.configuration.server.headerTimeout, .duration(ConfigurationBounds.headerTimeout)),
         .one("server.idle_timeout", \.configuration.server.idleTimeout, .duration(ConfigurationBounds.idleTimeout)),
         .one("server.drain", \.configuration.server.drain, .duration(ConfigurationBounds.drain)),
     ]
@@ -65,8 +69,11 @@ enum GatewaySettings {
     ]
 
     private static let sessions: [Key] = [
-        .one("sessions.anonymous_idle", \.configuration.sessions.anonymousIdle, .duration(ConfigurationBounds.lifetime)),
-        .one("sessions.anonymous_lifetime", \.configuration.sessions.anonymousLifetime, .duration(ConfigurationBounds.lifetime)),
+        .one(
+            "sessions.anonymous_idle", \.configuration.sessions.anonymousIdle, .duration(ConfigurationBounds.lifetime)),
+        .one(
+            "sessions.anonymous_lifetime", \.configuration.sessions.anonymousLifetime,
+            .duration(ConfigurationBounds.lifetime)),
         .one("sessions.idle", \.configuration.sessions.idle, .duration(ConfigurationBounds.lifetime)),
         .one("sessions.lifetime", \.configuration.sessions.lifetime, .duration(ConfigurationBounds.lifetime)),
         .one("sessions.per_user", \.configuration.sessions.perUser, .integer(ConfigurationBounds.sessionsPerUser)),
@@ -81,10 +88,16 @@ enum GatewaySettings {
 
     private static let limits: [Key] = [
         .one("limits.enabled", \.configuration.limits.enabled, .flag),
-        .one("limits.sockets_per_session", \.configuration.limits.socketsPerSession, .integer(ConfigurationBounds.sockets)),
+        .one(
+            "limits.sockets_per_session", \.configuration.limits.socketsPerSession,
+            .integer(ConfigurationBounds.sockets)),
         .one("limits.sockets_per_user", \.configuration.limits.socketsPerUser, .integer(ConfigurationBounds.sockets)),
-        .one("limits.login_per_minute", \.configuration.limits.loginPerMinute, .integer(ConfigurationBounds.loginPerMinute)),
-        .one("limits.anonymous_per_minute", \.configuration.limits.anonymousPerMinute, .integer(ConfigurationBounds.anonymousPerMinute)),
+        .one(
+            "limits.login_per_minute", \.configuration.limits.loginPerMinute,
+            .integer(ConfigurationBounds.loginPerMinute)),
+        .one(
+            "limits.anonymous_per_minute", \.configuration.limits.anonymousPerMinute,
+            .integer(ConfigurationBounds.anonymousPerMinute)),
     ]
 
     private static let rest: [Key] = [

@@ -1,0 +1,45 @@
+import Caching
+import NIOCore
+import SecurityGuard
+
+/// The fields for callers whose verified token is in memory, found by that token's principal; of one event loop.
+package final class IdentityCache {
+    private struct Key: Hashable {
+        var principal: ObjectIdentifier
+        var route: Int
+    }
+
+    private struct Entry {
+        /// Held, so that no other principal can come by its identifier.
+        let principal: Principal
+        let session: String?
+        let fields: ByteBuffer
+    }
+
+    private var entries = BoundedCache<Key, Entry>(capacity: 4096)
+    private var generation: UInt64 = 0
+
+    package init() {}
+
+    package func fields(
+        of principal: Principal, session: String?, route: Int, now: Int64, generation: UInt64
+    ) -> ByteBuffer? {
+        guard generation == self.generation,
+            let entry = entries.entry(for: Key(principal: ObjectIdentifier(principal), route: route), at: now),
+            entry.until - now <= AssertionCache.freshness, entry.value.session == session
+        else { return nil }
+        return entry.value.fields
+    }
+
+    package func keep(
+        _ fields: ByteBuffer, of principal: Principal, session: String?, route: Int, until: Int64, generation: UInt64
+    ) {
+        if generation != self.generation {
+            self.generation = generation
+            entries.removeAll()
+        }
+        entries.insert(
+            Entry(principal: principal, session: session, fields: fields),
+            for: Key(principal: ObjectIdentifier(principal), route: route), until: until)
+    }
+}
