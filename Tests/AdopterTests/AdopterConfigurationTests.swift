@@ -104,7 +104,8 @@ import Testing
         #expect(plain.count > 20)
         for (name, value) in plain { #expect(route[name] != value, "routes.\(name) was not set") }
         let none = Self.leaves(of: IssuerConfiguration(issuer: "", jwks: "", audience: []))
-        for (name, value) in none { #expect(Self.leaves(of: Self.issuer)[name] != value, "issuers.\(name) was not set") }
+        let issuer = Self.leaves(of: Self.issuer)
+        for (name, value) in none { #expect(issuer[name] != value, "issuers.\(name) was not set") }
     }
 
     @Test("Numbers out of their bounds and fields that would be two are refused, by key")
