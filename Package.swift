@@ -181,6 +181,8 @@ let package = Package(
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
+        // The rules of the store's roles, for every store and every fake.
+        .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
@@ -197,16 +199,19 @@ let package = Package(
         .testTarget(
             name: "StateSurfaceTests",
             dependencies: [
-                "StateSurface", "Runtime", "TrafficCop", "PostgresForTests",
+                "StateSurface", "StateSurfaceTesting", "Runtime", "TrafficCop", "PostgresForTests",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "SecurityGuardTests",
-            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),
+            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface", "StateSurfaceTesting"]),
         .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop", "Libcrypto"]),
         .testTarget(
             name: "RuntimeTests",
-            dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
+            dependencies: [
+                "Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "StateSurfaceTesting",
+                "TrafficCop",
+            ]),
         .testTarget(
             name: "SignInTests",
             dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),

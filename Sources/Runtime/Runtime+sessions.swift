@@ -26,13 +26,6 @@ extension Runtime {
         return records.map { SessionSnapshot(self.uses.apply(to: $0)) }
     }
 
-    /// What the owner of a session has beyond ``SessionPolicy/perUser``, that session spared.
-    package func surplus(besides session: SessionSnapshot) async throws -> [SurplusSession] {
-        guard let userID = session.userID else { return [] }
-        return try await self.store.surplusSessions(
-            userID: userID, sparing: session.id, limit: self.policy.perUser)
-    }
-
     // MARK: Ending
 
     /// Ends a session for whoever proves to have a right to it. Harmless when it has ended before.
