@@ -45,6 +45,11 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "HostileTokens", dependencies: ["JOSE"]),
 
+        // MARK: Signing in with what people have, and telling others: decisions alone
+        .target(name: "IdentityProviders", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
+        .target(name: "Passkeys", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
+        .target(name: "Webhooks", dependencies: ["Encodings", "JOSE"]),
+
         // MARK: State
         .target(
             name: "StateSurface",
@@ -91,7 +96,8 @@ let package = Package(
         .target(
             name: "Leases",
             dependencies: [
-                "Gate", "HTTPWire", "Runtime", "SecurityGuard", .product(name: "NIOCore", package: "swift-nio"),
+                "EdgeCore", "Gate", "HTTPWire", "Runtime", "SecurityGuard",
+                .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .target(
             name: "Proxy",
@@ -183,9 +189,16 @@ let package = Package(
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
         // The rules of the store's roles, for every store and every fake.
         .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
+        .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "IdentityProvidersTests",
+            dependencies: ["IdentityProviders", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "PasskeysTests", dependencies: ["Passkeys", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "Encodings", "JOSE"]),
         .testTarget(name: "HostileTokensTests", dependencies: ["HostileTokens", "JOSE", "Encodings"]),
         .testTarget(
             name: "HTTPWireTests",
@@ -218,13 +231,15 @@ let package = Package(
         .testTarget(
             name: "GateTests",
             dependencies: [
-                "Gate",
+                "Answers", "EdgeConfiguration", "Gate", "HTTPWire", "Runtime", "SecurityGuard", "SignIn",
+                "StateSurface",
+                "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
             name: "EdgeCoreTests",
             dependencies: [
-                "EdgeConfiguration", "EdgeCore", "HTTPWire",
+                "EdgeConfiguration", "EdgeCore", "HTTPWire", "RandomForTests",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -232,12 +247,12 @@ let package = Package(
         .testTarget(
             name: "LeasesTests",
             dependencies: [
-                "Leases", "SecurityGuard",
+                "Leases", "LeasesForTests", "SecurityGuard", .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Answers", "EdgeCore", "HTTPWire", "Leases", "Proxy", "RandomForTests",
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -246,7 +261,8 @@ let package = Package(
         .testTarget(
             name: "SocketsTests",
             dependencies: [
-                "EdgeCore", "Leases", "Sockets",
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
+                "Runtime", "Sockets",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
@@ -254,7 +270,7 @@ let package = Package(
             name: "GatewayAPITests",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "Leases",
-                "Proxy",
+                "LeasesForTests", "Proxy",
                 "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -131,19 +131,16 @@ private func assemble(
         try await loop.submit {
             let flushes = FlushQueue(loop: loop)
             let pools = try configuration.makePools(loop: loop, flushes: flushes, tls: upstreamTLS)
+            let leases = LeaseTable(
+                now: gateway.clock(),
+                authority: LeaseVerifier(
+                    runtime: runtime, securityGuard: guardParts.guard, watch: watch, held: held, clock: gateway.clock))
             let state = LoopState(
                 loop: loop,
                 gate: GateMemory(
-                    loop: loop, tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
+                    tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
                     securityGuard: guardParts.guard, origins: services.origins, now: gateway.clock),
-                leases: LeaseTable(now: gateway.clock()),
-                upstreams: pools, flushes: flushes, now: gateway.clock)
-            let verifier = LeaseVerifier(
-                runtime: runtime, securityGuard: guardParts.guard, watch: watch, clock: gateway.clock)
-            state.leases.held = held
-            state.leases.verify = { verifier.end(of: $0) }
-            state.leases.sessionDue = { watch.verify($0) }
-            state.leases.used = { runtime.noteUse($0) }
+                leases: leases, upstreams: pools, flushes: flushes, now: gateway.clock)
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
         }.get()
     }

@@ -47,6 +47,6 @@ enum SessionCreationRoutes {
     }
 
     private static func show(_ issued: IssuedSession, _ delivery: SecretDelivery) -> APIAnswer {
-        .json(issued.session.json(secret: delivery.hand(issued.secret, of: issued.session)))
+        .json(SessionBody.json(issued.session, secret: delivery.hand(issued.secret, of: issued.session)))
     }
 }

@@ -47,9 +47,9 @@ package struct SessionSnapshot: Sendable, Equatable {
         return used
     }
 
-    /// The session as the API shows it; `secret` only where one is handed out.
-    package func json(secret: String? = nil) -> JSONObject {
-        var object: JSONObject = [
+    /// What a session shows of itself to its owner, as `session.describe` says it: never a secret.
+    package func json() -> JSONObject {
+        [
             "session_id": .string(self.id),
             "state": .string(self.state.rawValue),
             "tenant_id": self.tenantID.map(JSONValue.string) ?? .null,
@@ -59,8 +59,6 @@ package struct SessionSnapshot: Sendable, Equatable {
             "last_seen_at": .string(Timestamp.text(self.lastSeenAt)),
             "metadata": .object(self.metadata),
         ]
-        if let secret { object["session_secret"] = .string(secret) }
-        return object
     }
 }
 

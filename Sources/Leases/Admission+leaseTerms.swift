@@ -2,10 +2,12 @@ import Gate
 import Runtime
 import SecurityGuard
 
-extension Admitted {
-    /// What can end a socket or stream that was let in by this.
-    package func leaseTerms(clockSkew: Int64, maxLifetime: Int64, now: Int64) -> LeaseTerms? {
-        guard principal != nil || permit != nil else { return nil }
+extension Admission {
+    /// Everything that can end a socket or a stream that was let in by this; nil for an open route, where nothing can.
+    ///
+    /// - Parameter now: when it was let in, in ms since the epoch.
+    package func leaseTerms(_ bounds: LeaseBounds, now: Int64) -> LeaseTerms? {
+        guard !isOpen else { return nil }
         var terms = LeaseTerms()
         terms.admittedAt = now
         if let permit {
@@ -20,9 +22,9 @@ extension Admitted {
             terms.subject = principal.subject
             terms.tokenIssuedAt = principal.issuedAt
             terms.key = principal.key
-            terms.expiresAt = principal.expiresAt + clockSkew
+            terms.expiresAt = principal.expiresAt + bounds.clockSkew
         }
-        terms.endsAt = now.addingReportingOverflow(maxLifetime).overflow ? .max : now + maxLifetime
+        terms.endsAt = bounds.end(from: now)
         return terms
     }
 }
