@@ -22,9 +22,9 @@ extension SignInService {
         return SignInTarget(session: session, secretHash: secretHash)
     }
 
-    /// Signs in whoever was proved to own an account, whichever way that was proved: a session is upgraded, resumed or
-    /// made, its secret rotated, and a family of refresh tokens opened that is at home in it. Both are written in one
-    /// transaction, with the end of whatever family was at home there and of the sessions that the user has too many of.
+    /// Signs in a proved account, the same whichever way it was proved: a session is upgraded, resumed or made, its secret
+    /// rotated, and a family of refresh tokens opened that is at home in it. Both are written in one transaction, with the
+    /// end of the family that was at home there before, and of the sessions that the user has too many of.
     ///
     /// - Parameters:
     ///   - target: the session it is about; without one a new session is made.

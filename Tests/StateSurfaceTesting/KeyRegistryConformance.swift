@@ -18,7 +18,7 @@ package enum KeyRegistryConformance {
         #expect(try await store.register(signingKey: "x", held: ["x"], superseded: ["k1"]) == false)
         #expect(try await store.register(signingKey: "k2", held: ["k1", "k2"], superseded: ["k1"]))
         #expect(try await place.open().registeredKeys() == ["k2"])
-        // Whoever knows only the key before it is no longer one of them.
+        // A node that knows only the key before it is no longer one of them.
         #expect(try await store.register(signingKey: "k1", held: ["k1"], superseded: []) == false)
     }
 
