@@ -191,6 +191,8 @@ let package = Package(
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
+        // The rules of the store's roles, for every store and every fake.
+        .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
         .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
         .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
         // Compiled as another package's would be: it sees what is public and nothing else.
@@ -230,16 +232,19 @@ let package = Package(
         .testTarget(
             name: "StateSurfaceTests",
             dependencies: [
-                "StateSurface", "Runtime", "TrafficCop", "PostgresForTests",
+                "StateSurface", "StateSurfaceTesting", "Runtime", "TrafficCop", "PostgresForTests",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "SecurityGuardTests",
-            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),
+            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface", "StateSurfaceTesting"]),
         .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop", "Libcrypto"]),
         .testTarget(
             name: "RuntimeTests",
-            dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
+            dependencies: [
+                "Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "StateSurfaceTesting",
+                "TrafficCop",
+            ]),
         .testTarget(
             name: "SignInTests",
             dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),

@@ -65,7 +65,8 @@ final class Fixture: Sendable {
         try await signIn.target(secretHash: issued.secret.hash, current: nil, named: named)
     }
 
-    func signIn(_ proved: ProvedAccount, to target: SignInTarget? = nil, named: String? = nil) async throws -> SignedIn {
+    func signIn(_ proved: ProvedAccount, to target: SignInTarget? = nil, named: String? = nil) async throws -> SignedIn
+    {
         try await signIn.signIn(proved, target: target, named: named, clientAddress: Self.address)
     }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import StateSurface
 
 @Suite("Transactions whose statements wait for each other's round trip, on both databases")
-struct TransactionConformanceTests {
+struct SQLTransactionTests {
     private static let insert = "INSERT INTO nodes (id, seen_at) VALUES (?1, ?2)"
 
     /// The engine itself, with the tables made.

@@ -1,14 +1,14 @@
-@testable import StateSurface
+import StateSurface
 
 /// Records to begin with.
-enum Sample {
-    static let now: Milliseconds = 1_800_000_000_000
+package enum Sample {
+    package static let now: Milliseconds = 1_800_000_000_000
 
-    static func hash(_ seed: Int) -> [UInt8] {
+    package static func hash(_ seed: Int) -> [UInt8] {
         (0..<32).map { UInt8(truncatingIfNeeded: seed &* 31 &+ $0 &* 7 &+ (seed >> 8)) }
     }
 
-    static func session(
+    package static func session(
         _ id: String = "ses_a", owner: String? = nil, family: String? = nil, createdAt: Milliseconds = now,
         secret: Int = 1
     ) -> SessionRecord {
@@ -18,7 +18,7 @@ enum Sample {
             absoluteExpiresAt: createdAt + 600_000, secretHash: hash(secret), familyID: family)
     }
 
-    static func account(
+    package static func account(
         _ userID: String = "usr_a", tenant: String = "acme", email: String = "ada@example.com"
     ) -> AccountRecord {
         AccountRecord(
@@ -26,7 +26,7 @@ enum Sample {
             scope: ["read", "write"], createdAt: now)
     }
 
-    static func family(
+    package static func family(
         _ id: String = "fam", user: String = "usr_a", home: String = "ses_a", token: Int = 100
     ) -> FamilyRecord {
         FamilyRecord(
@@ -35,7 +35,7 @@ enum Sample {
     }
 
     /// The family after one more rotation.
-    static func rotated(_ family: FamilyRecord, token: Int) -> FamilyRecord {
+    package static func rotated(_ family: FamilyRecord, token: Int) -> FamilyRecord {
         var next = family
         next.previousHash = family.currentHash
         next.currentHash = hash(token)
@@ -45,7 +45,7 @@ enum Sample {
         return next
     }
 
-    static func execution(
+    package static func execution(
         _ intentID: String = "c1", session: String = "ses_a", node: String = "n1"
     ) -> ExecutionRecord {
         ExecutionRecord(
@@ -54,7 +54,7 @@ enum Sample {
     }
 }
 
-extension StateSurface {
+extension FamilyStore {
     /// A family of which nothing has to be judged.
-    func insert(family: FamilyRecord) async throws { try await insert(family: family, judged: JudgedOwner()) }
+    package func insert(family: FamilyRecord) async throws { try await insert(family: family, judged: JudgedOwner()) }
 }
