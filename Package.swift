@@ -105,6 +105,13 @@ let package = Package(
 
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
+        .target(
+            name: "GatewayForTests",
+            dependencies: [
+                "Encodings", "Experience", "SecurityGuard", "StateSurface",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/GatewayForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
@@ -144,7 +151,13 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse", "PostgresForTests"], exclude: ["Scripts"]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "gatehouse", "Experience", "GatewayForTests", "PostgresForTests", "SecurityGuard", "StateSurface",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Scripts"]),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [

@@ -160,7 +160,7 @@ private func makeSecurityGuard(
         defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration,
         registrationTenants: configuration.accounts.registrationTenants,
         defaultTenant: configuration.accounts.defaultTenant ?? "default",
-        loginTenant: configuration.accounts.defaultTenant)
+        loginTenant: configuration.accounts.defaultTenant, scrypt: gateway.passwordCost)
     let passphrase = try configuration.keys.readPassphrase()
     let keys = KeyDirectory(
         path: configuration.keys.directory, policy: policy, passphrase: passphrase, clock: gateway.clock)

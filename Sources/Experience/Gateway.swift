@@ -1,6 +1,7 @@
 import Encodings
 import Logging
 import Runtime
+import SecurityGuard
 import ServiceLifecycle
 import StateSurface
 
@@ -19,6 +20,8 @@ public struct Gateway: Service, CustomStringConvertible {
     let build: @Sendable (Gateway) async throws -> RunningGateway
     /// Whether anybody keeps what `audit` is given: else it need not be put together.
     package var isAudited = true
+    /// What hashing a password costs.
+    package var passwordCost = ScryptParameters.current
     /// Whether the store was opened for this gateway alone, which then closes it.
     var ownsState = false
 
@@ -63,6 +66,6 @@ public struct Gateway: Service, CustomStringConvertible {
     private func serve() async throws {
         let running = try await build(self)
         onReady(running.place)
-        try await running.serve()
+        try await running.serve { try? await gracefulShutdown() }
     }
 }

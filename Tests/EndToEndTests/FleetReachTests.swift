@@ -3,7 +3,7 @@ import PostgresForTests
 import Testing
 
 /// Nodes and commands with different settings: what another's tokens are good for comes from the store.
-@Suite(.serialized) struct FleetReachTests {
+@Suite(.blocking) struct FleetReachTests {
     private static let other = ["GATEHOUSE_TOKENS_ACCESS_TOKEN_LIFETIME": "1s", "GATEHOUSE_TOKENS_CLOCK_SKEW": "0s"]
 
     /// When a token ends, in ms.

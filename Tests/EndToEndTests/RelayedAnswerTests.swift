@@ -3,7 +3,7 @@ import Testing
 
 /// Upgrades that the upstream answers with something else than 101: what comes then is under the lease that the socket
 /// would have had, whatever its status, and it keeps the socket's place.
-@Suite struct RelayedAnswerTests {
+@Suite(.blocking) struct RelayedAnswerTests {
     private static let statuses = ["200", "404", "502"]
 
     /// Half a minute of parts, as events or as plain text; the status is the last segment of the path.
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// An upgrade whose answer has begun.
-    private static func begin(_ gateway: GatewayProcess, _ path: String, _ user: LoggedIn) throws -> RawSocket {
+    private static func begin(_ gateway: any GatewayUnderTest, _ path: String, _ user: LoggedIn) throws -> RawSocket {
         let socket = try RawSocket(port: gateway.port, timeoutSeconds: 10)
         var head = "GET \(path)?\(user.query) HTTP/1.1\r\nHost: h\r\n"
         for (name, value) in WebSocketProbe.handshake { head += "\(name): \(value)\r\n" }
@@ -48,7 +48,7 @@ import Testing
     func logout() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             Self.yaml(upstream, "limits: {sockets_per_session: 6, sockets_per_user: 6}"))
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
@@ -70,7 +70,7 @@ import Testing
     func time(_ end: String) async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             Self.yaml(
                 upstream,
                 end == "expiry"

@@ -2,16 +2,16 @@ import Foundation
 import Testing
 
 /// An open socket is authorised for as long as it lives.
-@Suite struct SocketLeaseTests {
+@Suite(.blocking) struct SocketLeaseTests {
     private static let paths = ["/api/runtime/agent", "/api/runtime/echo"]
 
-    private func sockets(_ gateway: GatewayProcess, _ user: LoggedIn) throws -> [WebSocketProbe] {
+    private func sockets(_ gateway: any GatewayUnderTest, _ user: LoggedIn) throws -> [WebSocketProbe] {
         try Self.paths.map { try gateway.opened("\($0)?\(user.query)") }
     }
 
     @Test("It closes when its token expires, and a refresh extends it without a byte on it")
     func expiry() async throws {
-        let gateway = try await GatewayProcess.start("tokens:\n  access_token_lifetime: 4s\n  clock_skew: 0s")
+        let gateway = try await GatewayInProcess.start("tokens:\n  access_token_lifetime: 4s\n  clock_skew: 0s")
         defer { gateway.stop() }
         // On a thread of its own: the times are the gateway's, not those of a busy test runner.
         try await onThread {
@@ -31,7 +31,7 @@ import Testing
 
     @Test("Logout, DELETE and reuse close every socket of the session at once; another's stay")
     func ends() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let bob = try gateway.login(.bob)
         let bystander = try gateway.opened("/api/runtime/agent?\(bob.query)")
@@ -78,7 +78,7 @@ import Testing
 
     @Test("What another process ends is closed within a second")
     func otherProcess() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let (ada, other) = (try gateway.login(.ada), try gateway.login(.ada))
         let first = try sockets(gateway, ada)
@@ -95,7 +95,7 @@ import Testing
 
     @Test("A token revoked while its session lives closes 4401; a guest session ends alone")
     func revoked() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let made = try GatewayProcess.run(
             ["clients", "add", "service", "--tenant", TestUser.ada.tenant, "--json"], in: gateway.directory)
@@ -131,7 +131,7 @@ import Testing
 
     @Test("An open socket keeps its session in use; a client that answers no ping is gone after two")
     func uses() async throws {
-        let gateway = try await GatewayProcess.start("sessions:\n  idle: 3s\nwebsocket:\n  ping: 1s")
+        let gateway = try await GatewayInProcess.start("sessions:\n  idle: 3s\nwebsocket:\n  ping: 1s")
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let open = try gateway.opened("/api/runtime/echo?\(ada.query)")

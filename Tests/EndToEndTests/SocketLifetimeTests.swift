@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// No socket outlives `websocket.max_lifetime`.
-@Suite struct SocketLifetimeTests {
+@Suite(.blocking) struct SocketLifetimeTests {
     private static let paths = ["/api/runtime/agent", "/api/runtime/echo", "/ws", "/token"]
 
     private static func yaml(_ upstream: RecordingUpstream, more: String = "") -> String {
@@ -14,7 +14,7 @@ import Testing
         """
     }
 
-    private func sockets(_ gateway: GatewayProcess, _ user: LoggedIn, _ token: String) throws -> [WebSocketProbe] {
+    private func sockets(_ gateway: any GatewayUnderTest, _ user: LoggedIn, _ token: String) throws -> [WebSocketProbe] {
         try Self.paths.map { path in
             let session = path == "/token" ? "" : "&session_id=\(user.sessionID)"
             return try gateway.opened("\(path)?access_token=\(token)\(session)")
@@ -25,9 +25,9 @@ import Testing
     func lifetime() async throws {
         let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
         defer { upstream.stop() }
-        let limited = try await GatewayProcess.start(Self.yaml(upstream, more: "websocket:\n  max_lifetime: 3s"))
+        let limited = try await GatewayInProcess.start(Self.yaml(upstream, more: "websocket:\n  max_lifetime: 3s"))
         defer { limited.stop() }
-        let unlimited = try await GatewayProcess.start(Self.yaml(upstream))
+        let unlimited = try await GatewayInProcess.start(Self.yaml(upstream))
         defer { unlimited.stop() }
 
         let other = try unlimited.login(.ada)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Sockets and streams that end at an upstream: relayed bit by bit, under the same lease.
-@Suite struct SocketRelayTests {
+@Suite(.blocking) struct SocketRelayTests {
     private static func yaml(_ upstream: RecordingUpstream, more: String = "") -> String {
         let routes = [("ws", "token+session"), ("token", "token"), ("secret", "session"), ("open", "none")].map {
             "  - {path: /\($0.0), upstream: '\(upstream.url)', require: \($0.1), websocket: true}"
@@ -77,7 +77,7 @@ import Testing
     func transparent() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let early = try gateway.opened("/ws/early?\(ada.query)")
@@ -117,7 +117,7 @@ import Testing
     func upgrades() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream, more: "limits:\n  sockets_per_session: 2"))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream, more: "limits:\n  sockets_per_session: 2"))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         for name in ["evil", "extension", "accept", "bare", "h2c", "garbage"] {
@@ -146,7 +146,7 @@ import Testing
     func requirements() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         func status(_ path: String, _ headers: [(String, String)] = []) throws -> Int {
@@ -173,7 +173,7 @@ import Testing
     func anonymous() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream, more: "limits:\n  sockets_per_user: 2"))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream, more: "limits:\n  sockets_per_user: 2"))
         defer { gateway.stop() }
         let guests = try (0..<4).map { _ in
             try gateway.request("POST", "/api/session/create-anonymous").json["session_secret"] as? String ?? ""
@@ -194,7 +194,7 @@ import Testing
     func logout() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let whole = try gateway.opened("/ws/mirror?\(ada.query)")
@@ -234,7 +234,7 @@ import Testing
     func streams() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             Self.yaml(upstream, more: "tokens:\n  access_token_lifetime: 3s\n  clock_skew: 0s"))
         defer { gateway.stop() }
         try await onThread {
@@ -277,7 +277,7 @@ import Testing
             return .close
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start("runtime:\n  url: unix:\(path)")
+        let gateway = try await GatewayInProcess.start("runtime:\n  url: unix:\(path)")
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
         let probe = try gateway.socket("/api/runtime/agent?\(ada.query)&resume_from=7")

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Two gateways on one PostgreSQL: what is done at one holds at the other.
-@Suite(.enabled(if: PrivatePostgres.isAvailable), .serialized) struct TwoNodeTests {
+@Suite(.enabled(if: PrivatePostgres.isAvailable), .blocking) struct TwoNodeTests {
     @Test("A ticket bought at one node opens a socket at the other, once, and the store holds no token")
     func tickets() async throws {
         let nodes = try await TwoNodes()
@@ -249,7 +249,7 @@ import Testing
         let made = try GatewayProcess.run(
             ["keys", "generate", "--keys", place.appendingPathComponent("keys").path], in: place, stateful: false)
         #expect(made.status == 0, "\(made.errors)")
-        await #expect(throws: GatewayProcess.Failure.self) {
+        await #expect(throws: GatewayFailure.self) {
             _ = try await GatewayProcess.start("", users: [], environment: environment, directory: place)
         }
         for _ in 0..<5 {

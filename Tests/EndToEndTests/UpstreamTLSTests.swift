@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// https upstreams of a private authority: who is trusted, under which name, and whom the gateway says it is.
-@Suite(.enabled(if: Program.pythonHas("ssl") && ProxyInFront.find("openssl") != nil, "needs python3 and openssl"))
+@Suite(.enabled(if: Program.pythonHas("ssl") && ProxyInFront.find("openssl") != nil, "needs python3 and openssl"), .blocking)
 struct UpstreamTLSTests {
     /// An authority with a certificate for the upstream and one for the gateway.
     private static let authority = """
@@ -50,7 +50,7 @@ struct UpstreamTLSTests {
         let upstream = try Upstream(["\(place.path)/orders.pem", "\(place.path)/orders.key"])
         let url = "https://127.0.0.1:\(upstream.port)"
         let authority = "upstream_ca: \(place.path)/ca.pem"
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             routes:
               - {path: /system, upstream: "\(url)", require: none}
@@ -85,7 +85,7 @@ struct UpstreamTLSTests {
             upstream: "https://127.0.0.1:\(upstream.port)", require: none, upstream_ca: ca.pem, \
             upstream_name: orders.internal
             """
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             routes:
               - {path: /unknown, \(terms)}

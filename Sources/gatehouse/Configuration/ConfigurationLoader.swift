@@ -1,6 +1,7 @@
 import Configuration
 import Experience
 import JOSE
+import Logging
 import SecurityGuard
 
 /// A flag that sets a key: its name as it was typed, the key, and the value.
@@ -16,6 +17,14 @@ struct LoadedConfiguration: Sendable {
     let warnings: [ConfigurationFault]
     /// The file it was read from; nil when there was none.
     let file: String?
+
+    func logWarnings(to logger: Logger) {
+        for warning in warnings {
+            logger.warning(
+                "configuration",
+                metadata: ["place": "\(warning.place)", "key": "\(warning.key)", "reason": "\(warning.message)"])
+        }
+    }
 }
 
 /// Puts a configuration together: flags over environment over file over defaults.

@@ -2,15 +2,10 @@ import Foundation
 import Synchronization
 
 /// The built binary, run as a user would: one configuration file, one state file, one key directory, one port.
-final class GatewayProcess: Sendable {
-    struct Failure: Error, CustomStringConvertible { let description: String }
-
+final class GatewayProcess: GatewayUnderTest {
     let directory: URL
-    /// `http://127.0.0.1:PORT` (or https, or `unix:/PATH`), as the ready line said.
     let origin: String
-    /// 0 for a Unix socket.
     let port: Int
-    let adminPort: Int?
     private let process: Process
     private let errors: Mutex<Data>
 
@@ -116,15 +111,14 @@ final class GatewayProcess: Sendable {
         self.process = process
         self.errors = Mutex(Data())
         let ready = await Self.firstLine(of: stdout)
-        let bound = ready.hasPrefix("ready unix:/") ? 0 : ready.split(separator: ":").last.flatMap { Int($0) }
-        guard ready.hasPrefix("ready "), let port = bound else {
+        let origin = String(ready.dropFirst("ready ".count))
+        guard ready.hasPrefix("ready "), let port = Self.port(of: origin) else {
             process.terminate()
             let said = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             throw Failure(description: "not ready: \(said)")
         }
-        self.origin = String(ready.dropFirst("ready ".count))
+        self.origin = origin
         self.port = port
-        self.adminPort = nil
         stderr.fileHandleForReading.readabilityHandler = { [weak self] handle in
             let data = handle.availableData
             if data.isEmpty { handle.readabilityHandler = nil } else { self?.errors.withLock { $0 += data } }

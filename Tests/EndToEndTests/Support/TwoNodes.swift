@@ -41,7 +41,7 @@ struct TwoNodes: Sendable {
             "users", "add", user.email, "--tenant", user.tenant, "--password-stdin", "--state", url,
         ]
         let result = try GatewayProcess.run(arguments, in: place, input: user.password, stateful: false)
-        guard result.status == 0 else { throw GatewayProcess.Failure(description: "users add: \(result.errors)") }
+        guard result.status == 0 else { throw GatewayFailure(description: "users add: \(result.errors)") }
     }
 
     /// A command of the CLI on the shared store.
