@@ -142,9 +142,11 @@ let package = Package(
         .testTarget(
             name: "ExperienceTests",
             dependencies: [
-                "Experience", "Encodings", "HTTPWire", "JOSE", "RandomForTests", "Runtime", "SecurityGuard",
-                "StateSurface", "TrafficCop",
+                "Experience", "Encodings", "GatewayForTests", "HTTPWire", "JOSE", "RandomForTests", "Runtime",
+                "SecurityGuard", "StateSurface", "TrafficCop",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

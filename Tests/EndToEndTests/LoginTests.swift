@@ -1,4 +1,5 @@
 import Foundation
+import SecurityGuard
 import Testing
 
 /// `POST /api/auth/login`: what it makes of a session, and what it keeps to itself.
@@ -113,13 +114,17 @@ import Testing
 
     @Test("More logins than can be hashed are turned away with 503 and Retry-After; verified traffic goes on")
     func overload() async throws {
-        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        // Dear enough that the first has not been hashed when the last arrives.
+        let gateway = try await GatewayInProcess.start(
+            "limits:\n  enabled: false\n", users: [.ada], passwordCost: ScryptParameters(logN: 14, r: 8, p: 1))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let jobs = (0..<120).map { _ -> @Sendable () throws -> RawResponse in { try gateway.patientLogin(.ada) } }
         async let answers = together(jobs)
         for _ in 0..<20 { #expect(try gateway.isHealthy(ada.token)) }
-        for answer in try await answers where answer.status != 200 {
+        let refused = try await answers.filter { $0.status != 200 }
+        #expect(!refused.isEmpty)
+        for answer in refused {
             expectRefused(answer, 503, "overloaded")
             #expect(answer["retry-after"] != nil)
         }

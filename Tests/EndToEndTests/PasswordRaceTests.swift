@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// A login that is being judged while the password changes is judged of an account that is no more.
-@Suite(.blocking) struct PasswordRaceTests {
+@Suite(.alone("races need the passwords' full cost, and cores to run on")) struct PasswordRaceTests {
     private static let configuration = "limits:\n  enabled: false\n"
 
     /// Logs in again and again on several connections until `change` has been answered.

@@ -11,22 +11,28 @@ import Testing
 
     @Test("It closes when its token expires, and a refresh extends it without a byte on it")
     func expiry() async throws {
-        let gateway = try await GatewayInProcess.start("tokens:\n  access_token_lifetime: 4s\n  clock_skew: 0s")
+        let gateway = try await GatewayInProcess.start("tokens: {access_token_lifetime: 15m, clock_skew: 0s}")
         defer { gateway.stop() }
-        // On a thread of its own: the times are the gateway's, not those of a busy test runner.
-        try await onThread {
-            let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
-            let (expiring, extended) = (try sockets(gateway, bob), try sockets(gateway, ada))
-            Thread.sleep(forTimeInterval: 1.2)
-            let refresh = try gateway.request("POST", "/api/auth/refresh", json: ["refresh_token": ada.refreshToken])
-            let until = LoggedIn.expiry(of: refresh.json["access_token"] as? String ?? "")
-            #expect(until > ada.tokenExpiry)
-            for (probes, end) in [(expiring, bob.tokenExpiry), (extended, until)] {
-                for probe in probes { #expect(try probe.closing() == "4401 token_expired") }
-                let late = Date().timeIntervalSince1970 - end
-                #expect(late >= 0 && late < 1, "\(late) s after expiry")
-            }
-        }
+        let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
+        let (expiring, extended) = (try sockets(gateway, bob), try sockets(gateway, ada))
+        gateway.clock.advance(by: .seconds(10 * 60))
+        #expect(try gateway.refresh(ada.refreshToken).status == 200)
+        for probe in expiring + extended { try expectOpen(probe) }
+        gateway.clock.advance(by: .seconds(5 * 60 + 1))
+        try expectExpired(expiring)
+        for probe in extended { try expectOpen(probe) }
+        gateway.clock.advance(by: .seconds(10 * 60))
+        try expectExpired(extended)
+    }
+
+    private func expectOpen(_ probe: WebSocketProbe) throws {
+        try probe.send(WebSocketProbe.frame(9))
+        #expect(try probe.next()?.opcode == 10)
+    }
+
+    private func expectExpired(_ probes: [WebSocketProbe]) throws {
+        let (took, ends) = try seconds { try probes.map { try $0.closing() } }
+        #expect(ends.allSatisfy { $0 == "4401 token_expired" } && took < 1, "\(ends) after \(took) s")
     }
 
     @Test("Logout, DELETE and reuse close every socket of the session at once; another's stay")

@@ -50,7 +50,7 @@ struct UpstreamTLSTests {
         let upstream = try Upstream(["\(place.path)/orders.pem", "\(place.path)/orders.key"])
         let url = "https://127.0.0.1:\(upstream.port)"
         let authority = "upstream_ca: \(place.path)/ca.pem"
-        let gateway = try await GatewayInProcess.start(
+        let gateway = try await GatewayProcess.start(
             """
             routes:
               - {path: /system, upstream: "\(url)", require: none}
@@ -85,7 +85,7 @@ struct UpstreamTLSTests {
             upstream: "https://127.0.0.1:\(upstream.port)", require: none, upstream_ca: ca.pem, \
             upstream_name: orders.internal
             """
-        let gateway = try await GatewayInProcess.start(
+        let gateway = try await GatewayProcess.start(
             """
             routes:
               - {path: /unknown, \(terms)}

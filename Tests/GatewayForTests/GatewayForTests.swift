@@ -36,18 +36,20 @@ package final class GatewayForTests: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: ``configuration(in:)``, changed as the test wants it.
+    ///   - passwordCost: what hashing costs the gateway; a test of overload may want it dear.
     ///   - audit: hears of everything that is worth an audit line.
     ///   - prepare: makes what must be in the store before the gateway accepts connections.
     package static func open(
         _ configuration: GatewayConfiguration, clock: ManualClock = ManualClock(),
         logger: Logger = Logger(label: "gatehouse", factory: { _ in SwiftLogNoOpLogHandler() }),
+        passwordCost: ScryptParameters = GatewayForTests.passwordCost,
         audit: @escaping @Sendable (_ event: String, _ members: JSONObject) -> Void = { _, _ in },
         prepare: (any StateSurface, Accounts) async throws -> Void = { _, _ in }
     ) async throws -> GatewayForTests {
         let time: @Sendable () -> Int64 = { clock.now }
         let state = try await StateSurfaceFactory.open(url: configuration.state.url, clock: time)
         do {
-            let accounts = Accounts(state: state, policy: policy(of: configuration), clock: time)
+            let accounts = Accounts(state: state, policy: policy(of: configuration, passwordCost), clock: time)
             try await prepare(state, accounts)
             var gateway = Gateway(
                 configuration: configuration, state: state, clock: time, logger: logger, audit: audit)
@@ -72,10 +74,10 @@ package final class GatewayForTests: Sendable {
     }
 
     /// What accounts are made by; the rest of the policy is the gateway's own affair.
-    private static func policy(of configuration: GatewayConfiguration) -> TokenPolicy {
+    private static func policy(of configuration: GatewayConfiguration, _ cost: ScryptParameters) -> TokenPolicy {
         TokenPolicy(
             issuer: "http://gateway.test", defaultScope: configuration.accounts.defaultScope,
-            defaultTenant: configuration.accounts.defaultTenant ?? "default", scrypt: passwordCost)
+            defaultTenant: configuration.accounts.defaultTenant ?? "default", scrypt: cost)
     }
 
     /// Makes an account to log in with.

@@ -2,34 +2,38 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Runs each test of a suite on threads of its own, so that a test may block on a socket or a process while gateways in
-/// the same process go on; a few at a time, and each for a bounded time.
+/// Runs each test of a suite on threads of its own, so that a test may block on a socket or a process while the gateways
+/// in this process go on. A few run at once, and each for a bounded time.
 struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
-    /// How many run at once: they mostly wait, so more than there are cores.
-    private static let slots = Slots(8)
-    private let limit: Duration
-
-    fileprivate init(limit: Duration) { self.limit = limit }
+    /// They mostly wait, so more run at once than there are cores.
+    private static let turns = TestTurns(atOnce: 8)
+    fileprivate let limit: Duration
+    fileprivate let isAlone: Bool
 
     var isRecursive: Bool { true }
 
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        await Self.slots.take()
-        defer { Self.slots.give() }
-        let watch = Watchdog(test.name, limit: limit)
-        defer { watch.stop() }
+        await Self.turns.begin(alone: isAlone)
+        defer { Self.turns.end() }
+        let watchdog = Watchdog(test.name, limit: limit)
+        defer { watchdog.stop() }
         try await withTaskExecutorPreference(ThreadPerJob()) { try await function() }
     }
 }
 
 extension Trait where Self == BlockingTests {
     /// For suites whose tests block: on sockets, processes, scripts.
-    static var blocking: Self { blocking(limit: .seconds(60)) }
+    static var blocking: Self { blocking(limit: .seconds(120)) }
 
-    /// - Parameter limit: after that a test that has not ended is a hang, which ends the whole run.
-    static func blocking(limit: Duration) -> Self { BlockingTests(limit: limit) }
+    /// - Parameter limit: a test that has not ended by then hangs, which ends the whole run.
+    static func blocking(limit: Duration) -> Self { BlockingTests(limit: limit, isAlone: false) }
+
+    /// For suites that measure: no other test of this kind runs at the same time.
+    ///
+    /// - Parameter reason: what it measures that others would disturb.
+    static func alone(_ reason: Comment) -> Self { BlockingTests(limit: .seconds(120), isAlone: true) }
 }
 
 /// Each job, which is what a task does between two awaits, gets a new thread.
@@ -41,36 +45,49 @@ private final class ThreadPerJob: TaskExecutor {
     }
 }
 
-/// Lets a few in at once, the others in the order in which they came.
-private final class Slots: Sendable {
+/// Whose turn it is: a few tests at once in the order in which they came, and one at a time of those that are to be alone
+/// once no other waits.
+private final class TestTurns: Sendable {
     private struct State {
-        var free: Int
+        var running = 0
+        var isAlone = false
         var waiting: [CheckedContinuation<Void, Never>] = []
+        var waitingAlone: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: Mutex<State>
+    private let atOnce: Int
+    private let state = Mutex(State())
 
-    init(_ count: Int) { state = Mutex(State(free: count)) }
+    init(atOnce: Int) { self.atOnce = atOnce }
 
-    func take() async {
+    func begin(alone: Bool) async {
         await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state -> Bool in
-                guard state.free > 0 else {
-                    state.waiting.append(continuation)
-                    return false
-                }
-                state.free -= 1
-                return true
+            state.withLock { state in
+                if alone { state.waitingAlone.append(continuation) } else { state.waiting.append(continuation) }
             }
-            if isFree { continuation.resume() }
+            startNext()
         }
     }
 
-    func give() {
+    func end() {
+        state.withLock { state in
+            state.running -= 1
+            state.isAlone = false
+        }
+        startNext()
+    }
+
+    private func startNext() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-            state.free += 1
-            return nil
+            guard !state.isAlone, state.running < atOnce else { return nil }
+            if !state.waiting.isEmpty {
+                state.running += 1
+                return state.waiting.removeFirst()
+            }
+            guard state.running == 0, !state.waitingAlone.isEmpty else { return nil }
+            state.running = 1
+            state.isAlone = true
+            return state.waitingAlone.removeFirst()
         }
         next?.resume()
     }

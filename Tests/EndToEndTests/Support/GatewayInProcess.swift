@@ -42,9 +42,11 @@ final class GatewayInProcess: GatewayUnderTest {
     ///   - users: accounts to make first.
     ///   - environment: what overrides the file, by its variables' names.
     ///   - directory: a folder to start again in.
+    ///   - passwordCost: what hashing costs; next to nothing unless a test is about it.
     static func start(
         _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
-        directory: URL? = nil, listen: String = "127.0.0.1:0"
+        directory: URL? = nil, listen: String = "127.0.0.1:0",
+        passwordCost: ScryptParameters = GatewayForTests.passwordCost
     ) async throws -> GatewayInProcess {
         let folder = try directory ?? GatewayProcess.makeDirectory()
         do {
@@ -57,11 +59,12 @@ final class GatewayInProcess: GatewayUnderTest {
             let logger = lines.logger(settings.log)
             loaded.logWarnings(to: logger)
             let audit = try settings.audit.file.map { path in
-                let file = URL(fileURLWithPath: path, relativeTo: folder).path
+                let file = path.hasPrefix("/") ? path : folder.appendingPathComponent(path).path
                 return try AuditLog(path: file, logger: logger, clock: { clock.now })
             }
             let gateway = try await GatewayForTests.open(
-                settings, clock: clock, logger: logger, audit: { audit?.record($0, $1) },
+                settings, clock: clock, logger: logger, passwordCost: passwordCost,
+                audit: { audit?.record($0, $1) },
                 prepare: { state, accounts in
                     for user in users where try await state.accounts(emailKey: user.email).isEmpty {
                         _ = try await accounts.add(
@@ -96,6 +99,11 @@ final class GatewayInProcess: GatewayUnderTest {
         let process = ConfigurationLoader.ofProcess()
         return try ConfigurationLoader(environment: environment, contents: process.contents)
             .load(file: file, flags: flags)
+    }
+
+    deinit {
+        guard end.withLock({ $0 == nil }) else { return }
+        Task.detached { [gateway] in try? await gateway.close() }
     }
 
     @discardableResult
