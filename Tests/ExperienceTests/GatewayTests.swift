@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 import Encodings
-import Experience
+import EdgeConfiguration
 import GatewayForTests
 import NIOCore
 import NIOHTTP1
