@@ -1,4 +1,5 @@
 import Foundation
+import GatewayForTests
 import Testing
 
 /// Upgrades that the upstream answers with something else than 101: what comes then is under the lease that the socket

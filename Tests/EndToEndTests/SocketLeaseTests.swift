@@ -1,4 +1,5 @@
 import Foundation
+import GatewayForTests
 import Testing
 
 /// An open socket is authorised for as long as it lives.

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayForTests
 import Testing
 
 /// Sockets and streams that end at an upstream: relayed bit by bit, under the same lease.
