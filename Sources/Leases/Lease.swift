@@ -188,6 +188,8 @@ package final class LeaseTable {
             return
         }
         let steps = min(current - turned, Self.slotCount)
+        // Before anything is placed anew: from the slot that a clock has jumped away from, its place would be wrong.
+        turned = current
         for step in 0..<steps {
             let slot = Int((current - step) % Self.slotCount)
             let ids = wheel[slot]
@@ -195,7 +197,6 @@ package final class LeaseTable {
             wheel[slot] = []
             for id in ids { look(at: id, now: now) }
         }
-        turned = current
     }
 
     /// An open socket or stream is a use of its session.
