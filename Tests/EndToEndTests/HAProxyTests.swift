@@ -29,7 +29,7 @@ import Testing
                     directory: place))
         }
         defer { for node in nodes { node.stop() } }
-        try TwoNodes.add(.ada, url: url, in: nodes[0].directory)
+        try TwoNodes<GatewayProcess>.add(.ada, url: url, in: nodes[0].directory)
 
         let front = try freePort()
         let proxy = Process()

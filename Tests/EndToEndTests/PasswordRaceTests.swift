@@ -83,7 +83,7 @@ import Testing
 
     @Test("Nor on another node", .enabled(if: PrivatePostgres.isAvailable))
     func onTwoNodes() async throws {
-        let nodes = try await TwoNodes(users: [.ada], more: Self.configuration)
+        let nodes = try await TwoNodes<GatewayProcess>(users: [.ada], more: Self.configuration)
         defer { nodes.stop() }
         let found = try await logins(at: [nodes.a, nodes.b]) {
             let result = try nodes.command(

@@ -34,19 +34,20 @@ final class GatewayInProcess: GatewayUnderTest {
         self.audit = audit
     }
 
-    /// Starts a gateway in a folder of its own.
-    ///
-    /// - Parameters:
-    ///   - configuration: YAML; `server.listen`, `server.admin` and `log` need not be in it. Relative paths are those of
-    ///     the test's process, except `audit.file`.
-    ///   - users: accounts to make first.
-    ///   - environment: what overrides the file, by its variables' names.
-    ///   - directory: a folder to start again in.
-    ///   - passwordCost: what hashing costs; next to nothing unless a test is about it.
+    /// Relative paths of the configuration are those of the test's process, except `audit.file`.
     static func start(
         _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
-        directory: URL? = nil, listen: String = "127.0.0.1:0",
-        passwordCost: ScryptParameters = GatewayForTests.passwordCost
+        directory: URL? = nil, listen: String = "127.0.0.1:0"
+    ) async throws -> GatewayInProcess {
+        try await start(
+            configuration, users: users, environment: environment, directory: directory, listen: listen,
+            passwordCost: GatewayForTests.passwordCost)
+    }
+
+    /// - Parameter passwordCost: what hashing costs, for tests that are about it.
+    static func start(
+        _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
+        directory: URL? = nil, listen: String = "127.0.0.1:0", passwordCost: ScryptParameters
     ) async throws -> GatewayInProcess {
         let folder = try directory ?? GatewayProcess.makeDirectory()
         do {

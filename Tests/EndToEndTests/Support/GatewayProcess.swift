@@ -19,12 +19,6 @@ final class GatewayProcess: GatewayUnderTest {
     static let packageRoot = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Makes a place of its own and starts a gateway in it.
-    ///
-    /// - Parameters:
-    ///   - configuration: YAML; `server.listen`, `server.admin` and `log` need not be in it.
-    ///   - users: e-mail, password, tenant and scopes of accounts to make first.
-    ///   - directory: a place to start again in.
     static func start(
         _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
         directory: URL? = nil, listen: String = "127.0.0.1:0"

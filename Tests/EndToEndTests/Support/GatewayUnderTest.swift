@@ -12,6 +12,17 @@ protocol GatewayUnderTest: AnyObject, Sendable {
     /// What it has logged so far.
     var log: String { get }
 
+    /// Starts a gateway in a folder of its own.
+    ///
+    /// - Parameters:
+    ///   - configuration: YAML; `server.listen`, `server.admin` and `log` need not be in it.
+    ///   - users: accounts to make first.
+    ///   - environment: what overrides the file, by its variables' names.
+    ///   - directory: a folder to start again in.
+    static func start(
+        _ configuration: String, users: [TestUser], environment: [String: String], directory: URL?, listen: String
+    ) async throws -> Self
+
     /// Lets it drain and waits for its end.
     ///
     /// - Returns: the exit status; 0 when all went well.
