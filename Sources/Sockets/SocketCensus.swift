@@ -1,3 +1,6 @@
+import Gate
+import Runtime
+import SecurityGuard
 import Synchronization
 
 /// How many sockets each session and each user holds on this node.
@@ -49,6 +52,17 @@ package final class SocketPlace {
     private var census: SocketCensus?
     private let session: String?
     private let user: String?
+
+    /// A place for who was let in: counted for their session and their user.
+    ///
+    /// Anonymous sessions are nobody's: each counts for itself. A token alone has no session to count for.
+    ///
+    /// - Returns: nil when a cap is reached.
+    package convenience init?(census: SocketCensus, admission: Admission) {
+        let tenant = admission.principal?.tenantID ?? admission.permit?.tenantID ?? ""
+        let user = (admission.principal?.subject ?? admission.permit?.userID).map { tenant + " " + $0 }
+        self.init(census: census, session: admission.permit?.sessionID, user: user)
+    }
 
     /// nil when a cap is reached.
     package init?(census: SocketCensus, session: String?, user: String?) {
