@@ -60,6 +60,10 @@ let package = Package(
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "Runtime", dependencies: ["Caching", "Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
+        // Signing in and out: what has to happen together.
+        .target(
+            name: "SignIn", dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+
         // MARK: The edge
         .target(name: "HTTPWire", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         // What an operator may decide, as values.
@@ -69,7 +73,7 @@ let package = Package(
         // How a refusal is told, and the form of credentials.
         .target(
             name: "Answers",
-            dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+            dependencies: ["Encodings", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop"]),
         // Who calls, and whether what they name is theirs.
         .target(
             name: "Gate",
@@ -89,7 +93,8 @@ let package = Package(
         .target(
             name: "Leases",
             dependencies: [
-                "Gate", "HTTPWire", "Runtime", "SecurityGuard", .product(name: "NIOCore", package: "swift-nio"),
+                "EdgeCore", "Gate", "HTTPWire", "Runtime", "SecurityGuard",
+                .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .target(
             name: "Proxy",
@@ -110,8 +115,8 @@ let package = Package(
         .target(
             name: "GatewayAPI",
             dependencies: [
-                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface",
-                "TrafficCop",
+                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "SignIn",
+                "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -147,7 +152,7 @@ let package = Package(
             name: "Experience",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "JOSE", "Leases",
-                "Exposition", "Proxy", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "Exposition", "Proxy", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -182,6 +187,7 @@ let package = Package(
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
         .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
+        .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
         // Compiled as another package's would be: it sees what is public and nothing else.
         .testTarget(
             name: "AdopterTests",
@@ -224,6 +230,9 @@ let package = Package(
             name: "RuntimeTests",
             dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
         .testTarget(
+            name: "SignInTests",
+            dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+        .testTarget(
             name: "GateTests",
             dependencies: [
                 "Gate",
@@ -232,7 +241,7 @@ let package = Package(
         .testTarget(
             name: "EdgeCoreTests",
             dependencies: [
-                "EdgeConfiguration", "EdgeCore", "HTTPWire",
+                "EdgeConfiguration", "EdgeCore", "HTTPWire", "RandomForTests",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -240,12 +249,12 @@ let package = Package(
         .testTarget(
             name: "LeasesTests",
             dependencies: [
-                "Leases", "SecurityGuard",
+                "Leases", "LeasesForTests", "SecurityGuard", .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Answers", "EdgeCore", "HTTPWire", "Leases", "Proxy", "RandomForTests",
+                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -254,7 +263,8 @@ let package = Package(
         .testTarget(
             name: "SocketsTests",
             dependencies: [
-                "EdgeCore", "Leases", "Sockets",
+                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests", "Runtime",
+                "Sockets",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
@@ -262,8 +272,8 @@ let package = Package(
             name: "GatewayAPITests",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "Leases",
-                "Proxy",
-                "RandomForTests", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "LeasesForTests", "Proxy",
+                "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

@@ -94,7 +94,7 @@ extension EdgeConnection: DeadlineHolder {
     func goAway() {
         guard phase != .closed else { return }
         phase = .closed
-        deadline.rest()
+        deadline.cancel()
         let tunnel = self.tunnel
         let exchange = self.exchange
         self.tunnel = nil

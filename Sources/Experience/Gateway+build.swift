@@ -17,6 +17,7 @@ import NIOSSL
 import Proxy
 import Runtime
 import SecurityGuard
+import SignIn
 import StateSurface
 import TrafficCop
 
@@ -89,6 +90,12 @@ private func assemble(
     let state = gateway.state
     let grace = configuration.state.grace
     let metrics = EdgeMetrics(gateway.metrics)
+    let signIn = SignInService(
+        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, store: gateway.state,
+        countFailures: { [clock = gateway.clock] key, adding in
+            try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
+        },
+        sessionEnding: { watch.sessionEnding($0) })
     let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
         gateway.audit(
             "request.refused",
@@ -98,16 +105,13 @@ private func assemble(
             ])
     }
     let api = APIServices(
-        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, configuration: configuration,
-        issuer: issuer, clock: gateway.clock, logger: gateway.logger,
+        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
+        configuration: configuration, issuer: issuer, clock: gateway.clock, logger: gateway.logger,
         sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id },
         storeIsAlive: { [securityGuard = guardParts.guard] in
             StoreWatch.health(of: state, securityGuard, grace: grace) == .current
         },
-        countFailures: { [clock = gateway.clock] key, adding in
-            try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
-        },
-        leasesSettled: { await loopStates.settled() }, sessionEnding: { watch.sessionEnding($0) },
+        leasesSettled: { await loopStates.settled() },
         refused: { problem, requestID in
             metrics.refused(problem.code)
             refused(problem, requestID)
@@ -128,19 +132,16 @@ private func assemble(
         try await loop.submit {
             let flushes = FlushQueue(loop: loop)
             let pools = try configuration.makePools(loop: loop, flushes: flushes, tls: upstreamTLS)
+            let leases = LeaseTable(
+                now: gateway.clock(),
+                authority: LeaseVerifier(
+                    runtime: runtime, securityGuard: guardParts.guard, watch: watch, held: held, clock: gateway.clock))
             let state = LoopState(
                 loop: loop,
                 gate: GateMemory(
                     loop: loop, tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
                     securityGuard: guardParts.guard, origins: services.origins, now: gateway.clock),
-                leases: LeaseTable(now: gateway.clock()),
-                upstreams: pools, flushes: flushes, now: gateway.clock)
-            let verifier = LeaseVerifier(
-                runtime: runtime, securityGuard: guardParts.guard, watch: watch, clock: gateway.clock)
-            state.leases.held = held
-            state.leases.verify = { verifier.end(of: $0) }
-            state.leases.sessionDue = { watch.verify($0) }
-            state.leases.used = { runtime.noteUse($0) }
+                leases: leases, upstreams: pools, flushes: flushes, now: gateway.clock)
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
         }.get()
     }
@@ -173,7 +174,7 @@ private func makeSecurityGuard(
     do {
         let guarded = try await SecurityGuard(
             policy: policy, keyDirectory: keys, state: gateway.state, issuers: try configuration.trustedIssuers(),
-            sharesStore: configuration.state.url.hasPrefix("postgres"), fetch: { try await fetchKeySet($0, http) },
+            sharesStore: gateway.state.capabilities.isSharedBetweenMachines, fetch: { try await fetchKeySet($0, http) },
             clock: gateway.clock,
             audit: { event in gateway.audit(event.name.rawValue, event.members) })
         if isFirstRun {

@@ -3,6 +3,7 @@ import EdgeConfiguration
 import Logging
 import Runtime
 import SecurityGuard
+import SignIn
 import TrafficCop
 
 /// The rooms behind the API, and what the edge around it offers.
@@ -10,6 +11,7 @@ package struct APIServices: Sendable {
     package let securityGuard: SecurityGuard
     package let runtime: Runtime
     package let trafficCop: TrafficCop
+    package let signIn: SignInService
     package let configuration: GatewayConfiguration
     /// `tokens.issuer`, or the address that was bound where none is configured.
     package let issuer: String
@@ -19,39 +21,30 @@ package struct APIServices: Sendable {
     package let sessionIDOfSecret: @Sendable (_ hash: [UInt8]) async throws -> String?
     /// Whether the store's feed is alive: without it no login, upgrade or refresh is done.
     package let storeIsAlive: @Sendable () -> Bool
-    /// Counts failed logins where all nodes see them.
-    package let countFailures: FailureCounter
     /// Returns when everything that a change made here has ended is closed: awaited before the answer leaves, so that
     /// nothing from before a login outlives it.
     package let leasesSettled: @Sendable () async -> Void
-    /// Closes what hangs on a session here, for a caller who has proved to be entitled to end it: sockets need not wait
-    /// for the store to have written that down. Where the write then fails, they are closed and the session lives on;
-    /// the caller is told so and may ask again.
-    package let sessionEnding: @Sendable (_ sessionID: String) -> Void
     /// Writes a refusal, with its reason, to the audit log.
     package let refused: @Sendable (_ problem: Problem, _ requestID: String) -> Void
 
     package init(
-        securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop, configuration: GatewayConfiguration,
-        issuer: String, clock: @escaping @Sendable () -> Int64, logger: Logger,
+        securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop, signIn: SignInService,
+        configuration: GatewayConfiguration, issuer: String, clock: @escaping @Sendable () -> Int64, logger: Logger,
         sessionIDOfSecret: @escaping @Sendable (_ hash: [UInt8]) async throws -> String?,
-        storeIsAlive: @escaping @Sendable () -> Bool, countFailures: @escaping FailureCounter,
-        leasesSettled: @escaping @Sendable () async -> Void,
-        sessionEnding: @escaping @Sendable (_ sessionID: String) -> Void,
+        storeIsAlive: @escaping @Sendable () -> Bool, leasesSettled: @escaping @Sendable () async -> Void,
         refused: @escaping @Sendable (_ problem: Problem, _ requestID: String) -> Void
     ) {
         self.securityGuard = securityGuard
         self.runtime = runtime
         self.trafficCop = trafficCop
+        self.signIn = signIn
         self.configuration = configuration
         self.issuer = issuer
         self.clock = clock
         self.logger = logger
         self.sessionIDOfSecret = sessionIDOfSecret
         self.storeIsAlive = storeIsAlive
-        self.countFailures = countFailures
         self.leasesSettled = leasesSettled
-        self.sessionEnding = sessionEnding
         self.refused = refused
     }
 
