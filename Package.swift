@@ -200,8 +200,8 @@ let package = Package(
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
         // The rules of the store's roles, for every store and every fake.
         .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
-        .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
         .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
+        .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
         // Compiled as another package's would be: it sees what is public and nothing else.
         .testTarget(
             name: "AdopterTests",

@@ -39,7 +39,7 @@ public struct Gateway: Service, CustomStringConvertible {
     ///   - onReady: called once, with the origin that was bound (`unix:/PATH` for a Unix socket), when connections are
     ///     accepted.
     ///   - realms: the adopter's own, besides the built-in ones.
-    ///   - metrics: where counters and gauges are made; `/metrics` shows those of a ``PrometheusMetrics``.
+    ///   - metrics: where counters and gauges are made; `/metrics` shows those of a `PrometheusMetrics`.
     package init(
         configuration: GatewayConfiguration, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
         logger: Logger, audit: @escaping @Sendable (String, JSONObject) -> Void = { _, _ in },
@@ -60,7 +60,7 @@ public struct Gateway: Service, CustomStringConvertible {
     /// Its name alone: loggers describe services, and the configuration holds the store's password.
     public var description: String { "Gateway" }
 
-    /// What a gateway records, for a ``PrometheusMetrics`` that is to say what it is.
+    /// What a gateway records, for a `PrometheusMetrics` that is to say what it is.
     public static var metricFamilies: [PrometheusMetrics.Family] { EdgeMetrics.families }
 
     /// Serves until the task is told to shut down gracefully.
