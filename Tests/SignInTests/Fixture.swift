@@ -41,9 +41,9 @@ final class Fixture: Sendable {
         runtime = Runtime(
             state: store, cop: cop, policy: SessionPolicy(perUser: perUser), clock: read,
             audit: { audited.append($0.reason.isEmpty ? $0.name.rawValue : "\($0.name.rawValue) \($0.reason)") })
-        var signIn = SignInService(securityGuard: securityGuard, runtime: runtime, trafficCop: cop, store: store)
-        signIn.sessionEnding = { announced.append($0) }
-        self.signIn = signIn
+        signIn = SignInService(
+            securityGuard: securityGuard, runtime: runtime, trafficCop: cop, store: store,
+            sessionEnding: { announced.append($0) })
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
