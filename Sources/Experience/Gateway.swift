@@ -5,6 +5,7 @@ import Exposition
 import Logging
 import Metrics
 import Runtime
+import SecurityGuard
 import ServiceLifecycle
 import StateSurface
 import Synchronization
@@ -26,6 +27,8 @@ public struct Gateway: Service, CustomStringConvertible {
     private let running = CurrentGateway()
     /// Whether anybody keeps what `audit` is given: else it need not be put together.
     package var isAudited = true
+    /// What hashing a password costs.
+    package var passwordCost = ScryptParameters.current
     /// Whether the store was opened for this gateway alone, which then closes it.
     var ownsState = false
 
@@ -78,7 +81,7 @@ public struct Gateway: Service, CustomStringConvertible {
         running.set(gateway)
         defer { running.set(nil) }
         onReady(gateway.place)
-        try await gateway.serve()
+        try await gateway.serve { try? await gracefulShutdown() }
     }
 
     /// Reads the signing keys and the TLS certificate again, at once instead of when their files are next looked at.
