@@ -45,6 +45,11 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "HostileTokens", dependencies: ["JOSE"]),
 
+        // MARK: Signing in with what people have, and telling others: decisions alone
+        .target(name: "IdentityProviders", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
+        .target(name: "Passkeys", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
+        .target(name: "Webhooks", dependencies: ["Encodings", "JOSE"]),
+
         // MARK: State
         .target(
             name: "StateSurface",
@@ -58,6 +63,10 @@ let package = Package(
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "Runtime", dependencies: ["Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
+        // Signing in and out: what has to happen together.
+        .target(
+            name: "SignIn", dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+
         // MARK: The edge
         .target(name: "HTTPWire", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         // What an operator may decide, as values.
@@ -67,7 +76,7 @@ let package = Package(
         // How a refusal is told, and the form of credentials.
         .target(
             name: "Answers",
-            dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+            dependencies: ["Encodings", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop"]),
         // Who calls, and whether what they name is theirs.
         .target(
             name: "Gate",
@@ -109,8 +118,8 @@ let package = Package(
         .target(
             name: "GatewayAPI",
             dependencies: [
-                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface",
-                "TrafficCop",
+                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "SignIn",
+                "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -145,7 +154,7 @@ let package = Package(
             name: "Experience",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "JOSE", "Leases",
-                "Proxy", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "Proxy", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -182,6 +191,12 @@ let package = Package(
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "IdentityProvidersTests",
+            dependencies: ["IdentityProviders", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "PasskeysTests", dependencies: ["Passkeys", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "Encodings", "JOSE"]),
         .testTarget(name: "HostileTokensTests", dependencies: ["HostileTokens", "JOSE", "Encodings"]),
         .testTarget(
             name: "HTTPWireTests",
@@ -206,9 +221,14 @@ let package = Package(
             name: "RuntimeTests",
             dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
         .testTarget(
+            name: "SignInTests",
+            dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+        .testTarget(
             name: "GateTests",
             dependencies: [
-                "Gate",
+                "Answers", "EdgeConfiguration", "Gate", "HTTPWire", "Runtime", "SecurityGuard", "SignIn",
+                "StateSurface",
+                "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
@@ -227,7 +247,7 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -236,8 +256,8 @@ let package = Package(
         .testTarget(
             name: "SocketsTests",
             dependencies: [
-                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests", "Runtime",
-                "Sockets",
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
+                "Runtime", "Sockets",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
@@ -246,7 +266,7 @@ let package = Package(
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "Leases",
                 "LeasesForTests", "Proxy",
-                "RandomForTests", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

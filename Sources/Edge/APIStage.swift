@@ -7,32 +7,28 @@ import NIOCore
 import SecurityGuard
 
 /// A request to one of the JSON endpoints: its body is collected, then Hummingbird's router answers.
-package struct APIStage {
-    package static let maxBody = 64 * 1024
+struct APIStage: RequestStage {
+    static let maxBody = 64 * 1024
     /// How long a whole body may take to arrive, however steadily it does; `server.idle_timeout` where that is shorter.
     static let bodyTime = TimeAmount.seconds(30)
 
     let dispatcher: Dispatcher
-    package let request: EdgeRequest
-    package let path: String
+    let request: EdgeRequest
+    let path: String
 
     private var services: EdgeServices { dispatcher.services }
 
-    package func start(_ cors: CORS) -> (any Exchange)? {
-        if let problem = cors.judge() { return refuse(problem) }
-        if let problem = RequestForm.tokenInQuery(request) { return refuse(problem) }
-        switch facts() {
-        case .failure(let problem): return refuse(problem)
-        case .success(let facts):
-            if case .length(let count) = request.head.framing, count > Self.maxBody {
-                dispatcher.connection.closeAfterAnswer()
-                return refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."))
-            }
-            let exchange = APIExchange(
-                connection: dispatcher.connection, request: request, facts: facts, isOAuth: isOAuth)
-            if !isBodyAtHand { exchange.limitTime() }
-            return exchange
+    func start() throws(Problem) -> (any Exchange)? {
+        let credentials = try Carriers.read(fields: request.head, query: request.query, cookies: request.cookieMode)
+        try credentials.requireShapes()
+        if case .length(let count) = request.head.framing, count > Self.maxBody {
+            dispatcher.connection.closeAfterAnswer()
+            throw Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here.")
         }
+        let exchange = APIExchange(
+            connection: dispatcher.connection, request: request, facts: facts(credentials), isOAuth: isOAuth)
+        if !isBodyAtHand { exchange.limitTime() }
+        return exchange
     }
 
     /// Whether the whole body has come with the head, as most do: then nothing has to be waited for.
@@ -47,31 +43,26 @@ package struct APIStage {
     private var isOAuth: Bool { path.utf8.starts(with: "/oauth2/".utf8) }
 
     /// Refuses before the body, in the words of the path.
-    func refuse(_ problem: Problem) -> (any Exchange)? {
-        dispatcher.connection.respond(problem, asOAuth: isOAuth)
-        return nil
-    }
+    func refuse(_ problem: Problem) { dispatcher.connection.respond(problem, asOAuth: isOAuth) }
 
-    private func facts() -> Result<APIRequestFacts, Problem> {
+    private func facts(_ credentials: PresentedCredentials) -> APIRequestFacts {
         let head = request.head
-        return PresentedCredentials.read(head, cookies: request.cookieMode).map { credentials in
-            APIRequestFacts(
-                requestID: request.id, path: path, query: request.query.map { String(decoding: $0, as: UTF8.self) },
-                clientAddress: ClientBucket.name(request.clientAddress),
-                authorization: Self.authorization(credentials.authorization),
-                sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),
-                sessionCookie: text(credentials.sessionCookie), refreshCookie: text(credentials.refreshCookie),
-                cookieMode: request.cookieMode, isBrowser: head.present.contains(.secFetchSite),
-                origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [])
-        }
+        return APIRequestFacts(
+            requestID: request.id, path: path, query: request.query.map { String(decoding: $0, as: UTF8.self) },
+            clientAddress: ClientBucket.name(request.clientAddress),
+            authorization: Self.authorization(credentials),
+            sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),
+            sessionCookie: text(credentials.sessionCookie), refreshCookie: text(credentials.refreshCookie),
+            cookieMode: request.cookieMode, isBrowser: head.present.contains(.secFetchSite),
+            origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [])
     }
 
-    private static func authorization(
-        _ authorization: PresentedCredentials.Authorization
-    ) -> APIRequestFacts.Authorization {
-        switch authorization {
+    private static func authorization(_ credentials: PresentedCredentials) -> APIRequestFacts.Authorization {
+        switch credentials.authorization {
         case .absent: .absent
-        case .bearer(let token): token.isEmpty ? .absent : .bearer(String(decoding: token, as: UTF8.self))
+        case .bearer:
+            credentials.accessToken.flatMap { $0.isEmpty ? nil : .bearer(String(decoding: $0, as: UTF8.self)) }
+                ?? .absent
         case .basic(let rest): .basic(String(decoding: rest, as: UTF8.self))
         case .other: .other
         }
@@ -115,7 +106,7 @@ final class APIExchange: Exchange, DeadlineHolder {
 
     func deadlinePassed() {
         guard !isOver else { return }
-        refuse(Problem(.badMessage, status: 408, detail: "The request body did not arrive in time."))
+        refuse(Problem(.badMessage, .late, detail: "The request body did not arrive in time."))
     }
 
     var wantsContinueFromGateway: Bool { true }

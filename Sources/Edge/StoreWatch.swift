@@ -8,8 +8,7 @@ package enum StoreWatch {
     static let silence = Duration.milliseconds(2_500)
 
     /// A gap in the feed counts as silence until the revocations it may have hidden have been read.
-    package static func health(of state: any StateSurface, _ securityGuard: SecurityGuard, grace: Int64) -> StoreHealth
-    {
+    package static func health(of state: any ChangeFeed, _ securityGuard: SecurityGuard, grace: Int64) -> StoreHealth {
         let gap = securityGuard.sinceRevocationGap
         let age = max(state.sinceLastBeat(), gap)
         if age <= silence, gap == .zero, !state.feedIsLost() { return .current }

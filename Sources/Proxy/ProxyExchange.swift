@@ -19,8 +19,8 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         package var maxBody: Int64?
         /// Whether the gateway answers CORS questions on this route.
         package var ownsCORS: Bool
-        /// Who asked; where nothing had to be proved, nothing can end the exchange early.
-        package var admitted: Admitted
+        /// What the request was let in by: what ends that ends the answer early.
+        package var admission: Admission
         /// Whether the lease's expiry counts for every answer, and not only for event streams.
         package var isLeased: Bool
         package var leaseBounds: LeaseBounds
@@ -28,14 +28,14 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         package var receivedAt: Int64
 
         package init(
-            head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admitted: Admitted,
+            head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admission: Admission,
             isLeased: Bool, leaseBounds: LeaseBounds, receivedAt: Int64
         ) {
             self.head = head
             self.timeout = timeout
             self.maxBody = maxBody
             self.ownsCORS = ownsCORS
-            self.admitted = admitted
+            self.admission = admission
             self.isLeased = isLeased
             self.leaseBounds = leaseBounds
             self.receivedAt = receivedAt
@@ -217,9 +217,9 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// An answer that is not complete after its first burst of bytes can be ended early: a stream by all that ends its
     /// lease, any other only by a revocation.
     private func takeLease() {
-        guard leaseID == nil, var lease = terms.admitted.leaseTerms(terms.leaseBounds, now: terms.receivedAt) else {
-            return
-        }
+        guard leaseID == nil,
+            var lease = terms.admission.leaseTerms(terms.leaseBounds, now: terms.receivedAt)
+        else { return }
         if !machine.endsWithLease {
             lease.expiresAt = nil
             lease.endsAt = .max

@@ -40,7 +40,7 @@ import Testing
     func busyStore(faults count: Int) async throws {
         let faults = Faults()
         let house = try await APIHouse(
-            wrap: { SteppedSurface(inner: $0, gate: StepGate(), fault: { try faults.next() }) })
+            wrap: { SteppedEngine(inner: $0, gate: StepGate(), fault: { _ in try faults.next() }) })
         let (live, over) = (try await house.sessionID(), try await house.sessionID(ended: true))
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
@@ -58,7 +58,7 @@ import Testing
             let state = LoopState(
                 loop: loop,
                 gate: GateMemory(
-                    loop: loop, tokens: VerifiedTokenCache(house.guarding), runtime: house.runtime,
+                    tokens: VerifiedTokenCache(house.guarding), runtime: house.runtime,
                     securityGuard: house.guarding,
                     origins: OriginPolicy(configured: [], issuer: "https://gate.example", loopbackPort: nil),
                     now: house.clock.read),

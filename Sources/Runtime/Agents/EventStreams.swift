@@ -79,12 +79,12 @@ final class EventStreams: Sendable {
     }
 
     private static let batch = 128
-    private let store: any StateSurface
+    private let store: any ExecutionStore
     private let channels = Mutex<[String: Channel]>([:])
     private let lastReader = Atomic<UInt64>(0)
     private let looks = Atomic<Int>(0)
 
-    init(store: any StateSurface) {
+    init(store: any ExecutionStore) {
         self.store = store
     }
 

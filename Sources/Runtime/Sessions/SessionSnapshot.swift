@@ -56,8 +56,6 @@ package struct IssuedSession: Sendable {
     package let session: SessionSnapshot
     /// `sec_…`, to be handed to its one reader and forgotten.
     package let secret: SessionSecret
-    /// The refresh family that was the session's before; the caller decides whether it has to end.
-    package let previousFamilyID: String?
 }
 
 /// What came of ending a session.

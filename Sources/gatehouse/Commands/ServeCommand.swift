@@ -3,7 +3,7 @@ import EdgeConfiguration
 import Experience
 import Logging
 
-/// `gatehouse serve`: the gateway itself.
+/// `gatehouse serve`: runs the gateway.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Runs the gateway until it is told to stop.",
