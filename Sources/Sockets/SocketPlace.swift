@@ -27,6 +27,7 @@ package final class SocketPlace {
         self.user = user
     }
 
+    /// Gives the place back; once is enough, and more does no harm.
     func leave() {
         census?.leave(session: session, user: user)
         census = nil
