@@ -47,11 +47,3 @@ package struct OAuthProblem: Error, Sendable {
         }
     }
 }
-
-extension Problem {
-    /// The refusal as `/oauth2/*` tells it.
-    package func oauthBody(explain: Bool) -> [UInt8] { OAuthProblem(self).body(explain: explain) }
-
-    /// The header fields that go with ``oauthBody(explain:)``.
-    package func oauthHeaders() -> [(name: String, value: String)] { OAuthProblem(self).answerHeaders() }
-}

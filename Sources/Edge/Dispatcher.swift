@@ -3,9 +3,9 @@ import EdgeConfiguration
 import EdgeCore
 import Gate
 import HTTPWire
+import Metrics
 import NIOCore
 import Proxy
-import Synchronization
 import Web
 
 /// Gives each request to what answers it. Read this file to follow a request: its sections are the stages, in order.
@@ -26,7 +26,7 @@ package struct Dispatcher {
     ///
     /// - Returns: what takes the body, or nil when the answer has been given.
     package func exchange(for head: RequestHead) -> (any Exchange)? {
-        services.metrics.requests.add(1, ordering: .relaxed)
+        services.metrics.requests.increment()
         if head.upgradeOffered || head.knownMethod == .trace { connection.closeAfterAnswer() }
         let request: EdgeRequest
         do {

@@ -32,7 +32,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     package private(set) var isBroken = false
     /// The fault.
     package private(set) var fault: (any Error)?
-    /// Since when nobody has used it.
+    /// Since when it has been idle.
     package var idleSince = NIODeadline.now()
     /// Whether anything of a request has been flushed since it was made or given back.
     private var hasAsked = false
@@ -126,7 +126,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let user else {
-            // Bytes that nobody asked for: whatever they are, they must not meet the next exchange.
+            // Bytes that were not asked for must not be taken for the next exchange's answer.
             pool.forget(self)
             return close()
         }

@@ -3,15 +3,6 @@ import Runtime
 import SecurityGuard
 import StateSurface
 
-/// A family that was refreshed.
-package struct Refreshed: Sendable {
-    package let tokens: IssuedTokens
-    /// The session that it is at home in; nil for a family that has none.
-    package let home: SessionSnapshot?
-    /// When the family ends, however often it is refreshed (ms).
-    package let familyEndsAt: Int64
-}
-
 extension SignInService {
     /// Uses a refresh token. That counts as use of the home session; a family whose home is no more is ended instead.
     ///
@@ -38,8 +29,7 @@ extension SignInService {
         }
         switch outcome {
         case .rotated(let tokens), .repeated(let tokens):
-            if let home { runtime.noteUse(home.id) }
-            return Refreshed(tokens: tokens, home: home, familyEndsAt: familyEndsAt)
+            return Refreshed(tokens: tokens, home: home.map(runtime.use), familyEndsAt: familyEndsAt)
         case .refused(let refusal):
             // Those of a dead home have been told of already.
             if refusal.reason != "home_session_dead" {
