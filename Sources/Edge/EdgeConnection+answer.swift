@@ -80,7 +80,7 @@ extension EdgeConnection: ResponseWriter {
             HeadWriter.chunkHeader(length: bytes.readableBytes, to: &size)
             write(size, to: context)
             write(bytes, to: context)
-            write(Self.lineEnd, to: context)
+            write(HeadWriter.chunkEnd, to: context)
         }
     }
 
@@ -96,7 +96,7 @@ extension EdgeConnection: ResponseWriter {
         exchange = nil
         _ = writeHead(with: nil, context)
         if framing == .stream, !isVersion10, !isHeadRequest {
-            write(Self.lastChunk, to: context)
+            write(HeadWriter.lastChunk, to: context)
         }
         flush()
         isBodyPaused = false
@@ -150,7 +150,7 @@ extension EdgeConnection: ResponseWriter {
         exchange = nil
         phase = .tunnel
         self.tunnel = tunnel
-        deadline.rest()
+        deadline.cancel()
         write(head, to: context)
         flushOutput(context)
         tunnel.opened(on: channel)
@@ -174,7 +174,4 @@ extension EdgeConnection: ResponseWriter {
 
     package func flushTunnel() { flush() }
     package func flushTunnelNow() { flushNow() }
-
-    private static let lineEnd = ByteBuffer(string: "\r\n")
-    private static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
 }

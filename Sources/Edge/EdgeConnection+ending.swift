@@ -37,12 +37,12 @@ extension EdgeConnection: DeadlineHolder {
         switch phase {
         case .head:
             if inbound.readableBytes > 0 || scanner.isInsideHead {
-                refuseHead(Problem(.badMessage, status: 408, detail: "The request head did not arrive in time."))
+                refuseHead(Problem(.badMessage, .late, detail: "The request head did not arrive in time."))
             } else {
                 closeNow()
             }
         case .body where !isBodyPaused && exchange != nil && !isAnswerStarted:
-            bodyFailed(Problem(.badMessage, status: 408, detail: "The request body did not arrive in time."))
+            bodyFailed(Problem(.badMessage, .late, detail: "The request body did not arrive in time."))
         case .body where !isBodyPaused, .lingering:
             closeNow()
         case .answering where !channel.isWritable:
@@ -94,7 +94,7 @@ extension EdgeConnection: DeadlineHolder {
     func goAway() {
         guard phase != .closed else { return }
         phase = .closed
-        deadline.rest()
+        deadline.cancel()
         let tunnel = self.tunnel
         let exchange = self.exchange
         self.tunnel = nil

@@ -117,8 +117,8 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
 
     package func handlerRemoved(context: ChannelHandlerContext) {
         loop.connections[ObjectIdentifier(self)] = nil
-        deadline.rest()
-        exchangeDeadline.rest()
+        deadline.cancel()
+        exchangeDeadline.cancel()
         self.context = nil
     }
 

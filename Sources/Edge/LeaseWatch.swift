@@ -1,4 +1,3 @@
-import Gate
 import Leases
 import NIOCore
 import Runtime
@@ -6,20 +5,23 @@ import SecurityGuard
 import StateSurface
 import Synchronization
 
+/// The roles of the store that leases are checked against.
+package typealias LeaseStore = FamilyStore & RevocationStore & ChangeFeed
+
 /// Carries what the feed tells to the leases of every loop, and turns their wheels.
 package final class LeaseWatch: Sendable {
     private let loops: LoopStates
     private let held: HeldSessions
     private let runtime: Runtime
-    private let state: any StateSurface
+    private let state: any LeaseStore
     private let clock: @Sendable () -> Int64
     private let skew: Int64
     private let subscription = Mutex<Subscription?>(nil)
-    /// Whether everything has to be checked, and whether somebody is at it.
+    /// Whether everything has to be checked, and whether a check is under way.
     private let check = Mutex((wanted: false, running: false))
 
     package init(
-        loops: LoopStates, held: HeldSessions, runtime: Runtime, state: any StateSurface,
+        loops: LoopStates, held: HeldSessions, runtime: Runtime, state: any LeaseStore,
         clock: @escaping @Sendable () -> Int64, skew: Int64
     ) {
         self.loops = loops
@@ -51,7 +53,7 @@ package final class LeaseWatch: Sendable {
             // Nothing is open in most sessions that change: they wake no loop.
             guard held.contains(id) else { return }
             if state.isLive {
-                // Nobody can hold anything of an epoch before the first.
+                // Nothing can have been let in by an epoch before the first.
                 guard epoch > 0 else { return }
                 loops.onEach { $0.leases.sessionMoved(id, to: epoch) }
             } else {
@@ -170,20 +172,5 @@ extension LeaseWatch {
         guard family.isLive else { return loops.onEach { $0.leases.familyRevoked(id) } }
         // Which key signed its newest token is not kept: the newest one that was heard of goes on counting.
         if let tokenExpiresAt = family.tokenExpiresAt { refreshed(id, tokenExpiresAt, key: nil) }
-    }
-}
-
-/// How the age of the store's last sign of life is to be taken.
-package enum StoreWatch {
-    /// The feed beats each second; one missed beat is no loss.
-    static let silence = Duration.milliseconds(2_500)
-
-    /// A gap in the feed counts as silence until the revocations it may have hidden have been read.
-    package static func health(of state: any StateSurface, _ securityGuard: SecurityGuard, grace: Int64) -> StoreHealth
-    {
-        let gap = securityGuard.sinceRevocationGap
-        let age = max(state.sinceLastBeat(), gap)
-        if age <= silence, gap == .zero, !state.feedIsLost() { return .current }
-        return age <= .milliseconds(grace) ? .silent : .lost
     }
 }

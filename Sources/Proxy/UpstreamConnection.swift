@@ -2,7 +2,7 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// Whoever uses an upstream connection at the moment. Every call comes on the connection's event loop.
+/// Who uses an upstream connection at the moment. Every call comes on the connection's event loop.
 package protocol UpstreamUser: AnyObject {
     /// Bytes from the upstream, as they came.
     func upstreamReceived(_ bytes: ByteBuffer)
@@ -22,18 +22,19 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     package typealias OutboundOut = ByteBuffer
 
     package let channel: any Channel
+    /// Which of the pool's upstreams it leads to.
     package let member: Int
     private let pool: UpstreamPool
     private var context: ChannelHandlerContext?
     private var user: (any UpstreamUser)?
     private var isReadPending = false
-    private(set) var isOpen = true
+    package private(set) var isOpen = true
     /// Whether it ended by a fault, a reset for example, and not by the upstream's orderly close.
     package private(set) var isBroken = false
     /// The fault.
     package private(set) var fault: (any Error)?
-    /// Since when nobody has used it.
-    var idleSince = NIODeadline.now()
+    /// Since when it has been idle.
+    package var idleSince = NIODeadline.now()
     /// Whether anything of a request has been flushed since it was made or given back.
     private var hasAsked = false
 
@@ -45,11 +46,12 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     }
 
     /// As the last events told; asking the channel costs more.
-    var isUsable: Bool { isOpen }
+    package var isUsable: Bool { isOpen }
     package private(set) var isWritable = true
     private var isFlushPending = false
     package var output: DirectOutput
 
+    /// Gives the connection to `user`, who is called from here on.
     package func lend(to user: any UpstreamUser) {
         self.user = user
         resumeReading()
@@ -68,8 +70,25 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         }
     }
 
+    /// Leaves with the next ``flush()``; dropped when the connection is closed.
     package func write(_ bytes: ByteBuffer) {
         if let context { write(bytes, to: context) }
+    }
+
+    /// Gives the upstream what it is owed of a request.
+    package func send(_ action: OwedRequest.Action, head: ByteBuffer, isChunked: Bool) {
+        switch action {
+        case .sendHead: write(head)
+        case .sendBody(let part):
+            guard isChunked else { return write(part) }
+            var size = ByteBuffer()
+            HeadWriter.chunkHeader(length: part.readableBytes, to: &size)
+            write(size)
+            write(part)
+            write(HeadWriter.chunkEnd)
+        case .sendEnd: write(HeadWriter.lastChunk)
+        case .flush: flush()
+        }
     }
 
     /// Takes effect when the loop is through with what has arrived.
@@ -85,11 +104,13 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         if let context { flushOutput(context) }
     }
 
+    /// Closes at once: what has not been flushed is lost.
     package func close() {
         isOpen = false
         channel.close(promise: nil)
     }
 
+    /// Reads on where reading stopped because its user had no use for more, and has now.
     package func resumeReading() {
         if isReadPending, let context, user?.wantsUpstreamBytes ?? true {
             isReadPending = false
@@ -110,7 +131,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let user else {
-            // Bytes that nobody asked for: whatever they are, they must not meet the next exchange.
+            // Bytes that were not asked for must not be taken for the next exchange's answer.
             pool.forget(self)
             return close()
         }

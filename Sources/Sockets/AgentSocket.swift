@@ -1,3 +1,4 @@
+import Gate
 import Leases
 import NIOCore
 import Runtime
@@ -15,7 +16,9 @@ package final class AgentSocket: SocketApplication {
     /// How many events may be on their way to the client at once: a long replay is read as fast as it is taken.
     private static let window = 32
 
-    package init(runtime: Runtime, permit: Permit, resumeFrom: Int64?) {
+    /// nil where the admission opens no session.
+    package init?(runtime: Runtime, admission: Admission, resumeFrom: Int64?) {
+        guard let permit = admission.permit else { return nil }
         self.runtime = runtime
         self.permit = permit
         self.resumeFrom = resumeFrom
@@ -47,10 +50,8 @@ package final class AgentSocket: SocketApplication {
             resumeWhenRoom(connection)
             socket?.resume()
         case .failure(let error):
-            let isMismatch = error is SessionFault
-            socket?.close(
-                code: isMismatch ? LeaseEnd.sessionEnded.closeCode : LeaseEnd.storeLost.closeCode,
-                reason: isMismatch ? LeaseEnd.sessionEnded.reason : LeaseEnd.storeLost.reason)
+            let end: LeaseEnd = error is SessionFault ? .sessionEnded : .storeLost
+            socket?.close(end.close)
         }
     }
 
@@ -62,14 +63,11 @@ package final class AgentSocket: SocketApplication {
 
     private func send(_ output: AgentOutput) {
         switch output {
-        case .text(let text) where text.utf8.starts(with: Self.eventPrefix):
-            socket?.send(text: text) { [weak self] in self?.wroteEvent() }
-        case .text(let text): socket?.send(text: text)
-        case .close(let code, let reason): socket?.close(code: code, reason: reason)
+        case .event(let text): socket?.send(text: text) { [weak self] in self?.wroteEvent() }
+        case .message(let text): socket?.send(text: text)
+        case .end(let end): socket?.close(SocketClose(end))
         }
     }
-
-    private static let eventPrefix = Array(#"{"type":"event","#.utf8)
 
     private func wroteEvent() {
         if let connection { connection.written(events: 1) } else { writtenEarly += 1 }

@@ -80,7 +80,7 @@ package struct AccountRecord: Sendable, Equatable {
     package var disabled: Bool
     package var createdAt: Milliseconds
     package var version: Int64
-    /// Whether somebody trustworthy vouches for the e-mail: the operator does, a registration does not.
+    /// Whether the e-mail is vouched for: by the operator who made the account, not by a registration.
     package var emailVerified: Bool
     /// Raised by a new password and by disabling, in the transaction that ends what the account has open. Whatever is
     /// made of a judgement of the account is made only while this is still the same.
@@ -137,7 +137,7 @@ package struct FamilyRecord: Sendable, Equatable {
     package var userID: String
     package var clientID: String
     package var scope: [String]
-    /// Filled in by the edge (the home session); opaque to whoever keeps families.
+    /// The id of the session that the family is at home in; nil where it has none.
     package var binding: String?
     package var isLive: Bool
     package var createdAt: Milliseconds

@@ -3,6 +3,15 @@ enum BenchCommand: Equatable, Sendable {
     case write(url: String, group: Int, callers: Int, seconds: Int)
     case fill(url: String, count: Int)
     case lookup(url: String, count: Int)
+    case memoryTable(MemoryTable, count: Int)
+
+    /// What sessions in memory are kept in.
+    enum MemoryTable: String, Sendable {
+        /// The slots of `SessionTable`.
+        case slots
+        /// A dictionary of strings, under the same locks.
+        case dictionary
+    }
 
     /// - Parameter arguments: the arguments after the program's name.
     init?(_ arguments: [String]) {
@@ -21,6 +30,9 @@ enum BenchCommand: Equatable, Sendable {
         case ("lookup", 1):
             guard let count = numbers[0] else { return nil }
             self = .lookup(url: url, count: count)
+        case ("memory-table", 1):
+            guard let table = MemoryTable(rawValue: url), let count = numbers[0] else { return nil }
+            self = .memoryTable(table, count: count)
         default: return nil
         }
     }

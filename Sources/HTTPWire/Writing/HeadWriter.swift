@@ -1,11 +1,11 @@
 import NIOCore
 
-/// Writes message heads and the framing of chunks.
+/// Writes heads and chunk framing.
 ///
-/// Names are literals. A value that has not passed a parser must be written with ``field(_:checking:to:)``, which
-/// refuses bytes that could end the line.
+/// Names are always literals. A value that was not already accepted by a parser goes through `field(_:checking:to:)`,
+/// which never writes a byte that could end the line.
 package enum HeadWriter {
-    /// Writes a status line with the standard reason phrase, such as `HTTP/1.1 200 OK`.
+    /// `HTTP/1.1 200 OK`.
     package static func statusLine(_ status: Int, to buffer: inout ByteBuffer) {
         buffer.writeStaticString("HTTP/1.1 ")
         decimal(Int64((100...999).contains(status) ? status : 500), to: &buffer)
@@ -14,7 +14,7 @@ package enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// Writes the status line of a response that is forwarded, with its own reason phrase.
+    /// The status line of an answer that is passed on, with its own reason phrase.
     package static func statusLine(of head: ResponseHead, to buffer: inout ByteBuffer) {
         buffer.writeStaticString("HTTP/1.1 ")
         decimal(Int64(head.status), to: &buffer)
@@ -23,8 +23,7 @@ package enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// Writes a request line such as `GET /path?query HTTP/1.1` with the method of `head`, and with the path and query
-    /// to forward.
+    /// `GET /path?query HTTP/1.1`: the method of `head`, and the path and query under which it goes on.
     package static func requestLine(
         of head: RequestHead, path: ByteBuffer, query: ByteBuffer?, to buffer: inout ByteBuffer
     ) {
@@ -38,22 +37,21 @@ package enum HeadWriter {
         buffer.writeStaticString(" HTTP/1.1\r\n")
     }
 
-    /// Writes a field with a literal value.
+    /// A field with a literal value.
     package static func field(_ name: StaticString, _ value: StaticString, to buffer: inout ByteBuffer) {
         startField(name, to: &buffer)
         buffer.writeStaticString(value)
         endLine(to: &buffer)
     }
 
-    /// Writes a field with a number in decimal.
+    /// A field with a number.
     package static func field(_ name: StaticString, _ value: Int64, to buffer: inout ByteBuffer) {
         startField(name, to: &buffer)
         decimal(value, to: &buffer)
         endLine(to: &buffer)
     }
 
-    /// Writes a field with a value made at run time. Returns false and writes nothing if a byte is not allowed in a
-    /// field value.
+    /// A field with a value made at run time; false, and nothing written, when a byte of it is not field content.
     @discardableResult
     package static func field(
         _ name: StaticString, checking value: some Collection<UInt8>, to buffer: inout ByteBuffer
@@ -65,20 +63,19 @@ package enum HeadWriter {
         return true
     }
 
-    /// Writes a field with a value made at run time. Returns false and writes nothing if a byte is not allowed in a
-    /// field value.
+    /// A field with a value made at run time; false, and nothing written, when a byte of it is not field content.
     @discardableResult
     package static func field(_ name: StaticString, checking value: String, to buffer: inout ByteBuffer) -> Bool {
         field(name, checking: value.utf8, to: &buffer)
     }
 
-    /// Writes a field of another head as it was sent, but with exactly one space before the value and none after it.
+    /// A field of another head as it was sent there, but with one space before its value and none behind it.
     package static func field(copying field: HeaderField, of head: some MessageHead, to buffer: inout ByteBuffer) {
         head.bytes.withUnsafeReadableBytes { bytes in
             let (name, value) = (field.name, field.value)
             guard name.end < bytes.count, value.end <= bytes.count, name.end <= value.start else { return }
             if value.start == name.end + 2, bytes[name.end + 1] == Byte.space {
-                // The common form, in which name and value are one piece.
+                // As nearly all are written: one piece from name to value.
                 buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[name.start..<value.end]))
             } else {
                 buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[name.start..<name.end]))
@@ -89,18 +86,17 @@ package enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// Writes the `Date` field.
+    /// `Date`.
     package static func date(_ secondsSince1970: Int64, to buffer: inout ByteBuffer) {
         startField("date", to: &buffer)
         HTTPDate.write(secondsSince1970, to: &buffer)
         endLine(to: &buffer)
     }
 
-    /// Writes the empty line after the last field.
+    /// The empty line behind the last field.
     package static func endOfHead(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
 
-    /// Writes the size line of a chunk. `length` must be positive, because a chunk of size 0 ends the body; otherwise
-    /// nothing is written.
+    /// The size line before the data of a chunk; `length` must be more than nothing, or the body would end here.
     package static func chunkHeader(length: Int, to buffer: inout ByteBuffer) {
         guard length > 0 else { return }
         var shift = (Int.bitWidth - 1 - length.leadingZeroBitCount) / 4 * 4
@@ -112,11 +108,11 @@ package enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// Writes the line end after the data of a chunk.
-    package static func chunkEnd(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
+    /// The line end behind the data of a chunk, to be written as it is.
+    package static let chunkEnd = ByteBuffer(string: "\r\n")
 
-    /// Writes the last chunk, which ends a body, without trailers.
-    package static func lastChunk(to buffer: inout ByteBuffer) { buffer.writeStaticString("0\r\n\r\n") }
+    /// The chunk that ends a body, to be written as it is.
+    package static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
 
     private static func startField(_ name: StaticString, to buffer: inout ByteBuffer) {
         buffer.writeStaticString(name)

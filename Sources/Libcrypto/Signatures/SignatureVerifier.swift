@@ -42,6 +42,24 @@ package final class SignatureVerifier: Sendable {
         }
     }
 
+    /// Whether `signature`, in the encoding of X.509 and WebAuthn, is the key's over `message`.
+    ///
+    /// For ECDSA that is the DER of r and s, which libcrypto reads and accepts in its one spelling only; for the others
+    /// it is JOSE's.
+    package func isValid(derSignature signature: [UInt8], for message: [UInt8]) -> Bool {
+        guard case .ecdsa = scheme else { return isValid(signature, for: message) }
+        guard (1...ECDSAEncoding.maximumDERByteCount).contains(signature.count) else { return false }
+        do throws(LibcryptoError) {
+            return try pool.with { context in
+                withBuffer(signature) { signature in
+                    withBuffer(message) { message in context.verify(signature, message) }
+                }
+            }
+        } catch {
+            return false
+        }
+    }
+
     private func verify(
         _ signature: UnsafeBufferPointer<UInt8>, _ message: UnsafeBufferPointer<UInt8>, _ context: SignatureContext
     ) -> Bool {

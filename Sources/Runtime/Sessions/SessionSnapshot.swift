@@ -8,9 +8,10 @@ package struct SessionSnapshot: Sendable, Equatable {
     package let tenantID: String?
     package let userID: String?
     package let createdAt: Milliseconds
-    package let expiresAt: Milliseconds
+    package private(set) var expiresAt: Milliseconds
     package let absoluteExpiresAt: Milliseconds
-    package let lastSeenAt: Milliseconds
+    package private(set) var lastSeenAt: Milliseconds
+    private let idleTimeout: Milliseconds
     package let metadata: JSONObject
     /// Raised by every change of privilege.
     package let epoch: Int64
@@ -26,6 +27,7 @@ package struct SessionSnapshot: Sendable, Equatable {
         self.expiresAt = record.expiresAt
         self.absoluteExpiresAt = record.absoluteExpiresAt
         self.lastSeenAt = record.lastSeenAt
+        self.idleTimeout = record.idleTimeout
         self.metadata = SessionMetadata.stored(record.metadata)
         self.epoch = record.epoch
         self.familyID = record.familyID
@@ -36,9 +38,18 @@ package struct SessionSnapshot: Sendable, Equatable {
         SessionOwner(tenantID: tenantID, userID: userID).owns(tenantID: self.tenantID, userID: self.userID)
     }
 
-    /// The session as the API shows it; `secret` only where one is handed out.
-    package func json(secret: String? = nil) -> JSONObject {
-        var object: JSONObject = [
+    /// The session after a use of it: it lives longer, but never past its absolute end.
+    func used(at now: Milliseconds) -> SessionSnapshot {
+        guard self.state.isLive, now > self.lastSeenAt else { return self }
+        var used = self
+        used.lastSeenAt = now
+        used.expiresAt = min(SessionLifecycle.saturating(now, plus: self.idleTimeout), self.absoluteExpiresAt)
+        return used
+    }
+
+    /// What a session shows of itself to its owner, as `session.describe` says it: never a secret.
+    package func json() -> JSONObject {
+        [
             "session_id": .string(self.id),
             "state": .string(self.state.rawValue),
             "tenant_id": self.tenantID.map(JSONValue.string) ?? .null,
@@ -48,8 +59,6 @@ package struct SessionSnapshot: Sendable, Equatable {
             "last_seen_at": .string(Timestamp.text(self.lastSeenAt)),
             "metadata": .object(self.metadata),
         ]
-        if let secret { object["session_secret"] = .string(secret) }
-        return object
     }
 }
 
@@ -58,8 +67,6 @@ package struct IssuedSession: Sendable {
     package let session: SessionSnapshot
     /// `sec_…`, to be handed to its one reader and forgotten.
     package let secret: SessionSecret
-    /// The refresh family that was the session's before; the caller decides whether it has to end.
-    package let previousFamilyID: String?
 }
 
 /// What came of ending a session.

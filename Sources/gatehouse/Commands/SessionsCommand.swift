@@ -3,7 +3,7 @@ import Encodings
 import Runtime
 import StateSurface
 
-/// `gatehouse sessions`: lists and ends sessions.
+/// `gatehouse sessions`: what is alive, and ending it.
 struct SessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions", abstract: "Lists and ends sessions.", subcommands: [List.self, End.self])
@@ -80,37 +80,48 @@ struct SessionsCommand: AsyncParsableCommand {
     }
 }
 
-/// Ends a session from outside the gateway, by the same rules as inside.
+/// Ends a session from outside the gateway, by the rules that hold inside.
 struct SessionEnding {
-    /// The number of attempts when other writers change the session at the same time.
+    /// A session that is written again and again meanwhile is being used; more tries would not help.
     private static let attempts = 16
 
     let store: Store
 
-    /// Ends a session. True if it was alive, nil if there is no such session.
+    /// The session was written between reading and ending it.
+    private struct Changed: TransactionAbort {}
+
+    /// Ends a session, and its family if it is at home there: a family ends with its home, and lives on without a guest.
+    /// - Returns: whether it was alive; nil when there is no such session.
     func end(_ id: String) async throws -> Bool? {
+        let (now, revokedUntil) = (SystemClock.milliseconds(), store.revokedUntil)
         for _ in 0..<Self.attempts {
-            guard var session = try await store.surface.session(id: id) else { return nil }
-            let wasLive = session.state.isLive
-            if wasLive {
-                session.state = .ended
-                session.endedAt = SystemClock.milliseconds()
-                session.previousSecretHash = nil
-                session.previousSecretUntil = nil
-                guard try await store.surface.replace(session: session) else { continue }
+            do {
+                return try await store.surface.transaction { transaction in
+                    try Self.end(id, at: now, revokedUntil: revokedUntil, transaction)
+                }
+            } catch is Changed {
+                // Nothing has happened.
             }
-            try await endFamily(atHomeIn: session)
-            return wasLive
         }
         throw CommandFailure("the session is being changed all the time: try again")
     }
 
-    /// Ends the refresh family that is bound to the session. A family that the session only uses stays alive.
-    private func endFamily(atHomeIn session: SessionRecord) async throws {
-        guard let familyID = session.familyID, let family = try await store.surface.family(id: familyID),
-            let home = family.binding, home.utf8.elementsEqual(session.id.utf8)
-        else { return }
-        _ = try await store.surface.endFamily(
-            id: familyID, at: SystemClock.milliseconds(), revokedUntil: store.revokedUntil)
+    private static func end(
+        _ id: String, at now: Milliseconds, revokedUntil: Milliseconds, _ transaction: any StoreTransaction
+    ) throws -> Bool? {
+        guard var session = try transaction.session(id: id) else { return nil }
+        let family = try session.familyID.flatMap { try transaction.family(id: $0) }
+        let wasLive = session.state.isLive
+        if wasLive {
+            session.state = .ended
+            session.endedAt = now
+            session.previousSecretHash = nil
+            session.previousSecretUntil = nil
+            guard try transaction.replace(session: session) else { throw Changed() }
+        }
+        if let family, family.binding?.hasSameBytes(as: session.id) == true {
+            _ = try transaction.endFamily(id: family.id, at: now, revokedUntil: revokedUntil)
+        }
+        return wasLive
     }
 }

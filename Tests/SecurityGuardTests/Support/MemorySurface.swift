@@ -1,8 +1,9 @@
+import SecurityGuard
 import StateSurface
 import Synchronization
 
-/// A state surface in memory: what SecurityGuard uses of one, with the rules of the protocol.
-final class MemorySurface: StateSurface {
+/// The roles of a store that SecurityGuard uses, in memory.
+final class MemorySurface: GuardStore {
     struct Tables: Sendable {
         var accounts: [String: AccountRecord] = [:]
         var identities: [String: String] = [:]
@@ -43,15 +44,13 @@ final class MemorySurface: StateSurface {
     }
     func sinceLastBeat() -> Duration { .zero }
     func feedIsLost() -> Bool { false }
-    func ping() async throws { try check() }
-    func close() async {}
 
     // MARK: Accounts, identities, clients
     func insert(account: AccountRecord) async throws {
         try check()
         try tables.withLock { tables in
             let isTaken = tables.accounts.values.contains {
-                $0.tenantID == account.tenantID && $0.emailKey == account.emailKey
+                $0.tenantID == account.tenantID && $0.emailKey == account.emailKey && !account.emailKey.isEmpty
             }
             if isTaken { throw StateSurfaceError(.duplicate, "e-mail") }
             tables.accounts[account.userID] = account
@@ -63,7 +62,10 @@ final class MemorySurface: StateSurface {
     }
     func accounts(emailKey: String) async throws -> [AccountRecord] {
         try check()
-        return tables.withLock { $0.accounts.values.filter { $0.emailKey == emailKey } }
+        return tables.withLock { tables in
+            tables.accounts.values.filter { !emailKey.isEmpty && $0.emailKey == emailKey }
+                .sorted { $0.tenantID < $1.tenantID }
+        }
     }
     func accounts(limit: Int) async throws -> [AccountRecord] { tables.withLock { Array($0.accounts.values) } }
     func replace(account record: AccountRecord) async throws -> Bool {
@@ -72,6 +74,7 @@ final class MemorySurface: StateSurface {
             guard tables.accounts[record.userID]?.version == record.version else { return false }
             var stored = record
             stored.version += 1
+            stored.credentialEpoch = tables.accounts[record.userID]?.credentialEpoch ?? 0
             tables.accounts[record.userID] = stored
             return true
         }
@@ -134,12 +137,30 @@ final class MemorySurface: StateSurface {
             return account
         }
     }
-    func insert(client: ClientRecord) async throws { tables.withLock { $0.clients[client.clientID] = client } }
+    func insert(client: ClientRecord) async throws {
+        try check()
+        try tables.withLock { tables in
+            guard tables.clients[client.clientID] == nil else { throw StateSurfaceError(.duplicate, "client") }
+            tables.clients[client.clientID] = client
+        }
+    }
     func client(id: String) async throws -> ClientRecord? {
         try check()
         return tables.withLock { $0.clients[id] }
     }
     func clients(limit: Int) async throws -> [ClientRecord] { tables.withLock { Array($0.clients.values) } }
+    func disable(clientID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
+        try check()
+        let families = tables.withLock { tables -> [String]? in
+            guard tables.clients[clientID] != nil else { return nil }
+            tables.clients[clientID]?.disabled = true
+            return tables.families.values.filter { $0.clientID == clientID && $0.isLive }.map(\.id)
+        }
+        guard let families else { return false }
+        for id in families { _ = try await endFamily(id: id, at: at, revokedUntil: revokedUntil) }
+        try await revoke(Revocation(kind: .subject, id: clientID, issuedUntil: .max, expiresAt: revokedUntil))
+        return true
+    }
 
     // MARK: Families and revocations
     func insert(family: FamilyRecord, judged: JudgedOwner) async throws {
@@ -150,8 +171,10 @@ final class MemorySurface: StateSurface {
                 else { throw StateSurfaceError.ownerGone }
             }
             if let id = judged.clientID, tables.clients[id]?.disabled != false { throw StateSurfaceError.ownerGone }
+            let isTaken = tables.families[family.id] != nil || tables.tokens[family.currentHash] != nil
+            guard !isTaken else { throw StateSurfaceError(.duplicate, "family") }
             tables.families[family.id] = family
-            tables.tokens[family.currentHash] = (family.id, family.counter)
+            if !family.currentHash.isEmpty { tables.tokens[family.currentHash] = (family.id, family.counter) }
         }
     }
     func family(id: String) async throws -> FamilyRecord? {
@@ -168,27 +191,31 @@ final class MemorySurface: StateSurface {
     func rotate(family record: FamilyRecord) async throws -> Bool {
         try check()
         if let hook = beforeRotate.withLock({ $0 }) { await hook() }
-        return tables.withLock { tables in
+        let isReplaced = tables.withLock { tables in
             guard let stored = tables.families[record.id], stored.isLive, stored.counter == record.counter - 1 else {
                 return false
             }
-            tables.families[record.id] = record
+            var next = record
+            next.binding = stored.binding
+            tables.families[record.id] = next
             tables.tokens[record.currentHash] = (record.id, record.counter)
             return true
         }
+        if isReplaced, let tokenExpiresAt = record.tokenExpiresAt {
+            tell(.familyRefreshed(id: record.id, tokenExpiresAt: tokenExpiresAt, key: record.tokenKey))
+        }
+        return isReplaced
     }
     func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool {
-        tables.withLock { tables in
-            let known = tables.families[familyID]?.tokenExpiresAt ?? .min
-            if known <= tokenExpiresAt {
-                tables.families[familyID]?.tokenExpiresAt = tokenExpiresAt
-                tables.families[familyID]?.tokenKey = key
-            }
-            return tables.families[familyID]?.isLive == true
+        let (isLive, isLonger) = tables.withLock { tables -> (Bool, Bool) in
+            guard let family = tables.families[familyID], family.isLive else { return (false, false) }
+            guard family.tokenExpiresAt ?? .min <= tokenExpiresAt else { return (true, false) }
+            tables.families[familyID]?.tokenExpiresAt = tokenExpiresAt
+            tables.families[familyID]?.tokenKey = key
+            return (true, true)
         }
-    }
-    func bind(familyID: String, to binding: String) async throws {
-        tables.withLock { $0.families[familyID]?.binding = binding }
+        if isLonger { tell(.familyRefreshed(id: familyID, tokenExpiresAt: tokenExpiresAt, key: key)) }
+        return isLive
     }
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
         try check()
@@ -227,8 +254,17 @@ final class MemorySurface: StateSurface {
             let reach = tables.withLock { $0.reaches.values.max() } ?? .min
             revocation.expiresAt = max(revocation.expiresAt, reach)
         }
-        _ = tables.withLock { $0.revocations.insert(revocation) }
-        tell(.revoked(revocation))
+        let stored = tables.withLock { tables -> Revocation in
+            if let known = tables.revocations.first(where: { $0.kind == revocation.kind && $0.id == revocation.id }) {
+                tables.revocations.remove(known)
+                revocation.issuedUntil = max(revocation.issuedUntil, known.issuedUntil)
+                revocation.expiresAt = max(revocation.expiresAt, known.expiresAt)
+                revocation.accountVersion = [revocation.accountVersion, known.accountVersion].compactMap(\.self).max()
+            }
+            tables.revocations.insert(revocation)
+            return revocation
+        }
+        tell(.revoked(stored))
     }
     func revocations(now: Milliseconds) async throws -> [Revocation] {
         try check()
@@ -243,5 +279,4 @@ final class MemorySurface: StateSurface {
             return true
         }
     }
-    func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64 { 0 }
 }

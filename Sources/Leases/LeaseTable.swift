@@ -1,0 +1,185 @@
+import EdgeCore
+import SecurityGuard
+
+/// The leases of one event loop: found by session, token, family and subject, and by time.
+///
+/// A refresh only writes the new expiry; the wheel finds out when the old one has come. A lease is registered before it
+/// is verified: what ends it from then on finds it. Confined to its loop.
+package final class LeaseTable {
+    package typealias ID = UInt64
+
+    private struct Entry {
+        var terms: LeaseTerms
+        weak var holder: (any LeaseHolder)?
+        /// Why it was over before it began.
+        var overBefore: LeaseEnd?
+    }
+
+    /// How often a session that has something open is told as used, in ms.
+    private static let useInterval: Int64 = 1_000
+
+    private let authority: any LeaseAuthority
+    private var entries: [ID: Entry] = [:]
+    private var nextID: ID = 0
+    private var bySession = LeaseIndex()
+    private var byToken = LeaseIndex()
+    private var byFamily = LeaseIndex()
+    private var bySubject = LeaseIndex()
+    private var wheel: TimingWheel<ID>
+    private var lastUse: Int64
+    /// Keys that are out of service, as of the key ring of this generation.
+    private var fallenKeys: Set<KeyNumber> = []
+    private var keyGeneration: UInt64 = 0
+
+    /// - Parameter now: the time, in ms since the epoch, as in everything that follows.
+    package init(now: Int64, authority: any LeaseAuthority) {
+        self.authority = authority
+        wheel = TimingWheel(unitsPerMillisecond: 1, now: now)
+        lastUse = now
+    }
+
+    /// How many leases there are.
+    package var count: Int { entries.count }
+
+    /// Takes a lease for `holder`, which is kept by its owner and told at most once.
+    ///
+    /// It can be found before it is verified; one that is over already ends at the next turn, when its holder is ready.
+    package func insert(_ terms: LeaseTerms, holder: any LeaseHolder) -> ID {
+        nextID += 1
+        let id = nextID
+        // Before it is verified: what ends from here on is told to this loop.
+        if let key = terms.sessionID { authority.held.add(key) }
+        let overBefore = authority.end(of: terms)
+        entries[id] = Entry(terms: terms, holder: holder, overBefore: overBefore)
+        bySession.insert(id, under: terms.sessionID)
+        byToken.insert(id, under: terms.tokenID)
+        byFamily.insert(id, under: terms.familyID)
+        bySubject.insert(id, under: terms.subject)
+        if overBefore != nil || terms.due < .max { wheel.insert(id, due: overBefore == nil ? terms.due : .min) }
+        return id
+    }
+
+    /// Gives a lease back: its holder is told of nothing more.
+    package func remove(_ id: ID) {
+        guard let entry = entries.removeValue(forKey: id) else { return }
+        if let key = entry.terms.sessionID { authority.held.remove(key) }
+        bySession.remove(id, under: entry.terms.sessionID)
+        byToken.remove(id, under: entry.terms.tokenID)
+        byFamily.remove(id, under: entry.terms.familyID)
+        bySubject.remove(id, under: entry.terms.subject)
+    }
+
+    // MARK: What ends and what extends
+
+    /// The session is no longer live.
+    package func sessionEnded(_ sessionID: String) {
+        end(bySession[sessionID], .sessionEnded) { _ in true }
+    }
+
+    /// The session moved to another epoch: what was let in before its owner was known must go, as must what was let in by
+    /// a secret that is no longer the session's.
+    package func sessionMoved(_ sessionID: String, to epoch: Int64) {
+        end(bySession[sessionID], .sessionUpgraded) { $0.isOutgrown(by: epoch) }
+    }
+
+    /// The token with this `jti` was revoked.
+    package func tokenRevoked(_ tokenID: String) {
+        end(byToken[tokenID], .tokenRevoked) { _ in true }
+    }
+
+    /// The refresh family ended, and its access tokens with it.
+    package func familyRevoked(_ familyID: String) {
+        end(byFamily[familyID], .tokenRevoked) { _ in true }
+    }
+
+    /// What was issued to the subject before the cut was revoked.
+    package func subjectRevoked(_ subject: String, _ cut: SubjectCut) {
+        end(bySubject[subject], .tokenRevoked) { cut.ends(issuedAt: $0.tokenIssuedAt, familyID: $0.familyID) }
+    }
+
+    /// A token of the family was refreshed: what an older token of it admitted lives on until the new expiry, and
+    /// rests on the new token's key.
+    package func familyRefreshed(_ familyID: String, expiresAt: Int64, key: KeyNumber? = nil) {
+        for id in byFamily[familyID] {
+            guard let current = entries[id]?.terms.expiresAt, current <= expiresAt else { continue }
+            entries[id]?.terms.expiresAt = expiresAt
+            if let key { entries[id]?.terms.key = key }
+        }
+        // Refreshed by a node that had not heard yet that the key it signs with is out of service.
+        if let key, fallenKeys.contains(key) { end(byFamily[familyID], .tokenRevoked) { $0.key == key } }
+    }
+
+    /// The key ring is of this generation: what rests on a key that is out of service must go.
+    package func keysMoved(to generation: UInt64, fallen: @autoclosure () -> Set<KeyNumber>) {
+        guard generation != keyGeneration else { return }
+        keyGeneration = generation
+        let gone = fallen()
+        guard gone != fallenKeys else { return }
+        fallenKeys = gone
+        var concerned: [ID] = []
+        for (id, entry) in entries {
+            if let key = entry.terms.key, gone.contains(key) { concerned.append(id) }
+        }
+        end(concerned, .tokenRevoked) { _ in true }
+    }
+
+    /// Ends everything, for example when the store has been lost.
+    package func endAll(_ reason: LeaseEnd) {
+        end(Array(entries.keys), reason) { _ in true }
+    }
+
+    /// What is held, for a fresh look at the store.
+    package func holders() -> [(id: ID, terms: LeaseTerms)] { entries.map { ($0.key, $0.value.terms) } }
+
+    /// Ends one lease.
+    package func end(_ id: ID, _ reason: LeaseEnd) { end([id], reason) { _ in true } }
+
+    /// Ends what time has ended. A clock that was set back ends nothing too late.
+    package func turn(now: Int64) {
+        tellUses(now)
+        wheel.turn(to: now)
+        while let ids = wheel.takeDue() {
+            for id in ids { look(at: id, now: now) }
+        }
+    }
+
+    /// An open socket or stream is a use of its session.
+    private func tellUses(_ now: Int64) {
+        guard now >= lastUse + Self.useInterval || now < lastUse else { return }
+        lastUse = now
+        for sessionID in bySession.keys { authority.used(sessionID: sessionID) }
+    }
+
+    private func look(at id: ID, now: Int64) {
+        guard let entry = entries[id] else { return }
+        if let reason = entry.overBefore { return end(id, reason) }
+        let terms = entry.terms
+        if terms.due > now { return wheel.insert(id, due: terms.due) }
+        if terms.sessionEndsAt <= now {
+            authority.sessionDue(terms)
+            entries[id]?.terms.sessionEndsAt = .max
+            return wheel.insert(id, due: now)
+        }
+        let isToken = (terms.expiresAt ?? .max) <= now
+        end([id], isToken ? .tokenExpired : .lifetimeOver) { _ in true }
+    }
+
+    private func end(_ ids: [ID], _ reason: LeaseEnd, where isConcerned: (LeaseTerms) -> Bool) {
+        var ended: [(id: ID, holder: any LeaseHolder)] = []
+        for id in ids {
+            guard let index = entries.index(forKey: id), isConcerned(entries.values[index].terms) else { continue }
+            guard let holder = entries.values[index].holder else {
+                remove(id)
+                continue
+            }
+            // No second end can find it on the way.
+            entries.values[index].holder = nil
+            holder.leaseEnded(reason)
+            ended.append((id, holder))
+        }
+        for (id, holder) in ended {
+            remove(id)
+            holder.settle()
+        }
+    }
+}
