@@ -1,5 +1,5 @@
-import EdgeConfiguration
 import Answers
+import EdgeConfiguration
 import HTTPTypes
 import Testing
 
@@ -51,7 +51,7 @@ struct APIPathTableTests {
     func everyDeclaredPathIsReached() async throws {
         let house = try await APIHouse { $0.accounts.registration = true }
         let own = OwnPaths(api: APIResponder.paths)
-        #expect(APIResponder.routes.count > 20)
+        #expect(APIResponder.routes.count >= 20)
         for route in APIResponder.routes {
             let path = route.path.replacing("{id}", with: "ses_AAAAAAAAAAAAAAAAAAAAAA")
             #expect(own.find(Array(path.utf8)) == .api(path))
