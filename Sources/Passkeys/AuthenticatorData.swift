@@ -7,9 +7,9 @@ struct AuthenticatorData: Sendable {
     /// Hash, flags and counter.
     private static let headByteCount = 37
 
-    /// Bit 0, UP: somebody was there.
+    /// Bit 0, UP: a person was present.
     let isUserPresent: Bool
-    /// Bit 2, UV: it was the right person.
+    /// Bit 2, UV: the authenticator verified the person, by PIN or biometry.
     let isUserVerified: Bool
     /// Bit 3, BE: the credential may be copied to other devices.
     let isBackupEligible: Bool

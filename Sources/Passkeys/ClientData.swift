@@ -13,7 +13,7 @@ struct ClientData: Sendable {
     /// Whether the page was in a frame of another origin.
     let isCrossOrigin: Bool
 
-    /// Reads the text. Members that are not known are passed over: browsers add some so that nobody relies on there being
+    /// Reads the text. Members that are not known are passed over: browsers add some so that no reader relies on there being
     /// none.
     init(_ bytes: [UInt8]) throws(PasskeyRefusal) {
         guard let object = try? StrictJSON.object(bytes, limits: JSONLimits(maxBytes: Self.maximumBytes, maxDepth: 8)),

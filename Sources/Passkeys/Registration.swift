@@ -40,7 +40,7 @@ package struct Registration: Sendable {
     /// - Parameters:
     ///   - ceremony: taken out of the store by ``challengeHash``; nil if there was none.
     ///   - sessionID: of the caller's session, which is signed in.
-    ///   - isKnown: whether a passkey with this credential id is stored already, whosoever it is.
+    ///   - isKnown: whether a passkey with this credential id is stored already, for any account.
     ///   - now: milliseconds since 1970.
     package func finish(
         _ ceremony: Ceremony?, _ party: RelyingParty, sessionID: String, sessionEpoch: Int64,

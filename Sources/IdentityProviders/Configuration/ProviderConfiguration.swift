@@ -82,7 +82,7 @@ package enum Tenancy: Sendable, Equatable {
     case claim(String, values: [String])
 }
 
-/// The names of the claims that say who somebody is. Dots descend into objects.
+/// The names of the claims that describe a person. Dots descend into objects.
 package struct ClaimNames: Sendable, Equatable {
     package var email: String
     package var name: String

@@ -17,7 +17,7 @@ package enum ProviderPreset: String, Sendable, CaseIterable {
             provider.userInfoEndpoint = "https://api.github.com/user"
             provider.emailsEndpoint = "https://api.github.com/user/emails"
             provider.scopes = ["read:user", "user:email"]
-            // The number stays when the login name is given to somebody else.
+            // The number stays with the account; a login name may be given to another one.
             provider.subjectClaim = "id"
         }
     }

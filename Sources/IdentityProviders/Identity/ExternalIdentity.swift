@@ -1,6 +1,6 @@
 import Encodings
 
-/// Who somebody is, as a provider says it and the configuration reads it. Nothing in it was made up here.
+/// A person as a provider describes them, read by the names and rules of the configuration.
 package struct ExternalIdentity: Sendable, Equatable {
     /// The longest list of groups and the longest of them, in bytes.
     package static let maximumGroups = 100
@@ -163,7 +163,7 @@ package struct ExternalIdentity: Sendable, Equatable {
     }
 }
 
-/// Why somebody whom a provider knows may not sign in here: `login_refused`, and the reason in the log alone.
+/// Why a person whom the provider knows may not sign in: the answer is `login_refused`, the reason is for the log.
 package enum IdentityRefusal: String, Error, Sendable, CaseIterable {
     case subjectMalformed = "subject_malformed"
     case tenantNotListed = "tenant_not_listed"

@@ -30,7 +30,7 @@ package struct ReturnTo: Sendable, Equatable, CustomStringConvertible {
     /// Path and query.
     package var description: String { text }
 
-    /// The same place, told why nobody was signed in; what it said about that before is dropped.
+    /// The same place with `login_error`, which says why the sign-in failed; an earlier `login_error` is dropped.
     package func adding(_ error: LoginError) -> String {
         let bytes = Array(text.utf8)
         let path = bytes.prefix { $0 != UInt8(ascii: "?") }
