@@ -20,8 +20,8 @@ struct AuthenticatorData: Sendable {
     /// Bit 6, AT: there is a new credential.
     let attested: AttestedCredential?
 
-    /// The beginning of the attested credential data (§6.5.1). The public key behind it is COSE in CBOR and is not read:
-    /// see ``Registration``.
+    /// The beginning of the attested credential data (§6.5.1). The public key behind it is COSE in CBOR and is not
+    /// read: see ``Registration``.
     struct AttestedCredential: Sendable {
         let aaguid: [UInt8]
         let credentialID: [UInt8]

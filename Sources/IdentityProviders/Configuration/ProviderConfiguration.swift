@@ -62,8 +62,8 @@ package struct ProviderConfiguration: Sendable {
         subjectClaim = "sub"
     }
 
-    /// Which addresses may be connected to for this provider: one on loopback is a provider under development, and needs
-    /// no permission of its own for loopback.
+    /// Which addresses may be connected to for this provider: one on loopback is a provider under development, and
+    /// needs no permission of its own for loopback.
     var addresses: AddressGuard {
         let isLoopback =
             EndpointURL(issuer)?.isLoopback == true || tokenEndpoint.flatMap(EndpointURL.init)?.isLoopback == true

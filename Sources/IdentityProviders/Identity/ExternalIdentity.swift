@@ -124,8 +124,8 @@ package struct ExternalIdentity: Sendable, Equatable {
 
     // MARK: What describes
 
-    /// Whether `email_verified` is true, or the text of it, which some providers send. It speaks of `email`, so it counts
-    /// for no claim of another name; with a list of addresses it is what the list says.
+    /// Whether `email_verified` is true, or the text of it, which some providers send. It speaks of `email`, so it
+    /// counts for no claim of another name; with a list of addresses it is what the list says.
     private static func saysVerified(_ reader: ClaimReader, _ provider: ProviderConfiguration) -> Bool {
         guard provider.claims.email.hasSameBytes(as: "email") || provider.emailsEndpoint != nil else { return false }
         let value = reader.claims["email_verified"]
