@@ -190,11 +190,18 @@ let package = Package(
 
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
+        .target(
+            name: "GatewayForTests",
+            dependencies: [
+                "EdgeConfiguration", "Encodings", "Experience", "SecurityGuard", "StateSurface",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/GatewayForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
         // The rules of the store's roles, for every store and every fake.
         .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
-        .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
         .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
+        .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
         // Compiled as another package's would be: it sees what is public and nothing else.
         .testTarget(
             name: "AdopterTests",
@@ -308,7 +315,22 @@ let package = Package(
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
-        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse", "PostgresForTests"], exclude: ["Scripts"]),
+        .testTarget(
+            name: "ExperienceTests",
+            dependencies: [
+                "EdgeConfiguration", "Encodings", "GatewayForTests",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "gatehouse", "EdgeConfiguration", "GatewayForTests", "PostgresForTests", "SecurityGuard",
+                "StateSurface",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Scripts"]),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [

@@ -4,10 +4,14 @@ import SecurityGuard
 extension TokenPolicy {
     /// The policy that a configuration asks for.
     ///
-    /// - Parameter bound: the issuer where `tokens.issuer` names none: the origin that was bound; nil stands for
-    ///   `server.listen`, for commands that bind nothing.
+    /// - Parameters:
+    ///   - bound: the issuer where `tokens.issuer` names none: the origin that was bound; nil stands for
+    ///     `server.listen`, for commands that bind nothing.
+    ///   - scrypt: what hashing a password costs.
     /// - Throws: ``GatewayError`` for an algorithm that tokens can't be signed with.
-    package init(_ configuration: GatewayConfiguration, issuer bound: String? = nil) throws(GatewayError) {
+    package init(
+        _ configuration: GatewayConfiguration, issuer bound: String? = nil, scrypt: ScryptParameters = .current
+    ) throws(GatewayError) {
         let (tokens, accounts) = (configuration.tokens, configuration.accounts)
         guard let algorithm = SignatureAlgorithm(rawValue: tokens.algorithm) else {
             throw GatewayError(.algorithmUnknown, "tokens.algorithm: '\(tokens.algorithm)' is not known here")
@@ -18,6 +22,6 @@ extension TokenPolicy {
             refreshTokenLifetime: tokens.refreshTokenLifetime, clockSkew: tokens.clockSkew,
             defaultScope: accounts.defaultScope, registration: accounts.registration,
             registrationTenants: accounts.registrationTenants, defaultTenant: accounts.defaultTenant ?? "default",
-            loginTenant: accounts.defaultTenant)
+            loginTenant: accounts.defaultTenant, scrypt: scrypt)
     }
 }

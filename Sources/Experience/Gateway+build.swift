@@ -162,7 +162,7 @@ private func makeSecurityGuard(
     _ gateway: Gateway, issuer: String
 ) async throws -> (guard: SecurityGuard, http: HTTPClient) {
     let configuration = gateway.configuration
-    let policy = try TokenPolicy(configuration, issuer: issuer)
+    let policy = try TokenPolicy(configuration, issuer: issuer, scrypt: gateway.passwordCost)
     let passphrase = try configuration.keys.readPassphrase()
     let keys = KeyDirectory(
         path: configuration.keys.directory, policy: policy, passphrase: passphrase, clock: gateway.clock)

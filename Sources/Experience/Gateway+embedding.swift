@@ -16,7 +16,7 @@ extension Gateway {
     ///   - audit: hears of everything that is worth an audit line; never given a token, secret or full session id. It
     ///     is called on the path of requests: be quick.
     ///   - metrics: where counters and gauges are made, the process-wide backend by default. `/metrics` of the admin
-    ///     listener shows those of a ``PrometheusMetrics``, and is not there with any other.
+    ///     listener shows those of a `PrometheusMetrics`, and is not there with any other.
     ///   - onReady: called once, with the origin that was bound, when connections are accepted.
     /// - Throws: an error whose description is one sentence for the operator.
     public init(

@@ -5,6 +5,7 @@ import Exposition
 import Logging
 import Metrics
 import Runtime
+import SecurityGuard
 import ServiceLifecycle
 import StateSurface
 import Synchronization
@@ -26,6 +27,8 @@ public struct Gateway: Service, CustomStringConvertible {
     private let running = CurrentGateway()
     /// Whether anybody keeps what `audit` is given: else it need not be put together.
     package var isAudited = true
+    /// What hashing a password costs.
+    package var passwordCost = ScryptParameters.current
     /// Whether the store was opened for this gateway alone, which then closes it.
     var ownsState = false
 
@@ -36,7 +39,7 @@ public struct Gateway: Service, CustomStringConvertible {
     ///   - onReady: called once, with the origin that was bound (`unix:/PATH` for a Unix socket), when connections are
     ///     accepted.
     ///   - realms: the adopter's own, besides the built-in ones.
-    ///   - metrics: where counters and gauges are made; `/metrics` shows those of a ``PrometheusMetrics``.
+    ///   - metrics: where counters and gauges are made; `/metrics` shows those of a `PrometheusMetrics`.
     package init(
         configuration: GatewayConfiguration, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
         logger: Logger, audit: @escaping @Sendable (String, JSONObject) -> Void = { _, _ in },
@@ -57,7 +60,7 @@ public struct Gateway: Service, CustomStringConvertible {
     /// Its name alone: loggers describe services, and the configuration holds the store's password.
     public var description: String { "Gateway" }
 
-    /// What a gateway records, for a ``PrometheusMetrics`` that is to say what it is.
+    /// What a gateway records, for a `PrometheusMetrics` that is to say what it is.
     public static var metricFamilies: [PrometheusMetrics.Family] { EdgeMetrics.families }
 
     /// Serves until the task is told to shut down gracefully.
@@ -78,7 +81,7 @@ public struct Gateway: Service, CustomStringConvertible {
         running.set(gateway)
         defer { running.set(nil) }
         onReady(gateway.place)
-        try await gateway.serve()
+        try await gateway.serve { try? await gracefulShutdown() }
     }
 
     /// Reads the signing keys and the TLS certificate again, at once instead of when their files are next looked at.

@@ -10,7 +10,6 @@ import NIOCore
 import NIOPosix
 import Runtime
 import SecurityGuard
-import ServiceLifecycle
 import StateSurface
 import Synchronization
 
@@ -58,8 +57,8 @@ final class RunningGateway: Sendable {
         logger.info("admin listening", metadata: ["address": "\(bound)"])
     }
 
-    /// Serves until graceful shutdown, then drains.
-    func serve() async throws {
+    /// Serves until `stop` returns, then drains.
+    func serve(until stop: @Sendable () async -> Void) async throws {
         startTicking()
         try await withThrowingDiscardingTaskGroup { tasks in
             let (runtime, securityGuard, tls, logger) = (self.runtime, self.securityGuard, self.tls, self.logger)
@@ -86,7 +85,7 @@ final class RunningGateway: Sendable {
                     tls?.reloadIfChanged(logger: logger)
                 }
             }
-            try? await gracefulShutdown()
+            await stop()
             await drain()
             tasks.cancelAll()
         }

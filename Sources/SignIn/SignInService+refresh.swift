@@ -4,6 +4,9 @@ import SecurityGuard
 import StateSurface
 
 extension SignInService {
+    /// The reason of a refusal whose family was ended because its home session is no more.
+    private static let deadHome = "home_session_dead"
+
     /// Uses a refresh token. That counts as use of the home session; a family whose home is no more is ended instead.
     ///
     /// - Parameter clientID: where it is given, only a family of that client is served.
@@ -23,7 +26,7 @@ extension SignInService {
                 endings.report(to: securityGuard, runtime)
                 return .ended(
                     RefreshRefusal(
-                        reason: "home_session_dead", endedFamily: write.familyID,
+                        reason: Self.deadHome, endedFamily: write.familyID,
                         endedSessions: endings.sessionIDsOfFamilies))
             }
         }
@@ -32,7 +35,7 @@ extension SignInService {
             return Refreshed(tokens: tokens, home: home.map(runtime.use), familyEndsAt: familyEndsAt)
         case .refused(let refusal):
             // Those of a dead home have been told of already.
-            if refusal.reason != "home_session_dead" {
+            if refusal.reason != Self.deadHome {
                 runtime.noteEnded(refusal.endedSessions, reason: refusal.reason)
             }
             throw SignInFault(.invalidGrant, reason: refusal.reason)

@@ -8,9 +8,9 @@ package final class SocketPlace {
     private let session: String?
     private let user: String?
 
-    /// A place for who was let in: counted for their session and their user.
+    /// A place for what was let in: counted for its session and its user.
     ///
-    /// Anonymous sessions are nobody's: each counts for itself. A token alone has no session to count for.
+    /// An anonymous session has no user and counts for itself. A token alone has no session to count for.
     ///
     /// - Returns: nil when a cap is reached.
     package convenience init?(census: SocketCensus, admission: Admission) {
@@ -27,6 +27,7 @@ package final class SocketPlace {
         self.user = user
     }
 
+    /// Gives the place back; once is enough, and more does no harm.
     func leave() {
         census?.leave(session: session, user: user)
         census = nil

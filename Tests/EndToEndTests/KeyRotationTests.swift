@@ -2,17 +2,17 @@ import Foundation
 import Testing
 
 /// `gatehouse keys`, obeyed by a running gateway within a second.
-@Suite(.serialized) struct KeyRotationTests {
+@Suite(.blocking) struct KeyRotationTests {
     /// A second is promised; the machine that runs the tests may be busy.
     private static let soon = Duration.seconds(3)
 
-    private static func keys(_ arguments: [String], _ gateway: GatewayProcess) throws -> String {
+    private static func keys(_ arguments: [String], _ gateway: any GatewayUnderTest) throws -> String {
         let result = try GatewayProcess.run(["keys"] + arguments, in: gateway.directory)
         #expect(result.status == 0, "\(result.errors)")
         return result.output.trimmingCharacters(in: .newlines)
     }
 
-    private static func published(_ gateway: GatewayProcess) throws -> [String] {
+    private static func published(_ gateway: any GatewayUnderTest) throws -> [String] {
         let keys = try gateway.request("GET", "/.well-known/jwks.json").json["keys"] as? [[String: Any]] ?? []
         return keys.compactMap { $0["kid"] as? String }
     }
@@ -27,7 +27,7 @@ import Testing
 
     @Test("A generated key is published, a rotation signs with it while old tokens stay good, a retired one is dead")
     func life() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let first = try gateway.login(.ada)
         let old = Self.keyID(first.token)
@@ -61,7 +61,7 @@ import Testing
 
     @Test("A plain rotation announces the next key first, and signs with it only when verifiers can know it")
     func announced() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let before = Self.keyID(try gateway.login(.ada).token)
         let next = try Self.keys(["rotate", "--algorithm", "Ed25519"], gateway)
@@ -94,7 +94,7 @@ import Testing
 
     @Test("Keys are listed without anything private, kept for their owner only, and printed as they are served")
     func listing() async throws {
-        let gateway = try await GatewayProcess.start("", users: [])
+        let gateway = try await GatewayInProcess.start("", users: [])
         defer { gateway.stop() }
         let text = try Self.keys(["list", "--json"], gateway)
         let rows = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]

@@ -95,7 +95,7 @@ struct PrometheusMetricsTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    for _ in 0..<10_000 {
+                    for _ in 0..<100_000 {
                         counter.increment()
                         meter.increment()
                     }
@@ -103,6 +103,6 @@ struct PrometheusMetricsTests {
             }
         }
         let lines = metrics.text().split(separator: "\n").filter { !$0.hasPrefix("#") }
-        #expect(lines == ["count 80000", "meter 80000"])
+        #expect(lines == ["count 800000", "meter 800000"])
     }
 }

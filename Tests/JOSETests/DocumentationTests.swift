@@ -3,7 +3,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// The examples of `JOSE.docc`, run. A test holds them and the page together.
+/// Runs the examples of `JOSE.docc`. A test compares them with the page.
 @Suite struct DocumentationTests {
     @Test("The page's example of verifying works")
     func verifying() throws {

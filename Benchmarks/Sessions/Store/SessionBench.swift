@@ -4,12 +4,12 @@ import Runtime
 import StateSurface
 import TrafficCop
 
-/// Measures the store and the sessions in memory without HTTP around them. Each command prints one number a line,
-/// as `name value`.
+/// Measures the store and the sessions in memory without HTTP. Each command prints one number per line, as `name
+/// value`.
 ///
 /// - `write URL GROUP CALLERS SECONDS`: durable creations a second.
 /// - `fill URL COUNT`: puts live sessions into a store.
-/// - `lookup URL COUNT`: brings that many of them into memory and looks them up.
+/// - `lookup URL COUNT`: loads that many of them into memory and looks them up.
 /// - `memory-table slots|dictionary COUNT`: remembers that many, without a store, in the gateway's own table or in a plain
 ///   dictionary, and looks them up.
 @main
@@ -26,7 +26,7 @@ enum SessionBench {
         do {
             try await run(command)
         } catch {
-            // An error that leaves `main` is a crash with a backtrace; this one is for whoever made the mistake.
+            // An error thrown by `main` would be a crash with a backtrace, so it is printed here.
             FileHandle.standardError.write(Data("session-bench: \(error)\n".utf8))
             exit(1)
         }
@@ -179,7 +179,8 @@ enum SessionBench {
         for _ in 0..<5 {
             var spent = Duration.zero
             for start in stride(from: 0, to: asked.count, by: batch) {
-                // The names are at hand, as those of a request are that has just been read: only the lookup is measured.
+                // The names are prepared, like those of a request that has been parsed, so that only the lookup is
+                // measured.
                 let names = asked[start..<min(start + batch, asked.count)].map {
                     (
                         String(decoding: Array($0.0.utf8), as: UTF8.self),

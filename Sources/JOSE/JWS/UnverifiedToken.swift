@@ -30,7 +30,7 @@ public struct UnverifiedToken: Sendable {
 
     /// Reads a token; refuses `too_large` and `malformed`.
     ///
-    /// - Parameter headers: what remembers the last header, where many tokens of one issuer are read.
+    /// Where many tokens of one issuer are read, `headers` remembers the last header.
     @inlinable
     public init(
         _ text: some Collection<UInt8>, limits: TokenLimits = TokenLimits(), headers: HeaderMemo? = nil
@@ -57,7 +57,7 @@ public struct UnverifiedToken: Sendable {
 
     /// Reads a token; refuses `too_large` and `malformed`.
     ///
-    /// - Parameter headers: what remembers the last header, where many tokens of one issuer are read.
+    /// Where many tokens of one issuer are read, `headers` remembers the last header.
     public init(
         _ text: String, limits: TokenLimits = TokenLimits(), headers: HeaderMemo? = nil
     ) throws(TokenRefusal) {

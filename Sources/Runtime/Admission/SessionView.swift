@@ -20,7 +20,8 @@ package final class SessionView: Sendable {
     /// Counts what was forgotten because it may be untrue; raised under the lock of the shard concerned.
     private let changes = Atomic<UInt64>(0)
 
-    /// Room for two million sessions. One million take some 750 MiB; fewer take no more than they need.
+    /// Room for two million sessions. One million take some 830 bytes each, the index of secrets included; fewer take no
+    /// more than they need.
     package convenience init() {
         self.init(capacity: 2_097_152)
     }

@@ -2,6 +2,7 @@ import Configuration
 import EdgeConfiguration
 import Experience
 import JOSE
+import Logging
 import SecurityGuard
 
 /// A command-line flag that sets a key: its name, the key, and the value.
@@ -17,6 +18,14 @@ struct LoadedConfiguration: Sendable {
     let warnings: [ConfigurationFault]
     /// The file it was read from; nil if there was none.
     let file: String?
+
+    func logWarnings(to logger: Logger) {
+        for warning in warnings {
+            logger.warning(
+                "configuration",
+                metadata: ["place": "\(warning.place)", "key": "\(warning.key)", "reason": "\(warning.message)"])
+        }
+    }
 }
 
 /// Makes a configuration from flags, environment, file and defaults, in this order of precedence.

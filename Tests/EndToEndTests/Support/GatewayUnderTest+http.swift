@@ -1,7 +1,7 @@
 import Foundation
 
 /// Requests as curl would send them.
-extension GatewayProcess {
+extension GatewayUnderTest {
     /// One request on a connection of its own.
     func request(
         _ method: String, _ path: String, headers: [(String, String)] = [], json: Any? = nil, body: String? = nil

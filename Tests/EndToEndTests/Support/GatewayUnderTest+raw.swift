@@ -1,7 +1,7 @@
 import Foundation
 
 /// Requests as an attacker would send them.
-extension GatewayProcess {
+extension GatewayUnderTest {
     /// Sends exactly these bytes on a connection of their own and reads one answer.
     func raw(_ bytes: [UInt8], toHead: Bool = false) throws -> RawResponse {
         let socket = try RawSocket(port: port)
