@@ -7,16 +7,16 @@ struct FeedConformanceTests {
     @Test("Observers here have been told when the call returns", arguments: Backend.available)
     func toldBeforeReturn(_ backend: Backend) async throws {
         try await backend.withStore { store in
-            let ear = Ear(store)
+            let recorder = ChangeRecorder(store)
             var session = Sample.session()
             try await store.insert(session: session)
-            #expect(ear.changes == [.session(id: "ses_a", state: .anonymous, epoch: 0)])
+            #expect(recorder.changes == [.session(id: "ses_a", state: .anonymous, epoch: 0)])
             session.epoch = 4
             _ = try await store.replace(session: session)
-            #expect(ear.changes.last == .session(id: "ses_a", state: .anonymous, epoch: 4))
+            #expect(recorder.changes.last == .session(id: "ses_a", state: .anonymous, epoch: 4))
             let revocation = Revocation(kind: .token, id: "j|t\u{1F}i", issuedUntil: 1, expiresAt: 2)
             try await store.revoke(revocation)
-            #expect(ear.changes.last == .revoked(revocation))
+            #expect(recorder.changes.last == .revoked(revocation))
         }
     }
 
@@ -24,12 +24,12 @@ struct FeedConformanceTests {
     func failuresAreSilent(_ backend: Backend) async throws {
         try await backend.withStore { store in
             try await store.insert(session: Sample.session())
-            let ear = Ear(store)
+            let recorder = ChangeRecorder(store)
             try? await store.insert(session: Sample.session())
             var old = Sample.session()
             old.version = 7
             _ = try await store.replace(session: old)
-            #expect(ear.changes.isEmpty)
+            #expect(recorder.changes.isEmpty)
         }
     }
 
@@ -38,20 +38,20 @@ struct FeedConformanceTests {
         try await backend.withPlace { place in
             let here = try await place.open()
             let there = try await place.open()
-            let ear = Ear(there)
+            let recorder = ChangeRecorder(there)
             try await here.insert(family: Sample.family())
             for index in 0..<50 {
                 try await here.insert(
                     session: Sample.session("ses_\(index)", owner: "usr_a", family: "fam", secret: index))
             }
             _ = try await here.endFamily(id: "fam", at: Sample.now, revokedUntil: Sample.now + 900)
-            #expect(try await ear.hears { $0.contains(.familyEnded(id: "fam")) })
+            #expect(try await recorder.hears { $0.contains(.familyEnded(id: "fam")) })
             let revocation = Revocation(kind: .family, id: "fam", expiresAt: Sample.now + 900)
-            #expect(ear.changes.filter { $0 == .revoked(revocation) }.count == 1)
+            #expect(recorder.changes.filter { $0 == .revoked(revocation) }.count == 1)
             for index in 0..<50 {
-                #expect(ear.changes.contains(.session(id: "ses_\(index)", state: .ended, epoch: 0)))
+                #expect(recorder.changes.contains(.session(id: "ses_\(index)", state: .ended, epoch: 0)))
             }
-            #expect(!ear.changes.contains(.reset))
+            #expect(!recorder.changes.contains(.reset))
             #expect(try await there.session(id: "ses_0")?.state == .ended)
         }
     }
@@ -61,22 +61,22 @@ struct FeedConformanceTests {
         try await backend.withPlace { place in
             let here = try await place.open()
             let there = try await place.open()
-            let ear = Ear(here)
+            let recorder = ChangeRecorder(here)
             try await here.revoke(Revocation(kind: .token, id: "mine", expiresAt: 2))
             try await there.revoke(Revocation(kind: .token, id: "theirs", expiresAt: 2))
-            #expect(try await ear.hears { $0.contains(.revoked(.init(kind: .token, id: "theirs", expiresAt: 2))) })
-            #expect(ear.changes.count == 2)
+            #expect(try await recorder.hears { $0.contains(.revoked(.init(kind: .token, id: "theirs", expiresAt: 2))) })
+            #expect(recorder.changes.count == 2)
         }
     }
 
     @Test("A cancelled subscription hears nothing more", arguments: Backend.available)
     func cancelled(_ backend: Backend) async throws {
         try await backend.withStore { store in
-            let ear = Ear(store)
+            let recorder = ChangeRecorder(store)
             let subscription = store.subscribe { _ in Issue.record("a cancelled observer was called") }
             subscription.cancel()
             try await store.insert(session: Sample.session())
-            #expect(ear.changes.count == 1)
+            #expect(recorder.changes.count == 1)
         }
     }
 

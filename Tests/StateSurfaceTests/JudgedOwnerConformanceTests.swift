@@ -98,7 +98,7 @@ struct JudgedOwnerConformanceTests {
                     session: Sample.session(session.0, owner: "usr_a", family: session.1, secret: index + 1))
             }
             try await store.insert(session: Sample.session("ses_bob", owner: "usr_b", secret: 20))
-            let ear = Ear(store)
+            let recorder = ChangeRecorder(store)
             let ended = try await store.changePassword(Self.change(epoch: 0, family: "mine", session: "ses_asking"))
             #expect(ended.sorted() == ["ses_guest", "ses_loose", "ses_other"])
             for id in ["ses_home", "ses_asking", "ses_bob"] {
@@ -107,7 +107,9 @@ struct JudgedOwnerConformanceTests {
             #expect(try await store.liveFamilies(userID: "usr_a").map(\.id) == ["mine"])
             let revocation = Revocation(kind: .family, id: "other", expiresAt: Sample.now + 900)
             #expect(try await store.revocations(now: Sample.now) == [revocation])
-            #expect(ear.changes.contains(.familyEnded(id: "other")) && ear.changes.contains(.account(userID: "usr_a")))
+            #expect(
+                recorder.changes.contains(.familyEnded(id: "other"))
+                    && recorder.changes.contains(.account(userID: "usr_a")))
             let account = try #require(try await store.account(userID: "usr_a"))
             #expect(account.passwordHash == "new" && account.credentialEpoch == 1)
         }
@@ -163,12 +165,12 @@ struct JudgedOwnerConformanceTests {
             try await store.insert(account: Sample.account())
             try await store.insert(family: Sample.family("fam"))
             try await store.insert(session: Sample.session("ses_1", owner: "usr_a", family: "fam"))
-            let ear = Ear(store)
+            let recorder = ChangeRecorder(store)
             _ = try await store.disable(userID: "usr_a", at: Sample.now, revokedUntil: Sample.now + 900)
             let revocation = Revocation(kind: .family, id: "fam", expiresAt: Sample.now + 900)
             #expect(try await store.revocations(now: Sample.now).contains(revocation))
             // A socket is told that its session has ended, not that its token was revoked.
-            let told = ear.changes
+            let told = recorder.changes
             let session = try #require(told.firstIndex(of: .session(id: "ses_1", state: .ended, epoch: 0)))
             #expect(try session < #require(told.firstIndex(of: .revoked(revocation))))
             #expect(try session < #require(told.firstIndex(of: .familyEnded(id: "fam"))))

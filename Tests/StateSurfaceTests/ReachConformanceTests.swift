@@ -12,19 +12,19 @@ struct ReachConformanceTests {
         try await backend.withPlace { place in
             let (here, there) = (try await place.open(), try await place.open())
             #expect(try await here.tokenReach(now: Sample.now) == nil)
-            let ear = Ear(there)
+            let recorder = ChangeRecorder(there)
             try await here.note(reach: Self.short, goodUntil: Sample.now + 1_000)
             #expect(try await there.tokenReach(now: Sample.now) == Self.short)
-            #expect(try await ear.hears { $0.contains(.tokenReach(Self.short)) })
+            #expect(try await recorder.hears { $0.contains(.tokenReach(Self.short)) })
             try await there.note(reach: Self.long, goodUntil: Sample.now + 5_000)
             #expect(try await here.tokenReach(now: Sample.now) == TokenReach(lifetime: 3_600_000, clockSkew: 30_000))
             #expect(try await here.tokenReach(now: Sample.now + 1_000) == Self.long)
             #expect(try await here.tokenReach(now: Sample.now + 5_000) == nil)
             // Said again, it is no news, and it is never shortened.
-            ear.forget()
+            recorder.forget()
             try await here.note(reach: Self.long, goodUntil: Sample.now + 2_000)
             try await here.note(reach: Self.short, goodUntil: Sample.now + 1_500)
-            #expect(!ear.changes.contains { if case .tokenReach = $0 { true } else { false } })
+            #expect(!recorder.changes.contains { if case .tokenReach = $0 { true } else { false } })
             #expect(try await here.tokenReach(now: Sample.now + 4_999) == Self.long)
             _ = try await here.expireSessions(now: Sample.now + 5_000, limit: 10)
             #expect(try await there.tokenReach(now: 0) == nil, "forgotten")
@@ -40,7 +40,7 @@ struct ReachConformanceTests {
             let other = try await place.open()
             let end = Sample.now + 9_000
             try await other.note(reach: Self.long, goodUntil: end)
-            let ear = Ear(other)
+            let recorder = ChangeRecorder(other)
             for (user, token) in [("usr_a", 100), ("usr_b", 200)] {
                 try await store.insert(account: Sample.account(user, email: user))
                 try await store.insert(family: Sample.family("fam_\(user)", user: user, token: token))
@@ -64,7 +64,7 @@ struct ReachConformanceTests {
                 ])
             // Other nodes are told the same.
             #expect(
-                try await ear.hears { changes in
+                try await recorder.hears { changes in
                     changes.contains(.revoked(Revocation(kind: .family, id: "fam_usr_a", expiresAt: end)))
                 })
         }

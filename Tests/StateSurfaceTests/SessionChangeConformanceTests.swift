@@ -15,12 +15,12 @@ struct SessionChangeConformanceTests {
     func decides(_ backend: Backend) async throws {
         try await backend.withStore { store in
             try await store.insert(session: Sample.session())
-            let ear = Ear(store)
+            let recorder = ChangeRecorder(store)
             let outcome = try await store.change(sessionID: "ses_a") { Self.raise($0) }
             #expect(outcome == .some(1))
             let stored = try #require(try await store.session(id: "ses_a"))
             #expect(stored.epoch == 1 && stored.version == 1)
-            #expect(ear.changes == [.session(id: "ses_a", state: .anonymous, epoch: 1)])
+            #expect(recorder.changes == [.session(id: "ses_a", state: .anonymous, epoch: 1)])
         }
     }
 
@@ -30,7 +30,7 @@ struct SessionChangeConformanceTests {
             var session = Sample.session()
             session.state = .ended
             try await store.insert(session: session)
-            let ear = Ear(store)
+            let recorder = ChangeRecorder(store)
             for id in ["ses_a", "ses_unknown", "ses_\0"] {
                 let outcome = try await store.change(sessionID: id) { stored in
                     let raised = Self.raise(stored)
@@ -39,7 +39,7 @@ struct SessionChangeConformanceTests {
                 #expect(outcome == .some(id == "ses_a" ? "ses_a" : nil))
             }
             #expect(try await store.session(id: "ses_a") == session)
-            #expect(ear.changes.isEmpty)
+            #expect(recorder.changes.isEmpty)
         }
     }
 

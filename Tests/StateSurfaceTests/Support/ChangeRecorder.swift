@@ -3,7 +3,7 @@ import Synchronization
 @testable import StateSurface
 
 /// Remembers what a store told.
-final class Ear: Sendable {
+final class ChangeRecorder: Sendable {
     private let heard = Mutex<[Change]>([])
 
     init(_ store: any StateSurface) {
@@ -14,7 +14,7 @@ final class Ear: Sendable {
     func forget() { heard.withLock { $0 = [] } }
 
     /// Waits until `condition` holds, at most for `limit`; the contract's second by default.
-    func hears(within limit: Duration = .seconds(1), _ condition: ([Change]) -> Bool) async throws -> Bool {
+    func records(within limit: Duration = .seconds(1), _ condition: ([Change]) -> Bool) async throws -> Bool {
         try await eventually(within: limit) { condition(self.changes) }
     }
 }
