@@ -13,10 +13,9 @@ let package = Package(
         .executable(name: "gatehouse", targets: ["gatehouse"]),
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "HostileTokens", targets: ["HostileTokens"]),
-        .library(name: "SecurityGuard", targets: ["SecurityGuard"]),
         // With a realm of one's own: `Runtime` has the protocol, `Experience` the gateway that runs it.
         .library(name: "Runtime", targets: ["Runtime"]),
-        .library(name: "Experience", targets: ["Experience"]),
+        .library(name: "Experience", targets: ["Experience", "Exposition"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
@@ -27,17 +26,20 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
-        .package(
-            url: "https://github.com/apple/swift-configuration.git", from: "1.4.0",
-            traits: ["CommandLineArguments"]),
+        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     ],
     targets: [
         // MARK: C, seen by one room each
         .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+
+        // MARK: Tools without a subject
+        .target(name: "Caching"),
+        .target(name: "Exposition", dependencies: [.product(name: "Metrics", package: "swift-metrics")]),
 
         // MARK: Tokens
         .target(name: "Encodings"),
@@ -59,9 +61,9 @@ let package = Package(
             ]),
 
         // MARK: Who calls, what may be started, what runs
-        .target(name: "SecurityGuard", dependencies: ["Encodings", "JOSE", "StateSurface", "Libcrypto"]),
+        .target(name: "SecurityGuard", dependencies: ["Caching", "Encodings", "JOSE", "StateSurface", "Libcrypto"]),
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
-        .target(name: "Runtime", dependencies: ["Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
+        .target(name: "Runtime", dependencies: ["Caching", "Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
         // Signing in and out: what has to happen together.
         .target(
@@ -72,7 +74,7 @@ let package = Package(
         // What an operator may decide, as values.
         .target(
             name: "EdgeConfiguration",
-            dependencies: ["SecurityGuard"]),
+            dependencies: ["JOSE", "SecurityGuard"]),
         // How a refusal is told, and the form of credentials.
         .target(
             name: "Answers",
@@ -81,7 +83,7 @@ let package = Package(
         .target(
             name: "Gate",
             dependencies: [
-                "Answers", "EdgeConfiguration", "HTTPWire", "Runtime", "SecurityGuard", "TrafficCop",
+                "Answers", "Caching", "EdgeConfiguration", "HTTPWire", "Runtime", "SecurityGuard", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         // What a connection and those who answer its requests have in common.
@@ -138,9 +140,10 @@ let package = Package(
         .target(
             name: "Edge",
             dependencies: [
-                "Answers", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "HTTPWire", "Leases",
-                "Proxy", "Runtime", "SecurityGuard", "Sockets", "StateSurface", "TrafficCop", "Web",
+                "Answers", "EdgeConfiguration", "EdgeCore", "Encodings", "Exposition", "Gate", "GatewayAPI", "HTTPWire",
+                "Leases", "Proxy", "Runtime", "SecurityGuard", "Sockets", "StateSurface", "TrafficCop", "Web",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -154,9 +157,10 @@ let package = Package(
             name: "Experience",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "JOSE", "Leases",
-                "Proxy", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
+                "Exposition", "Proxy", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -166,8 +170,8 @@ let package = Package(
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "EdgeConfiguration", "EdgeCore", "Encodings", "Experience", "HostileTokens", "Runtime", "SecurityGuard",
-                "TrafficCop", "StateSurface",
+                "EdgeConfiguration", "EdgeCore", "Encodings", "Experience", "Exposition", "HostileTokens", "Runtime",
+                "SecurityGuard", "TrafficCop", "StateSurface",
                 "JOSE",
                 "Libcrypto",
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -194,10 +198,28 @@ let package = Package(
             ],
             path: "Tests/GatewayForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
+        // The rules of the store's roles, for every store and every fake.
+        .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
+        .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
         .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
+        // Compiled as another package's would be: it sees what is public and nothing else.
+        .testTarget(
+            name: "AdopterTests",
+            dependencies: [
+                "DocumentationForTests", "Experience", "Exposition", "HostileTokens", "JOSE", "Runtime",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            packageAccess: false),
+        .testTarget(name: "CachingTests", dependencies: ["Caching", "RandomForTests"]),
+        .testTarget(
+            name: "ExpositionTests",
+            dependencies: ["Exposition", .product(name: "Metrics", package: "swift-metrics")]),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
-        .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "JOSETests",
+            dependencies: ["DocumentationForTests", "JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
         .testTarget(
             name: "IdentityProvidersTests",
             dependencies: ["IdentityProviders", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
@@ -217,16 +239,19 @@ let package = Package(
         .testTarget(
             name: "StateSurfaceTests",
             dependencies: [
-                "StateSurface", "Runtime", "TrafficCop", "PostgresForTests",
+                "StateSurface", "StateSurfaceTesting", "Runtime", "TrafficCop", "PostgresForTests",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "SecurityGuardTests",
-            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),
+            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface", "StateSurfaceTesting"]),
         .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop", "Libcrypto"]),
         .testTarget(
             name: "RuntimeTests",
-            dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
+            dependencies: [
+                "Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "StateSurfaceTesting",
+                "TrafficCop",
+            ]),
         .testTarget(
             name: "SignInTests",
             dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
@@ -320,11 +345,16 @@ let package = Package(
 if ProcessInfo.processInfo.environment["BENCH"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "session-bench", dependencies: ["Runtime", "StateSurface", "TrafficCop"],
+            name: "session-bench", dependencies: ["Caching", "Runtime", "StateSurface", "TrafficCop"],
             path: "Benchmarks/Sessions/Store"))
     package.targets.append(
         .testTarget(
             name: "SessionBenchTests", dependencies: ["session-bench"], path: "Benchmarks/Sessions/Tests"))
+}
+
+// The plugin that makes the documentation: `make docs`. Nobody who builds the package needs it.
+if ProcessInfo.processInfo.environment["DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"))
 }
 
 // MARK: Fuzzing

@@ -26,7 +26,7 @@ struct APIStage: RequestStage {
             throw Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here.")
         }
         let exchange = APIExchange(
-            connection: dispatcher.connection, request: request, facts: facts(credentials), isOAuth: isOAuth)
+            connection: dispatcher.connection, request: request, facts: facts(credentials), form: form)
         if !isBodyAtHand { exchange.limitTime() }
         return exchange
     }
@@ -40,10 +40,10 @@ struct APIStage: RequestStage {
         }
     }
 
-    private var isOAuth: Bool { path.utf8.starts(with: "/oauth2/".utf8) }
+    private var form: RefusalForm { RefusalForm(path: path) }
 
-    /// Refuses before the body, in the words of the path.
-    func refuse(_ problem: Problem) { dispatcher.connection.respond(problem, asOAuth: isOAuth) }
+    /// Refuses before the body, in the form of the path.
+    func refuse(_ problem: Problem) { dispatcher.connection.respond(problem, as: form) }
 
     private func facts(_ credentials: PresentedCredentials) -> APIRequestFacts {
         let head = request.head
@@ -85,17 +85,17 @@ final class APIExchange: Exchange, DeadlineHolder {
     private let connection: EdgeConnection
     private let request: EdgeRequest
     private var facts: APIRequestFacts
-    private let isOAuth: Bool
+    private let form: RefusalForm
     private var body = ByteBuffer()
     private var task: Task<Void, Never>?
     private var isOver = false
     private let bodyDeadline: ConnectionDeadline
 
-    init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, isOAuth: Bool) {
+    init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, form: RefusalForm) {
         self.connection = connection
         self.request = request
         self.facts = facts
-        self.isOAuth = isOAuth
+        self.form = form
         bodyDeadline = ConnectionDeadline(connection.loop.deadlines)
     }
 
@@ -123,7 +123,7 @@ final class APIExchange: Exchange, DeadlineHolder {
     func receivedEnd() {
         bodyDeadline.cancel()
         guard !isOver else { return }
-        let expectedType = isOAuth ? "application/x-www-form-urlencoded" : "application/json"
+        let expectedType = form == .oauth ? "application/x-www-form-urlencoded" : "application/json"
         if body.readableBytes > 0, facts.contentType != expectedType {
             return refuse(Problem(.unsupportedMediaType, detail: "Send the body as \(expectedType)."))
         }
@@ -144,7 +144,7 @@ final class APIExchange: Exchange, DeadlineHolder {
         isOver = true
         bodyDeadline.cancel()
         connection.closeAfterAnswer()
-        connection.respond(problem, asOAuth: isOAuth)
+        connection.respond(problem, as: form)
     }
 
     private func respond() {
@@ -172,20 +172,18 @@ final class APIExchange: Exchange, DeadlineHolder {
         guard !isOver else { return }
         isOver = true
         switch result {
-        case .failure: connection.respond(Problem(.overloaded, reason: "unexpected"), asOAuth: isOAuth)
+        case .failure: connection.respond(Problem(.overloaded, reason: "unexpected"), as: form)
         case .success(let reply): connection.respond(status: reply.status, fields: reply.fields, body: reply.body)
         }
     }
 }
 
 extension EdgeConnection {
-    /// Refuses in the words of the path: RFC 6749's for `/oauth2/*`, a problem elsewhere.
-    fileprivate func respond(_ problem: Problem, asOAuth isOAuth: Bool) {
-        guard isOAuth else { return respond(problem) }
-        let refusal = OAuthProblem(problem)
+    /// Refuses in the form of the endpoint.
+    fileprivate func respond(_ problem: Problem, as form: RefusalForm) {
+        guard form != .problem else { return respond(problem) }
         services.observe(problem, requestID: requestID.text)
-        respond(
-            status: refusal.problem.status, fields: refusal.answerHeaders(),
-            body: refusal.body(explain: services.explainsErrors))
+        let answer = RefusalAnswer(problem, as: form, requestID: requestID.text, explain: services.explainsErrors)
+        respond(status: answer.status, fields: answer.fields, body: answer.body)
     }
 }

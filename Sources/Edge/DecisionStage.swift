@@ -107,7 +107,7 @@ struct DecisionStage: GatedStage {
     private func judge(_ original: Original) throws(Problem) -> (any Exchange)? {
         let method = original.method ?? ownMethod
         let match = { path in services.routes.match(path: path, host: original.host, method: method) }
-        if PathParameters.areAmbiguous(in: original.path, match: match) {
+        if PathParameters.areAmbiguous(in: original.path, besides: services.ownPaths, match: match) {
             throw Problem(.badMessage, reason: "path_parameters")
         }
         switch match(original.path) {

@@ -3,9 +3,9 @@ import EdgeConfiguration
 import EdgeCore
 import Gate
 import HTTPWire
+import Metrics
 import NIOCore
 import Proxy
-import Synchronization
 import Web
 
 /// Gives each request to what answers it. Read this file to follow a request: its sections are the stages, in order.
@@ -26,7 +26,7 @@ package struct Dispatcher {
     ///
     /// - Returns: what takes the body, or nil when the answer has been given.
     package func exchange(for head: RequestHead) -> (any Exchange)? {
-        services.metrics.requests.add(1, ordering: .relaxed)
+        services.metrics.requests.increment()
         if head.upgradeOffered || head.knownMethod == .trace { connection.closeAfterAnswer() }
         let request: EdgeRequest
         do {
@@ -76,7 +76,7 @@ package struct Dispatcher {
         let path = try canonicalPath(head)
         let facts = try ForwardedFacts.read(
             head, origin: connection.origin, services: services,
-            readsForwarded: head.present.contains(.forwarded) && !Self.asksForDecision(path))
+            readsForwarded: head.present.contains(.forwarded) && !asksForDecision(path))
         let cookieMode: CookieMode =
             facts.isSecure ? .secure : facts.isLoopback ? .loopback : .none
         if cookieMode == .none, head.present.contains(.secFetchSite) { services.warnOfMissingCookies() }
@@ -89,8 +89,8 @@ package struct Dispatcher {
 
     /// Whether it is the decision endpoint that is asked. That knows the `X-` fields alone: what it judges must not hang
     /// on one more field, which many proxies in front pass on as the client sent it.
-    private static func asksForDecision(_ path: [UInt8]) -> Bool {
-        guard case .verify = OwnPath(path) else { return false }
+    private func asksForDecision(_ path: [UInt8]) -> Bool {
+        guard case .verify = services.ownPaths.find(path) else { return false }
         return true
     }
 
@@ -104,7 +104,7 @@ package struct Dispatcher {
         }
         let bytes = Array(path.bytes.readableBytesView)
         guard path.hasEncodedSlash || path.hasParameters else { return bytes }
-        let own = OwnPath(bytes)
+        let own = services.ownPaths.find(bytes)
         // What was appended to the decision endpoint is judged there.
         if case .verify = own { return bytes }
         let host = head.host.map { head.string($0) } ?? ""
@@ -114,7 +114,7 @@ package struct Dispatcher {
             else { throw Problem(.badMessage, detail: "An encoded slash is not allowed in this path.") }
         }
         if path.hasParameters, own == nil {
-            let isAmbiguous = PathParameters.areAmbiguous(in: bytes) {
+            let isAmbiguous = PathParameters.areAmbiguous(in: bytes, besides: services.ownPaths) {
                 services.routes.match(path: $0, host: host, head: head)
             }
             if isAmbiguous {
@@ -139,7 +139,7 @@ package struct Dispatcher {
     }
 
     private func find(_ request: EdgeRequest) throws(Problem) -> Target {
-        if let own = OwnPath(request.path) { return try find(own, request) }
+        if let own = services.ownPaths.find(request.path) { return try find(own, request) }
         let head = request.head
         if let asset = services.assets[request.path] {
             guard head.knownMethod == .get || head.knownMethod == .head else {

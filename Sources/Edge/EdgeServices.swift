@@ -22,6 +22,8 @@ package final class EdgeServices: Sendable {
     package let runtime: Runtime
     package let responder: APIResponder
     package let routes: RouteTable
+    /// The paths that win over routes.
+    let ownPaths = OwnPaths(api: APIResponder.paths)
     package let origins: OriginPolicy
     let census: SocketCensus
     package let metrics: EdgeMetrics

@@ -4,9 +4,9 @@ import EdgeCore
 import Gate
 import HTTPWire
 import Leases
+import Metrics
 import NIOCore
 import Proxy
-import Synchronization
 
 /// A routed request, from its own checks through the gate to the proxy.
 struct RouteStage: GatedStage {
@@ -48,7 +48,7 @@ struct RouteStage: GatedStage {
             request: request, path: route.upstreamPath(of: request.path),
             query: CredentialQuery.withoutCredentials(request.query), identity: identity,
             options: ForwardedHead.Options(route, pool: pool))
-        services.metrics.proxied.add(1, ordering: .relaxed)
+        services.metrics.proxied.increment()
         return ProxyExchange(
             writer: connection, pool: pool, leases: loop.leases, log: services.upstreamLog, request: head,
             terms: ProxyExchange.Terms(

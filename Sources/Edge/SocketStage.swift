@@ -3,11 +3,11 @@ import EdgeConfiguration
 import EdgeCore
 import Gate
 import HTTPWire
+import Metrics
 import NIOCore
 import Proxy
 import SecurityGuard
 import Sockets
-import Synchronization
 
 /// A WebSocket upgrade, from its handshake through the gate to what the socket becomes.
 struct SocketStage: GatedStage {
@@ -85,7 +85,7 @@ struct SocketStage: GatedStage {
             application: application, admission: admission, place: try place(for: admission), leases: loop.leases,
             leaseBounds: services.leaseBounds, admittedAt: loop.now(), deadlines: loop.deadlines,
             maxMessage: settings.maxMessage, pingInterval: .milliseconds(settings.ping))
-        services.metrics.upgrades.add(1, ordering: .relaxed)
+        services.metrics.upgrades.increment()
         connection.switchProtocols(answer, to: socket)
         return nil
     }
@@ -117,7 +117,7 @@ struct SocketStage: GatedStage {
                 // Browsers give up on an answer without a subprotocol when they offered some, as they must to carry
                 // credentials: where the upstream has none of its own, ours is answered.
                 ownProtocol: offers.carriesCredentials && offers.offersOwn ? Subprotocols.own : nil))
-        services.metrics.upgrades.add(1, ordering: .relaxed)
+        services.metrics.upgrades.increment()
         return exchange
     }
 

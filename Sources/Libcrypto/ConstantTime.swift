@@ -7,11 +7,3 @@ package enum ConstantTime {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }
 }
-
-/// Overwrites secrets with `OPENSSL_cleanse`, which the optimiser does not remove.
-package enum Wipe {
-    /// Sets every byte to zero.
-    package static func bytes(_ bytes: inout [UInt8]) {
-        bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
-    }
-}

@@ -95,6 +95,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     // MARK: The application
 
+    /// The loop on which everything here happens; nil until the client has got its 101.
     package var eventLoop: (any EventLoop)? { channel?.eventLoop }
 
     /// The application can take messages again.
@@ -103,6 +104,8 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         channel?.read()
     }
 
+    /// Sends one text message; dropped once a Close has been sent.
+    ///
     /// - Parameter written: called when the message has left, or can't any more. An application that gives it waits for
     ///   it, so the message does not count as backlog.
     package func send(text: String, written: (() -> Void)? = nil) {

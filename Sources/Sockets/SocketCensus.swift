@@ -1,6 +1,3 @@
-import Gate
-import Runtime
-import SecurityGuard
 import Synchronization
 
 /// How many sockets each session and each user holds on this node.
@@ -45,37 +42,4 @@ package final class SocketCensus: Sendable {
         guard let key, let count = table[key] else { return }
         table[key] = count > 1 ? count - 1 : nil
     }
-}
-
-/// A place taken in the census, given back once.
-package final class SocketPlace {
-    private var census: SocketCensus?
-    private let session: String?
-    private let user: String?
-
-    /// A place for who was let in: counted for their session and their user.
-    ///
-    /// Anonymous sessions are nobody's: each counts for itself. A token alone has no session to count for.
-    ///
-    /// - Returns: nil when a cap is reached.
-    package convenience init?(census: SocketCensus, admission: Admission) {
-        let tenant = admission.principal?.tenantID ?? admission.permit?.tenantID ?? ""
-        let user = (admission.principal?.subject ?? admission.permit?.userID).map { tenant + " " + $0 }
-        self.init(census: census, session: admission.permit?.sessionID, user: user)
-    }
-
-    /// nil when a cap is reached.
-    package init?(census: SocketCensus, session: String?, user: String?) {
-        guard census.enter(session: session, user: user) else { return nil }
-        self.census = census
-        self.session = session
-        self.user = user
-    }
-
-    func leave() {
-        census?.leave(session: session, user: user)
-        census = nil
-    }
-
-    deinit { census?.leave(session: session, user: user) }
 }

@@ -69,6 +69,29 @@ import Testing
         #expect(Self.keyID(try gateway.login(.ada).token) == before)
     }
 
+    @Test("SIGHUP reads the keys again at once, and never ends the gateway, not even while it drains")
+    func hangup() async throws {
+        let gateway = try await GatewayProcess.start("server:\n  drain: 2s\n", users: [])
+        defer { gateway.stop() }
+        let faults = { gateway.log.components(separatedBy: "the key directory can't be used").count - 1 }
+        let index = gateway.directory.appendingPathComponent("keys/keyring.json")
+        try Data("{".utf8).write(to: index)
+        // The watch says it once, each hangup says it anew.
+        #expect(try await eventually(within: Self.soon) { faults() == 1 })
+        for count in 2...3 {
+            kill(gateway.processID, SIGHUP)
+            #expect(try await eventually(within: Self.soon) { faults() == count }, "\(gateway.log)")
+        }
+        // A request without its body keeps the gateway draining for as long as it may.
+        let connection = try RawSocket(port: gateway.port)
+        try connection.send("POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n\r\n")
+        kill(gateway.processID, SIGTERM)
+        #expect(try await eventually(within: Self.soon) { (try? RawSocket(port: gateway.port)) == nil })
+        kill(gateway.processID, SIGHUP)
+        #expect(gateway.stop() == 0)
+        withExtendedLifetime(connection) {}
+    }
+
     @Test("Keys are listed without anything private, kept for their owner only, and printed as they are served")
     func listing() async throws {
         let gateway = try await GatewayInProcess.start("", users: [])

@@ -23,8 +23,6 @@ extension ByteClass {
     static var host: Self { Self(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
     /// The bytes between the brackets of an IPv6 address.
     static var address: Self { Self(low: 0x07FF_4000_0000_0000, high: 0x0000_007E_0000_007E) }
-    /// RFC 3986 section 2.3 unreserved.
-    static var unreserved: Self { Self(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
     /// RFC 3986 `pchar` without `%` and `.`. A path of these bytes and single slashes is canonical already.
     static var pathPlain: Self { Self(low: 0x2FFF_3FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF) }
     /// Letters, digits and hyphen: see ``HeaderField/hasPlainName``.
@@ -47,7 +45,6 @@ enum Byte {
     static var dot: UInt8 { 0x2E }
     static var slash: UInt8 { 0x2F }
     static var zero: UInt8 { 0x30 }
-    static var nine: UInt8 { 0x39 }
     static var colon: UInt8 { 0x3A }
     static var semicolon: UInt8 { 0x3B }
     static var equals: UInt8 { 0x3D }

@@ -12,9 +12,6 @@ package struct FrameHeader: Sendable, Equatable {
         case malformed
     }
 
-    /// The longest header in bytes.
-    package static let maxLength = 14
-
     /// Whether the frame ends a message (FIN).
     package var isFinal: Bool
     /// RSV1 to RSV3 in the low three bits.

@@ -1,3 +1,5 @@
+import EdgeConfiguration
+import Experience
 import JOSE
 import SecurityGuard
 import StateSurface
@@ -10,6 +12,8 @@ enum ErrorText {
         case let error as CommandFailure: error
         case let error as ConfigurationFaults: CommandFailure(error.description, status: .misused)
         case let error as ConfigurationFault: CommandFailure(error.description, status: .misused)
+        case let error as GatewayError:
+            CommandFailure(error.message, status: error.code == .algorithmUnknown ? .misused : .failed)
         case let error as GuardError: CommandFailure(error.message)
         case let error as AuthError: CommandFailure(text(error))
         case let error as JOSEError: CommandFailure(error.message)
