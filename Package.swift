@@ -188,7 +188,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]),
 
-        // MARK: Tests, one target a room; EndToEndTests drives the built binary
+        // MARK: Tests, one target a room; EndToEndTests drives whole gateways, in its process or as the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .target(
             name: "GatewayForTests",
