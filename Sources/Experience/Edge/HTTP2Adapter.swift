@@ -31,27 +31,6 @@ final class HTTP2Adapter: ChannelDuplexHandler {
     /// Whether that frame has left.
     private var hasAnswered = false
 
-    /// Sets up HTTP/2 on a connection whose TLS handshake chose it.
-    static func configure(
-        _ channel: any Channel, maxHeader: Int, stream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
-    ) throws {
-        var connection = NIOHTTP2Handler.ConnectionConfiguration()
-        // A head is compressed and can't be left unread, so what the decoder does not take ends the connection. It takes
-        // more than is allowed: then the scanner behind refuses the one stream with 431, as over HTTP/1.1.
-        let decoded = max(64 * 1024, maxHeader * 4)
-        connection.initialSettings = [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: 128),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: decoded),
-            HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
-        ]
-        // Frames hold 16 KiB.
-        connection.maximumSequentialContinuationFrames = decoded / (16 * 1024) + 1
-        let streams = NIOHTTP2Handler.StreamConfiguration()
-        _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
-            mode: .server, connectionConfiguration: connection, streamConfiguration: streams,
-            inboundStreamInitializer: stream)
-    }
-
     // MARK: Frames in, bytes out
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
