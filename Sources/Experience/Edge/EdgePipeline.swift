@@ -89,7 +89,6 @@ struct EdgePipeline: Sendable {
             let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
             return stream.eventLoop.makeCompletedFuture {
                 watch.value.opened(stream)
-                try stream.pipeline.syncOperations.addHandler(HTTP2Adapter())
                 try add(to: stream, state.value, origin)
             }
         }
@@ -98,6 +97,11 @@ struct EdgePipeline: Sendable {
 
     private func add(to channel: any Channel, _ state: LoopState, _ origin: ConnectionOrigin) throws {
         let connection = EdgeConnection(services: services, loop: state, channel: channel, origin: origin)
+        if origin.isStream {
+            let stream = HTTP2Stream(connection, limits: services.wireLimits)
+            connection.stream = stream
+            try channel.pipeline.syncOperations.addHandler(stream)
+        }
         try channel.pipeline.syncOperations.addHandler(connection)
     }
 }
