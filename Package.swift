@@ -60,33 +60,104 @@ let package = Package(
 
         // MARK: The edge
         .target(name: "HTTPWire", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
+        // What an operator may decide, as values.
+        .target(
+            name: "EdgeConfiguration",
+            dependencies: ["SecurityGuard"]),
+        // How a refusal is told, and the form of credentials.
+        .target(
+            name: "Answers",
+            dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+        // Who calls, and whether what they name is theirs.
+        .target(
+            name: "Gate",
+            dependencies: [
+                "Answers", "EdgeConfiguration", "HTTPWire", "Runtime", "SecurityGuard", "TrafficCop",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+        // What a connection and those who answer its requests have in common.
+        .target(
+            name: "EdgeCore",
+            dependencies: [
+                "Answers", "EdgeConfiguration", "HTTPWire",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        // What ends an open socket or stream.
+        .target(
+            name: "Leases",
+            dependencies: [
+                "Gate", "HTTPWire", "Runtime", "SecurityGuard", .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+        .target(
+            name: "Proxy",
+            dependencies: [
+                "Answers", "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire", "Leases",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
+        .target(
+            name: "Sockets",
+            dependencies: [
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "Runtime",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+        // The JSON and form endpoints; nobody else sees Hummingbird.
+        .target(
+            name: "GatewayAPI",
+            dependencies: [
+                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface",
+                "TrafficCop",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+        // The page, the console and the client library.
+        .target(
+            name: "Web",
+            dependencies: ["Libcrypto"],
+            resources: [
+                .embedInCode("Assets/index.html"), .embedInCode("Assets/gatehouse.js"),
+                .embedInCode("Assets/console.js"), .embedInCode("Assets/console.css"),
+                .embedInCode("Assets/favicon.svg"),
+            ]),
+        // Listeners, connections and the stages of a request.
+        .target(
+            name: "Edge",
+            dependencies: [
+                "Answers", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "HTTPWire", "Leases",
+                "Proxy", "Runtime", "SecurityGuard", "Sockets", "StateSurface", "TrafficCop", "Web",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ]),
+        // The gateway as a library: puts the rooms together and runs them.
         .target(
             name: "Experience",
             dependencies: [
-                "Encodings", "JOSE", "StateSurface", "SecurityGuard", "TrafficCop", "Runtime", "HTTPWire",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-                .product(name: "NIOHPACK", package: "swift-nio-http2"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
+                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "JOSE", "Leases",
+                "Proxy", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            resources: [
-                .embedInCode("Web/Assets/index.html"), .embedInCode("Web/Assets/gatehouse.js"),
-                .embedInCode("Web/Assets/console.js"), .embedInCode("Web/Assets/console.css"),
-                .embedInCode("Web/Assets/favicon.svg"),
             ]),
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "Encodings", "Experience", "HostileTokens", "Runtime", "SecurityGuard", "TrafficCop", "StateSurface",
+                "EdgeConfiguration", "EdgeCore", "Encodings", "Experience", "HostileTokens", "Runtime", "SecurityGuard",
+                "TrafficCop", "StateSurface",
                 "JOSE",
                 "Libcrypto",
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -133,22 +204,69 @@ let package = Package(
             name: "RuntimeTests",
             dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
         .testTarget(
-            name: "ExperienceTests",
+            name: "GateTests",
             dependencies: [
-                "Experience", "Encodings", "HTTPWire", "JOSE", "RandomForTests", "Runtime", "SecurityGuard",
-                "StateSurface", "TrafficCop",
+                "Gate",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "EdgeCoreTests",
+            dependencies: [
+                "EdgeConfiguration", "EdgeCore", "HTTPWire",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "LeasesTests",
+            dependencies: [
+                "Leases", "SecurityGuard",
+            ]),
+        .testTarget(
+            name: "ProxyTests",
+            dependencies: [
+                "Answers", "EdgeCore", "HTTPWire", "Leases", "Proxy", "RandomForTests",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "SocketsTests",
+            dependencies: [
+                "EdgeCore", "Leases", "Sockets",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "GatewayAPITests",
+            dependencies: [
+                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "Leases",
+                "Proxy",
+                "RandomForTests", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "EdgeTests",
+            dependencies: [
+                "Answers", "Edge", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "RandomForTests", "Runtime",
+                "SecurityGuard",
+                "StateSurface", "TrafficCop",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(name: "EndToEndTests", dependencies: ["gatehouse", "PostgresForTests"], exclude: ["Scripts"]),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [
-                "gatehouse", "Encodings", "Experience", "HostileTokens", "JOSE", "SecurityGuard",
+                "EdgeConfiguration", "Encodings", "Experience", "HostileTokens", "JOSE", "SecurityGuard", "gatehouse",
                 .product(name: "Logging", package: "swift-log"),
             ]),
     ]

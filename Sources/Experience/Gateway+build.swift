@@ -1,12 +1,20 @@
+import Answers
 import AsyncHTTPClient
+import Edge
+import EdgeConfiguration
+import EdgeCore
 import Encodings
 import Foundation
+import Gate
+import GatewayAPI
 import JOSE
+import Leases
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Proxy
 import Runtime
 import SecurityGuard
 import StateSurface
@@ -121,7 +129,11 @@ private func assemble(
             let flushes = FlushQueue(loop: loop)
             let pools = try configuration.makePools(loop: loop, flushes: flushes, tls: upstreamTLS)
             let state = LoopState(
-                loop: loop, tokens: VerifiedTokenCache(guardParts.guard), leases: LeaseTable(now: gateway.clock()),
+                loop: loop,
+                gate: GateMemory(
+                    loop: loop, tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
+                    securityGuard: guardParts.guard, origins: services.origins, now: gateway.clock),
+                leases: LeaseTable(now: gateway.clock()),
                 upstreams: pools, flushes: flushes, now: gateway.clock)
             let verifier = LeaseVerifier(
                 runtime: runtime, securityGuard: guardParts.guard, watch: watch, clock: gateway.clock)

@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Encodings
 import Foundation
 import Logging

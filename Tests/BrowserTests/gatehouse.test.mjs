@@ -1,7 +1,7 @@
 // The browser library without a browser: node --test Tests/BrowserTests/gatehouse.test.mjs
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { Gatehouse, Refusal, afterClose, backOff, returnTarget } from '../../Sources/Experience/Web/Assets/gatehouse.js';
+import { Gatehouse, Refusal, afterClose, backOff, returnTarget } from '../../Sources/Web/Assets/gatehouse.js';
 
 const base = 'http://gate.test';
 const session = (state, id = 'ses_one') => ({ session_id: id, state, user_id: state === 'anonymous' ? null : 'usr_1' });
@@ -242,7 +242,7 @@ test('Logout forgets token and session', async () => {
 
 test('Nothing is stored', async () => {
     const source = await import('node:fs/promises').then((fs) =>
-        fs.readFile(new URL('../../Sources/Experience/Web/Assets/gatehouse.js', import.meta.url), 'utf8'));
+        fs.readFile(new URL('../../Sources/Web/Assets/gatehouse.js', import.meta.url), 'utf8'));
     for (const store of ['localStorage', 'sessionStorage', 'indexedDB', 'document.cookie', 'caches.']) {
         assert.ok(!source.includes(store), store);
     }

@@ -1,5 +1,3 @@
-import Experience
-
 @testable import gatehouse
 
 /// Reads a configuration from texts instead of a disk and a process.

@@ -1,4 +1,4 @@
-import Experience
+import EdgeConfiguration
 import Foundation
 import Testing
 

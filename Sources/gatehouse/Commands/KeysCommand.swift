@@ -1,4 +1,5 @@
 import ArgumentParser
+import EdgeConfiguration
 import Encodings
 import Experience
 import JOSE

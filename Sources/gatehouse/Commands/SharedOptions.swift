@@ -1,4 +1,5 @@
 import ArgumentParser
+import EdgeConfiguration
 import Experience
 import SecurityGuard
 import StateSurface

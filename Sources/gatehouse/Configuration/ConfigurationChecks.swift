@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Experience
 
 /// What no single key can show: keys that only make sense together, and what deserves a warning.

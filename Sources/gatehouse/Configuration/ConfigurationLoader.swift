@@ -1,4 +1,5 @@
 import Configuration
+import EdgeConfiguration
 import Experience
 import JOSE
 import SecurityGuard

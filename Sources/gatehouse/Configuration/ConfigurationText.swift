@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Experience
 
 /// Shows a configuration as the file that would give it, with every secret taken out.

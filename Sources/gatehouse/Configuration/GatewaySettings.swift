@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Experience
 
 /// What is being read: the configuration, and the parts of it that only make sense together.

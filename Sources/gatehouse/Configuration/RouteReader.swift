@@ -1,4 +1,7 @@
+import EdgeConfiguration
+import EdgeCore
 import Experience
+import Proxy
 
 /// Reads the two lists of mappings: `routes` and `issuers`.
 enum RouteReader {

@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Experience
 
 /// The keys of one entry of `routes`.

@@ -1,4 +1,6 @@
+import EdgeConfiguration
 import Experience
+import Proxy
 
 /// Looks into the files of `server.tls`, as `serve` would: what it could not begin with is found by `config check`.
 enum ServerFiles {

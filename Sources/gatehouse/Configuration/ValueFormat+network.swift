@@ -1,3 +1,5 @@
+import EdgeConfiguration
+import EdgeCore
 import Experience
 import SecurityGuard
 

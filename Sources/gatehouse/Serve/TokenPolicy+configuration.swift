@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Experience
 import JOSE
 import SecurityGuard

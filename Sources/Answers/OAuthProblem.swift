@@ -1,0 +1,57 @@
+import Encodings
+
+/// A refusal of `/oauth2/*`: `{error, error_description}` with the statuses of RFC 6749, 7009, 7662 and 8693.
+package struct OAuthProblem: Error, Sendable {
+    package enum Code: String, Sendable {
+        case invalidRequest = "invalid_request"
+        case invalidClient = "invalid_client"
+        case invalidGrant = "invalid_grant"
+        case invalidScope = "invalid_scope"
+        case invalidTarget = "invalid_target"
+        case unauthorizedClient = "unauthorized_client"
+        case unsupportedGrantType = "unsupported_grant_type"
+    }
+
+    /// The `error` member.
+    package let error: String
+    /// Status, description, reason and header fields.
+    package let problem: Problem
+
+    package init(_ code: Code, _ description: String, reason: String? = nil) {
+        error = code.rawValue
+        problem = Problem(
+            code == .invalidClient ? .invalidCredentials : .invalidRequest, detail: description,
+            reason: reason ?? code.rawValue)
+    }
+
+    /// A problem of the API, told in OAuth's words.
+    package init(_ problem: Problem) {
+        error = problem.code.rawValue
+        self.problem = problem
+    }
+
+    package func body(explain: Bool) -> [UInt8] {
+        var object: JSONObject = ["error": .string(error), "error_description": .string(problem.detail)]
+        if explain, let reason = problem.reason { object["reason"] = .string(reason) }
+        return JSONValue.object(object).serializedBytes()
+    }
+
+    package func answerHeaders() -> [(name: String, value: String)] {
+        problem.answerHeaders().map { field in
+            switch field.name {
+            case "Content-Type": ("Content-Type", "application/json")
+            // A client that fails to authenticate is told how it may (RFC 6749 section 5.2).
+            case "WWW-Authenticate": (field.name, "Basic realm=\"gatehouse\", \(field.value)")
+            default: field
+            }
+        }
+    }
+}
+
+extension Problem {
+    /// The refusal as `/oauth2/*` tells it.
+    package func oauthBody(explain: Bool) -> [UInt8] { OAuthProblem(self).body(explain: explain) }
+
+    /// The header fields that go with ``oauthBody(explain:)``.
+    package func oauthHeaders() -> [(name: String, value: String)] { OAuthProblem(self).answerHeaders() }
+}

@@ -1,0 +1,174 @@
+import Encodings
+
+/// The closed list of codes that a refusal may carry, and the only place where a code becomes a status.
+package enum ProblemCode: String, Sendable, CaseIterable {
+    case invalidRequest = "invalid_request"
+    case unknownMember = "unknown_member"
+    case credentialsMissing = "credentials_missing"
+    case credentialsSwapped = "credentials_swapped"
+    case sessionTokenUnsupported = "session_token_unsupported"
+    case invalidCredentials = "invalid_credentials"
+    case invalidToken = "invalid_token"
+    case tokenExpired = "token_expired"
+    case invalidGrant = "invalid_grant"
+    case insufficientScope = "insufficient_scope"
+    case originRefused = "origin_refused"
+    case sessionMismatch = "session_mismatch"
+    case sessionConflict = "session_conflict"
+    case sessionEnded = "session_ended"
+    case sessionExpired = "session_expired"
+    case identityMismatch = "identity_mismatch"
+    case notFound = "not_found"
+    case methodNotAllowed = "method_not_allowed"
+    case payloadTooLarge = "payload_too_large"
+    case unsupportedMediaType = "unsupported_media_type"
+    case headerTooLarge = "header_too_large"
+    case badMessage = "bad_message"
+    case upgradeRequired = "upgrade_required"
+    case rateLimited = "rate_limited"
+    case overloaded = "overloaded"
+    case storeUnavailable = "store_unavailable"
+    case upstreamUnavailable = "upstream_unavailable"
+    case upstreamTimeout = "upstream_timeout"
+
+    /// The HTTP status that goes with the code unless the refusal names another.
+    package var status: Int {
+        switch self {
+        case .invalidRequest, .unknownMember, .credentialsSwapped, .sessionTokenUnsupported, .badMessage: 400
+        case .credentialsMissing, .invalidCredentials, .invalidToken, .tokenExpired, .invalidGrant: 401
+        case .insufficientScope, .originRefused, .sessionMismatch, .identityMismatch: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .sessionConflict: 409
+        case .sessionEnded, .sessionExpired: 410
+        case .payloadTooLarge: 413
+        case .unsupportedMediaType: 415
+        case .upgradeRequired: 426
+        case .rateLimited: 429
+        case .headerTooLarge: 431
+        case .upstreamUnavailable: 502
+        case .overloaded, .storeUnavailable: 503
+        case .upstreamTimeout: 504
+        }
+    }
+
+    /// A short human title, fixed per code.
+    package var title: String {
+        switch self {
+        case .invalidRequest: "The request is not well formed"
+        case .unknownMember: "The body has a member this endpoint does not know"
+        case .credentialsMissing: "Credentials are needed"
+        case .credentialsSwapped: "A credential of one kind was sent as another"
+        case .sessionTokenUnsupported: "session_token is not a credential here"
+        case .invalidCredentials: "E-mail or password is wrong"
+        case .invalidToken: "The access token is not accepted"
+        case .tokenExpired: "The access token has expired"
+        case .invalidGrant: "The refresh token is not accepted"
+        case .insufficientScope: "The access token lacks a scope"
+        case .originRefused: "Requests from this origin are not allowed"
+        case .sessionMismatch: "The session is not yours to use"
+        case .sessionConflict: "The session belongs to someone else"
+        case .sessionEnded: "The session has ended"
+        case .sessionExpired: "The session has expired"
+        case .identityMismatch: "The body names another identity than the token"
+        case .notFound: "Nothing is here"
+        case .methodNotAllowed: "The method is not allowed here"
+        case .payloadTooLarge: "The body is too large"
+        case .unsupportedMediaType: "The body must be application/json"
+        case .headerTooLarge: "The request head is too large"
+        case .badMessage: "The HTTP message is malformed"
+        case .upgradeRequired: "The WebSocket version is not supported"
+        case .rateLimited: "Too many requests"
+        case .overloaded: "The gateway is busy"
+        case .storeUnavailable: "The state store cannot be reached"
+        case .upstreamUnavailable: "The upstream cannot be reached"
+        case .upstreamTimeout: "The upstream did not answer in time"
+        }
+    }
+
+    /// What the client is told when the refusal has nothing more particular to say; fixed per code, so that no two
+    /// faults behind one code can be told apart.
+    package var detail: String {
+        switch self {
+        case .credentialsMissing:
+            "Send an access token as 'Authorization: Bearer', or the credential this endpoint takes."
+        case .credentialsSwapped:
+            "Access tokens, session ids, session secrets, refresh tokens and tickets are never interchangeable."
+        case .sessionTokenUnsupported: "Send access_token and session_id; they are two different things."
+        case .invalidToken: "Obtain a new access token and try again."
+        case .tokenExpired: "Refresh the access token and try again."
+        case .invalidGrant: "Log in again."
+        case .sessionMismatch: "Use a session that was handed to you."
+        case .sessionConflict: "Start a new session."
+        case .sessionEnded, .sessionExpired: "Start a new session."
+        case .rateLimited, .overloaded, .storeUnavailable: "Try again after the time in Retry-After."
+        default: title + "."
+        }
+    }
+
+    /// The `error` parameter of the Bearer challenge (RFC 6750 section 3.1), nil where no token was judged.
+    var challengeError: String? {
+        switch self {
+        case .invalidToken, .tokenExpired: "invalid_token"
+        case .insufficientScope: "insufficient_scope"
+        default: nil
+        }
+    }
+}
+
+/// A refusal or fault on its way to a client: an RFC 9457 problem.
+package struct Problem: Error, Sendable {
+    package let code: ProblemCode
+    /// The status, where it differs from the code's own.
+    package let status: Int
+    /// Text for the client; never holds a credential or an id.
+    package let detail: String
+    /// Why, for the audit log (and, with `errors.explain`, for the client).
+    package let reason: String?
+    /// More header fields for the answer.
+    package var headers: [(name: String, value: String)]
+    /// More members for the body, after the fixed ones.
+    package var members: [(name: String, value: JSONValue)] = []
+
+    package init(
+        _ code: ProblemCode, status: Int? = nil, detail: String? = nil, reason: String? = nil,
+        headers: [(name: String, value: String)] = []
+    ) {
+        self.code = code
+        self.status = status ?? code.status
+        self.detail = detail ?? code.detail
+        self.reason = reason
+        self.headers = headers
+    }
+
+    /// The body as `application/problem+json`.
+    package func body(requestID: String, explain: Bool) -> [UInt8] {
+        var object = JSONObject()
+        object["type"] = .string("about:blank")
+        object["title"] = .string(code.title)
+        object["status"] = .number(JSONNumber(Int64(status)))
+        object["code"] = .string(code.rawValue)
+        object["detail"] = .string(detail)
+        object["request_id"] = .string(requestID)
+        for member in members { object[member.name] = member.value }
+        if explain, let reason { object["reason"] = .string(reason) }
+        return JSONValue.object(object).serializedBytes()
+    }
+
+    /// Every header field of the answer but `Content-Length`, `Date` and `Connection`.
+    package func answerHeaders() -> [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = [
+            ("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"),
+        ]
+        if status == 401 || code == .insufficientScope {
+            let error = code.challengeError.map { ", error=\"\($0)\"" } ?? ""
+            fields.append(("WWW-Authenticate", "Bearer realm=\"gatehouse\"\(error)"))
+        }
+        if code == .upgradeRequired { fields.append(("Sec-WebSocket-Version", "13")) }
+        let namesRetry = headers.contains { $0.name == "Retry-After" }
+        if [.rateLimited, .overloaded, .storeUnavailable].contains(code), !namesRetry {
+            fields.append(("Retry-After", "1"))
+        }
+        return fields + headers
+    }
+}

@@ -1,0 +1,104 @@
+import Runtime
+import SecurityGuard
+import StateSurface
+import TrafficCop
+
+/// The one place where the faults of the rooms below become what a client is told.
+extension Problem {
+    /// What any error is to a client. What nobody foresaw counts as a passing weakness of ours, and is never explained.
+    package static func from(_ error: any Error) -> Problem {
+        switch error {
+        case let problem as Problem: problem
+        case let fault as SessionFault: Problem(fault)
+        case let fault as TokenFault: Problem(fault)
+        case let fault as AuthError: Problem(fault)
+        case let denial as Denial: Problem(denial)
+        case let fault as AgentFault: Problem(fault)
+        case let fault as StateSurfaceError where fault.code == .ownerGone:
+            Problem(.invalidToken, reason: "ended_meanwhile")
+        case let fault as StateSurfaceError: Problem(.storeUnavailable, reason: "store_\(fault.code.rawValue)")
+        case let refusal as OAuthProblem: refusal.problem
+        case let fault as OAuthFault: OAuthProblem(fault).problem
+        default: Problem(.overloaded, reason: unexpectedReason)
+        }
+    }
+
+    /// The reason of a problem that stands for an error nobody foresaw.
+    package static let unexpectedReason = "unexpected"
+
+    package init(_ fault: SessionFault) {
+        switch fault.code {
+        case .mismatch: self.init(.sessionMismatch)
+        case .conflict: self.init(.sessionConflict)
+        case .ended: self.init(.sessionEnded)
+        case .expired: self.init(.sessionExpired)
+        case .invalidMetadata:
+            self.init(
+                .invalidRequest, detail: "'metadata' must be an object of at most 1 KiB.", reason: "metadata_refused")
+        }
+    }
+
+    package init(_ fault: TokenFault) {
+        switch fault.code {
+        case .invalidToken: self.init(.invalidToken, reason: fault.reason)
+        case .tokenExpired: self.init(.tokenExpired, reason: fault.reason)
+        }
+    }
+
+    package init(_ fault: AuthError) {
+        switch fault.code {
+        case .invalidCredentials: self.init(.invalidCredentials)
+        case .overloaded: self.init(.overloaded, reason: "hashing_queue_full")
+        case .invalidRequest: self.init(.invalidRequest, detail: "Refused: \(fault.detail).", reason: "account_rule")
+        case .emailTaken:
+            self.init(.invalidRequest, status: 409, detail: "This e-mail is taken.", reason: "email_taken")
+        case .registrationClosed, .notFound: self.init(.notFound)
+        case .conflict:
+            self.init(.overloaded, detail: "The account was changed at the same moment. Try again.", reason: "conflict")
+        }
+    }
+
+    package init(_ fault: AgentFault) {
+        switch fault.code {
+        case .invalidRequest: self.init(.invalidRequest, detail: fault.message, reason: "intent_refused")
+        case .payloadTooLarge: self.init(.payloadTooLarge)
+        case .overloaded: self.init(.overloaded, reason: "intents_full")
+        case .storeUnavailable: self.init(.storeUnavailable)
+        case .sessionMismatch: self.init(.sessionMismatch)
+        }
+    }
+
+    package init(_ denial: Denial) {
+        let seconds = max(1, denial.retryAfterSeconds ?? 1)
+        let retry = [(name: "Retry-After", value: String(seconds))]
+        switch denial.code {
+        case .rateLimited: self.init(.rateLimited, reason: "rate_limited", headers: retry)
+        // The others are contracts that went wrong inside the gateway: nothing a client could mend.
+        default: self.init(.overloaded, reason: denial.code.rawValue, headers: retry)
+        }
+    }
+}
+
+extension OAuthProblem {
+    /// The error as `/oauth2/*` tells it, if it is one of its own; the others go through ``Problem/from(_:)``.
+    package static func from(_ error: any Error) -> OAuthProblem? {
+        switch error {
+        case let problem as OAuthProblem: problem
+        case let fault as OAuthFault: OAuthProblem(fault)
+        default: nil
+        }
+    }
+
+    package init(_ fault: OAuthFault) {
+        let code: Code =
+            switch fault.code {
+            case .invalidRequest: .invalidRequest
+            case .invalidClient: .invalidClient
+            case .invalidGrant: .invalidGrant
+            case .invalidScope: .invalidScope
+            case .invalidTarget: .invalidTarget
+            case .unauthorizedClient: .unauthorizedClient
+            }
+        self.init(code, fault.detail, reason: fault.reason)
+    }
+}

@@ -1,0 +1,136 @@
+import Answers
+import EdgeCore
+import HTTPWire
+import NIOCore
+
+/// The answering side of a connection.
+extension EdgeConnection: ResponseWriter {
+    package func pauseBody() { machine.pauseBody() }
+
+    package func resumeBody() {
+        machine.resumeBody()
+        act()
+    }
+
+    /// The gateway itself wants the body: tell a client that waits for leave to send it.
+    func sendContinue() {
+        guard let context, machine.sendContinue() else { return }
+        write(interim: Self.goOn, to: context)
+    }
+
+    package func sendInterim(_ head: ByteBuffer, isContinue: Bool) {
+        guard let context, machine.sendInterim(isContinue: isContinue) else { return }
+        write(interim: head, to: context)
+    }
+
+    private func write(interim head: ByteBuffer, to context: ChannelHandlerContext) {
+        if let stream { stream.writeInterim(head) } else { write(head, to: context) }
+        flushAll(context)
+    }
+
+    package func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming) {
+        guard context != nil, let terms = machine.startAnswer(framing) else { return }
+        if let stream {
+            stream.start(head, more: answerFields, terms)
+        } else {
+            encoder.start(head, more: answerFields, terms)
+        }
+    }
+
+    package func sendBody(_ bytes: ByteBuffer) {
+        guard let context, bytes.readableBytes > 0, machine.takesAnswerBody else { return }
+        deadline.arm(after: services.idleTimeout)
+        if let stream {
+            stream.write(body: bytes)
+        } else {
+            write(encoder.body(bytes), to: context)
+        }
+    }
+
+    package func flushResponse() {
+        guard let context else { return }
+        if let head = encoder.heldHead() { write(head, to: context) }
+        flush()
+    }
+
+    package func finishResponse() {
+        guard let context, machine.finishAnswer() else { return }
+        exchange = nil
+        if let stream { stream.end() } else { write(encoder.end(), to: context) }
+        flush()
+        act()
+    }
+
+    private func write(_ pieces: AnswerEncoder.Pieces, to context: ChannelHandlerContext) {
+        if let piece = pieces.first { write(piece, to: context) }
+        if let piece = pieces.second { write(piece, to: context) }
+        if let piece = pieces.third { write(piece, to: context) }
+        if let piece = pieces.fourth { write(piece, to: context) }
+    }
+
+    package func abortResponse() {
+        exchange = nil
+        machine.abortAnswer()
+        act()
+    }
+
+    package func respond(_ problem: Problem) {
+        switch machine.refusal {
+        case .none: return
+        case .abort: return abortResponse()
+        case .answer: break
+        }
+        let requestID = self.requestID.text
+        services.observe(problem, requestID: requestID)
+        let body = problem.body(requestID: requestID, explain: services.explainsErrors)
+        respond(status: problem.status, fields: problem.answerHeaders(), body: body)
+    }
+
+    /// A whole answer of the gateway's own.
+    ///
+    /// - Parameter identity: fields that are written already, each with its line end.
+    func respond(
+        status: Int, fields: [(name: String, value: String)], identity: ByteBuffer? = nil, body: [UInt8]
+    ) {
+        guard machine.refusal == .answer else { return }
+        var head = AnswerHead.begin(status: status, date: loop.date())
+        if let identity { head.writeImmutableBuffer(identity) }
+        for field in fields { AnswerHead.write(field: field.name, field.value, to: &head) }
+        head.writeStaticString("X-Request-Id: ")
+        requestID.write(to: &head)
+        head.writeStaticString("\r\n")
+        let hasBody = status != 204 && status != 304 && status >= 200
+        startResponse(head, framing: hasBody ? .length(Int64(body.count)) : .none)
+        if hasBody { sendBody(ByteBuffer(bytes: body)) }
+        finishResponse()
+    }
+
+    /// From here on the connection is closed after the current answer.
+    func closeAfterAnswer() { machine.closeAfterAnswer() }
+
+    package func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel) {
+        guard let context, let early = machine.switchProtocols() else { return tunnel.clientGone() }
+        exchange = nil
+        self.tunnel = tunnel
+        deadline.rest()
+        if let stream { stream.switchProtocols(head) } else { write(head, to: context) }
+        flushAll(context)
+        tunnel.opened(on: channel)
+        if early.readableBytes > 0 {
+            tunnel.received(early)
+            tunnel.receivedAll()
+        }
+        if machine.mustDrain, !machine.isClosed { tunnel.drain() }
+        act()
+        resumeReading()
+    }
+
+    package func writeTunnel(_ bytes: ByteBuffer) {
+        if let context { write(bytes, to: context) }
+    }
+
+    package func flushTunnel() { flush() }
+    package func flushTunnelNow() { flushNow() }
+
+    private static let goOn = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
+}

@@ -1,0 +1,294 @@
+import Answers
+import EdgeCore
+import HTTPWire
+import NIOCore
+
+/// One client connection, or one stream of HTTP/2: does what ``ConnectionMachine`` decides.
+///
+/// Hands each request to `Dispatcher`, which gives it an ``Exchange``, and writes the answers: itself as HTTP/1.1, through
+/// an ``HTTP2Stream`` as HTTP/2. After an upgrade its bytes belong to a ``Tunnel``.
+package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
+    package typealias InboundIn = ByteBuffer
+    package typealias OutboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
+
+    package let services: EdgeServices
+    package let loop: LoopState
+    package let channel: any Channel
+    package let origin: ConnectionOrigin
+    let deadline: ConnectionDeadline
+    package let exchangeDeadline: ConnectionDeadline
+
+    var machine: ConnectionMachine
+    var encoder = AnswerEncoder()
+    /// Frames the answer, where this is a stream of HTTP/2.
+    var stream: HTTP2Stream?
+    var context: ChannelHandlerContext?
+    var exchange: (any Exchange)?
+    var tunnel: (any Tunnel)?
+    /// Of the request being answered.
+    var requestID: RequestID
+    /// CORS fields of the current answer, as they are written.
+    var answerFields: ByteBuffer?
+    /// What goes to the client goes through this.
+    package var output: DirectOutput
+    /// Whether the connection has failed, and was not closed in order.
+    package private(set) var wasReset = false
+    private var isActing = false
+    private var isReadPending = false
+    /// As the last event told; asking the channel costs more.
+    private var isWritable = true
+    private var isFlushPending = false
+
+    init(services: EdgeServices, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
+        self.services = services
+        self.loop = loop
+        self.channel = channel
+        self.origin = origin
+        self.machine = ConnectionMachine(limits: services.wireLimits, isStream: origin.isStream)
+        self.requestID = loop.nextRequestID()
+        self.output = DirectOutput(isPlain: !origin.isTLS && !origin.isStream)
+        self.deadline = ConnectionDeadline(loop.deadlines)
+        self.exchangeDeadline = ConnectionDeadline(loop.deadlines)
+    }
+
+    package var eventLoop: any EventLoop { channel.eventLoop }
+    package var deadlines: DeadlineWheel { loop.deadlines }
+    package var date: String { loop.date() }
+    /// A stream's window is opened and closed without an event for each.
+    package var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
+    package var opensTunnelOnSuccess: Bool { origin.isStream }
+    package var takesAnyBytes: Bool { !origin.isStream }
+    /// What has arrived behind the head of the request being answered.
+    var inbound: ByteBuffer { machine.inbound }
+
+    // MARK: Obeying the machine
+
+    func act() {
+        guard !isActing else { return }
+        isActing = true
+        while let action = machine.next() { perform(action) }
+        isActing = false
+        resumeReading()
+    }
+
+    private func perform(_ action: ConnectionMachine.Action) {
+        switch action {
+        case .dispatch(let head): dispatch(head)
+        case .refuse(let problem):
+            beginRequest()
+            respond(problem)
+        case .respond(let problem): respond(problem)
+        case .giveBody(let part):
+            deadline.arm(after: services.idleTimeout)
+            exchange?.received(body: part)
+        case .giveEnd: exchange?.receivedEnd()
+        case .dropExchange:
+            let exchange = exchange.take()
+            exchange?.clientGone()
+        case .arm(let timer): arm(timer)
+        case .finishOutput: finishOutput()
+        case .closeOutput: context?.close(mode: .output, promise: nil)
+        case .close:
+            let context = self.context
+            if isFlushPending { flushNow() }
+            letGo()
+            context?.close(promise: nil)
+        }
+    }
+
+    private func beginRequest() {
+        requestID = loop.nextRequestID()
+        answerFields = nil
+    }
+
+    private func dispatch(_ head: RequestHead) {
+        deadline.arm(after: services.idleTimeout)
+        beginRequest()
+        let exchange = Dispatcher(connection: self).exchange(for: head)
+        guard machine.dispatched(hasExchange: exchange != nil) else {
+            exchange?.clientGone()
+            return
+        }
+        guard let exchange else { return }
+        self.exchange = exchange
+        if exchange.wantsContinueFromGateway { sendContinue() }
+        exchange.start()
+    }
+
+    private func arm(_ timer: ConnectionMachine.Timer) {
+        switch timer {
+        case .idle: deadline.arm(after: services.idleTimeout)
+        case .head: deadline.arm(after: services.headerTimeout)
+        case .headAtMost: deadline.armIfEarlier(after: services.headerTimeout)
+        case .moment: deadline.arm(after: .milliseconds(500))
+        }
+    }
+
+    /// A slow reader may take a while for what was written: only when that has gone out does it have to close.
+    private func finishOutput() {
+        guard let context else { return }
+        deadline.arm(after: services.idleTimeout)
+        let written = eventLoop.makePromise(of: Void.self)
+        flushNow()
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: written)
+        let me = NIOLoopBound(self, eventLoop: eventLoop)
+        written.futureResult.whenComplete { _ in
+            me.value.machine.outputFinished()
+            me.value.act()
+        }
+    }
+
+    /// Nothing can be answered any more.
+    private func letGo() {
+        deadline.rest()
+        let (tunnel, exchange) = (self.tunnel, self.exchange)
+        self.tunnel = nil
+        self.exchange = nil
+        tunnel?.clientGone()
+        exchange?.clientGone()
+    }
+
+    // MARK: Reading
+
+    /// Bytes of the connection, or of the stream's body.
+    func received(_ bytes: ByteBuffer) {
+        if let tunnel { return tunnel.received(bytes) }
+        machine.received(bytes)
+        act()
+    }
+
+    /// The head of a stream's request.
+    func received(head: RequestHead) {
+        machine.received(head: head)
+        act()
+    }
+
+    /// The head of a stream's request is malformed or too long; there is no error where HTTP/2's own rules forbid it.
+    func receivedUnreadableHead(_ error: WireError?, isHead: Bool) {
+        machine.receivedUnreadableHead(error, isHead: isHead)
+        act()
+    }
+
+    /// A stream's request is complete.
+    func receivedEnd() {
+        machine.receivedEnd()
+        act()
+    }
+
+    private var wantsBytes: Bool {
+        if let tunnel { tunnel.wantsBytes } else { machine.wantsBytes }
+    }
+
+    /// Asks for what `read` held back, if it is wanted by now.
+    func resumeReading() {
+        if isReadPending, let context, wantsBytes {
+            isReadPending = false
+            context.read()
+        }
+    }
+
+    /// The client has closed its side.
+    func inputClosed() {
+        machine.inputClosed()
+        act()
+    }
+
+    // MARK: Flushing
+
+    /// Takes effect when the loop is through with what has arrived.
+    func flush() {
+        guard !isFlushPending else { return }
+        isFlushPending = true
+        loop.flushes.add(self)
+    }
+
+    package func flushNow() {
+        isFlushPending = false
+        if let context { flushAll(context) }
+    }
+
+    func flushAll(_ context: ChannelHandlerContext) {
+        // Frames do not go through `output`.
+        if stream != nil { context.flush() } else { flushOutput(context) }
+    }
+
+    // MARK: Channel events
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        loop.connections[ObjectIdentifier(self)] = self
+        deadline.arm(after: services.headerTimeout, for: self)
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        loop.connections[ObjectIdentifier(self)] = nil
+        deadline.rest()
+        exchangeDeadline.rest()
+        self.context = nil
+        stream = nil
+    }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) { received(unwrapInboundIn(data)) }
+
+    package func channelReadComplete(context: ChannelHandlerContext) {
+        tunnel?.receivedAll()
+        context.fireChannelReadComplete()
+    }
+
+    package func read(context: ChannelHandlerContext) {
+        if wantsBytes { context.read() } else { isReadPending = true }
+    }
+
+    // A tunnel's application writes to the channel, and must not overtake what is held.
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if promise == nil {
+            write(unwrapOutboundIn(data), to: context)
+        } else {
+            write(data, promise: promise, to: context)
+        }
+    }
+
+    package func flush(context: ChannelHandlerContext) { flushAll(context) }
+
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
+        isWritable = context.channel.isWritable
+        if isWritable {
+            if let tunnel { tunnel.clientBecameWritable() } else { exchange?.clientBecameWritable() }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        machine.gone()
+        letGo()
+        context.fireChannelInactive()
+    }
+
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed { inputClosed() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A reset or a TLS fault: the channel is of no more use, and neither is what its client holds.
+        wasReset = true
+        machine.gone()
+        letGo()
+        if origin.isStream { context.close(promise: nil) } else { context.closeWithoutPeer() }
+    }
+}
+
+extension EdgeConnection: DeadlineHolder {
+    package func deadlinePassed() {
+        machine.deadlinePassed(clientTakes: channel.isWritable)
+        act()
+    }
+
+    /// The gateway stops: idle connections close now, others after their answer, tunnels say goodbye.
+    package func drain() {
+        machine.drain()
+        if let tunnel { tunnel.drain() } else { act() }
+    }
+}

@@ -1,0 +1,115 @@
+import EdgeConfiguration
+import EdgeCore
+import HTTPWire
+import NIOCore
+import NIOHTTP2
+import NIOSSL
+import NIOTLS
+import Synchronization
+
+/// Makes the pipeline of a new connection: plain, TLS with HTTP/1.1, or TLS with HTTP/2 whose streams are each treated
+/// as a connection of their own.
+package struct EdgePipeline: Sendable {
+    package let services: EdgeServices
+    package let loops: [ObjectIdentifier: NIOLoopBound<LoopState>]
+    package let tls: ServerTLS?
+
+    package init(services: EdgeServices, loops: [ObjectIdentifier: NIOLoopBound<LoopState>], tls: ServerTLS?) {
+        self.services = services
+        self.loops = loops
+        self.tls = tls
+    }
+
+    package func connect(_ channel: any Channel) -> EventLoopFuture<Void> {
+        guard let state = loops[ObjectIdentifier(channel.eventLoop)] else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
+        let metrics = services.metrics
+        metrics.connections.add(1, ordering: .relaxed)
+        let open = metrics.openConnections.add(1, ordering: .relaxed).newValue
+        channel.closeFuture.whenComplete { _ in metrics.openConnections.subtract(1, ordering: .relaxed) }
+        if let most = services.configuration.server.maxConnections, open > most {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
+        return channel.eventLoop.makeCompletedFuture {
+            try Self.setOptions(of: channel)
+            let peer = channel.remoteAddress.flatMap(IPAddress.bytes(of:))
+            guard services.configuration.server.proxyProtocol else { return try serve(channel, peer, state) }
+            // Only a balancer that is trusted may say whom a connection comes from; nobody else speaks this here.
+            guard ForwardedFacts.isTrusted(peer, services) else {
+                services.warnOfForwarding()
+                throw ChannelError.operationUnsupported
+            }
+            let reader = ProxyProtocolHandler(
+                channel: channel, deadlines: state.value.deadlines, timeout: services.headerTimeout
+            ) { source in
+                try serve(channel, source ?? peer, state)
+            }
+            try channel.pipeline.syncOperations.addHandler(reader)
+        }
+    }
+
+    /// Set here and not by the bootstrap, which makes a future for each.
+    private static func setOptions(of channel: any Channel) throws {
+        guard let options = channel.syncOptions else { return }
+        try options.setOption(.allowRemoteHalfClosure, value: true)
+        try options.setOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
+        // A connection keeps its first buffer for good: one that holds the usual request, and grows where that is short.
+        try options.setOption(
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 64 * 1024))
+    }
+
+    private func serve(_ channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
+        guard let tls else {
+            let origin = ConnectionOrigin(peer: peer, isTLS: false, isStream: false)
+            return try add(to: channel, state.value, origin)
+        }
+        try channel.pipeline.syncOperations.addHandler(TransportEndHandler())
+        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
+        // Whoever opens a connection and says nothing is not waited for.
+        let handshake = NIOLoopBound(ConnectionDeadline(state.value.deadlines), eventLoop: channel.eventLoop)
+        handshake.value.arm(after: services.headerTimeout, for: ChannelCloser(channel))
+        let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
+            handshake.value.rest()
+            return channel.eventLoop.makeCompletedFuture {
+                guard case .negotiated("h2") = result else {
+                    let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)
+                    return try add(to: channel, state.value, origin)
+                }
+                try serveStreams(of: channel, peer, state)
+            }
+        }
+        try channel.pipeline.syncOperations.addHandler(negotiation)
+    }
+
+    /// HTTP/2: every stream is a connection of its own, and a connection without any is not kept for long.
+    private func serveStreams(of channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
+        let output = HTTP2Output()
+        let watch = NIOLoopBound(
+            StreamWatch(channel: channel, output: output, loop: state.value, idleTimeout: services.idleTimeout),
+            eventLoop: channel.eventLoop)
+        let settings = EdgeHTTP2Settings(maxHeader: services.wireLimits.maxHead)
+        let goodbyes = SentGoodbyes()
+        try channel.pipeline.syncOperations.addHandler(output)
+        try channel.pipeline.syncOperations.addHandler(LateHeaders())
+        try channel.pipeline.syncOperations.addHandler(SettingsWait(maxHead: settings.maxHeaderList))
+        try settings.configure(channel, goodbyes) { stream in
+            let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
+            return stream.eventLoop.makeCompletedFuture {
+                watch.value.opened(stream)
+                try add(to: stream, state.value, origin)
+            }
+        }
+        try channel.pipeline.syncOperations.addHandler(HTTP2ConnectionEnd(goodbyes, watch.value))
+    }
+
+    private func add(to channel: any Channel, _ state: LoopState, _ origin: ConnectionOrigin) throws {
+        let connection = EdgeConnection(services: services, loop: state, channel: channel, origin: origin)
+        if origin.isStream {
+            let stream = HTTP2Stream(connection, limits: services.wireLimits)
+            connection.stream = stream
+            try channel.pipeline.syncOperations.addHandler(stream)
+        }
+        try channel.pipeline.syncOperations.addHandler(connection)
+    }
+}

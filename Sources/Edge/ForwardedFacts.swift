@@ -1,0 +1,90 @@
+import Answers
+import EdgeConfiguration
+import EdgeCore
+import HTTPWire
+import NIOCore
+
+/// Who the client is and how it came, seen through the proxies in front that are trusted to say so.
+package struct ForwardedFacts {
+    /// The client's address as text.
+    var clientAddress: String
+    package var isLoopback: Bool
+    package var isSecure: Bool
+    /// What goes into `X-Forwarded-For` for upstreams.
+    var forwardedFor: String
+    /// The host that a trusted proxy was asked for.
+    package var host: String?
+
+    /// Reads the forwarded fields if the peer is in the list; else the connection itself speaks.
+    ///
+    /// - Parameter readsForwarded: whether `Forwarded` counts beside the `X-Forwarded-` fields.
+    /// - Throws: when a trusted peer passed on a `Forwarded` that can't be read, or that contradicts the others.
+    package static func read(
+        _ head: RequestHead, origin: ConnectionOrigin, services: EdgeServices, readsForwarded: Bool
+    ) throws(Problem) -> ForwardedFacts {
+        var facts = ForwardedFacts(
+            clientAddress: origin.peerText, isLoopback: origin.isLoopback, isSecure: origin.isTLS,
+            forwardedFor: chain([], behind: origin))
+        guard head.present.contains(.xForwarded) || head.present.contains(.forwarded) else {
+            return facts
+        }
+        guard isTrusted(origin.peer, services) else {
+            services.warnOfForwarding()
+            return facts
+        }
+        let isProxy = { (address: [UInt8]) -> Bool in services.trustedProxies.contains { $0.contains(address) } }
+        var said = ForwardedStatement(xForwarded: head, isTrusted: isProxy)
+        if readsForwarded { said = try said.with(forwarded: head, isTrusted: isProxy) }
+        facts.take(said, origin: origin)
+        return facts
+    }
+
+    private mutating func take(_ said: ForwardedStatement, origin: ConnectionOrigin) {
+        if let client = said.client {
+            clientAddress = IPAddress.text(of: client)
+            isLoopback = IPAddress.isLoopback(client)
+        }
+        // Somebody whom the proxy does not name is not the proxy.
+        if said.isHidden { isLoopback = false }
+        if let proto = said.proto { isSecure = proto == "https" }
+        host = said.host.flatMap { $0.isEmpty ? nil : $0 }
+        forwardedFor = Self.chain(said.chain, behind: origin)
+    }
+
+    /// The chain as upstreams are told it, the peer last. A peer on a Unix socket has no address to add; where nobody has
+    /// one, the word of RFC 7239 says so, which no upstream takes for an address.
+    private static func chain(_ addresses: [String], behind origin: ConnectionOrigin) -> String {
+        let all = origin.peer == nil ? addresses : addresses + [origin.peerText]
+        return all.isEmpty ? "unknown" : all.joined(separator: ", ")
+    }
+
+    /// A Unix socket's peer is trusted when the list says so with `unix`; addresses by block.
+    static func isTrusted(_ peer: [UInt8]?, _ services: EdgeServices) -> Bool {
+        guard let peer else { return services.configuration.server.trustedProxies.contains("unix") }
+        return services.trustedProxies.contains { $0.contains(peer) }
+    }
+}
+
+extension ForwardedStatement {
+    /// This statement together with that of the field `Forwarded`.
+    fileprivate func with(
+        forwarded head: RequestHead, isTrusted: ([UInt8]) -> Bool
+    ) throws(Problem) -> ForwardedStatement {
+        var lines: [[UInt8]] = []
+        for field in head.fields where field.id == .forwarded {
+            lines.append(head.withBytes(field.value) { Array($0) })
+        }
+        guard let field = ForwardedField(lines) else {
+            throw Problem(.badMessage, detail: "The field Forwarded can't be read.", reason: "forwarded")
+        }
+        guard let both = merged(with: ForwardedStatement(field, isTrusted: isTrusted)) else {
+            throw Problem(
+                .invalidRequest,
+                detail:
+                    "Forwarded and X-Forwarded-* contradict each other: a proxy in front should remove what it does "
+                    + "not write.",
+                reason: "forwarded_contradiction")
+        }
+        return both
+    }
+}

@@ -1,0 +1,67 @@
+import HTTPWire
+import NIOCore
+
+/// What a proxy in front says of the request that it asks about.
+package struct ForwardedRequest {
+    package private(set) var method: [UInt8]?
+    private(set) var uri: [UInt8]?
+    package private(set) var host: [UInt8]?
+    /// Whether any field of these families was sent.
+    private(set) var isForwarded = false
+    /// Whether one thing was said twice, be it in two fields of different names.
+    private(set) var isDoubled = false
+
+    package init(_ head: RequestHead) {
+        for field in head.fields {
+            switch field.id {
+            case .forwarded: isForwarded = true
+            case .xForwarded, .xIdentity: read(field, of: head)
+            default: break
+            }
+        }
+    }
+
+    private mutating func read(_ field: HeaderField, of head: RequestHead) {
+        func named(_ names: StaticString...) -> Bool { names.contains { head.equals(field.name, $0) } }
+        let value = head.withBytes(field.value) { Array($0) }
+        if named("x-forwarded-method", "x-original-method") {
+            isDoubled = isDoubled || method != nil
+            method = value
+        } else if named("x-forwarded-uri", "x-original-uri", "x-original-url") {
+            isDoubled = isDoubled || uri != nil
+            uri = value
+        } else if named("x-forwarded-host") {
+            isDoubled = isDoubled || host != nil
+            host = value
+        } else if field.id != .xForwarded {
+            return
+        }
+        isForwarded = true
+    }
+}
+
+/// The request target that a proxy forwarded: a path with its query, or a whole http URI as some write it.
+package struct ForwardedURI {
+    package let path: ByteBuffer
+    package let query: [UInt8]?
+    package let host: [UInt8]?
+
+    /// nil for anything that no request line could have held.
+    package init?(_ uri: [UInt8]) {
+        guard uri.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") }) else { return nil }
+        var rest = uri[...]
+        var host: [UInt8]?
+        for scheme in ["http://", "https://"] where uri.starts(with: scheme.utf8) {
+            rest = uri.dropFirst(scheme.utf8.count)
+            let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            guard !authority.isEmpty, !authority.contains(UInt8(ascii: "@")) else { return nil }
+            host = Array(authority)
+            rest = rest.dropFirst(authority.count)
+        }
+        let path = rest.prefix { $0 != UInt8(ascii: "?") }
+        guard path.first == UInt8(ascii: "/") || (host != nil && path.isEmpty) else { return nil }
+        self.path = ByteBuffer(bytes: path)
+        self.query = path.count < rest.count ? Array(rest.dropFirst(path.count + 1)) : nil
+        self.host = host
+    }
+}

@@ -1,0 +1,112 @@
+import EdgeCore
+import HTTPWire
+
+/// What forwarded fields say of the client, as far as it was proxies that are trusted who wrote it.
+package struct ForwardedStatement: Equatable {
+    /// Whether they say who the client is, be it that nobody knows.
+    var namesClient = false
+    /// From the right, the first address that is no trusted proxy's; nil where the last entry is no address.
+    package var client: [UInt8]?
+    /// Whether a trusted proxy keeps the client's address to itself.
+    var isHidden = false
+    /// The addresses of the chain, the nearest last.
+    package var chain: [String] = []
+    /// How the client came, in lower case; empty where that was said twice.
+    var proto: String?
+    /// The host that the client asked for; empty where that was said twice, or is none.
+    package var host: String?
+
+    /// The nearest proxies wrote the last entries; only those can be told from what a client made up.
+    private static let maxChain = 32
+
+    /// The fields `X-Forwarded-For`, `-Proto` and `-Host`.
+    package init(xForwarded head: RequestHead, isTrusted: ([UInt8]) -> Bool) {
+        var entries: [String] = []
+        for field in head.fields where field.id == .xForwarded {
+            if head.equals(field.name, "x-forwarded-for") {
+                entries += head.string(field.value).split(separator: ",").suffix(Self.maxChain).map(Self.address)
+            } else if head.equals(field.name, "x-forwarded-proto") {
+                // Two of them: nobody can say which one counts.
+                proto = proto == nil ? head.string(field.value).lowercased() : ""
+            } else if head.equals(field.name, "x-forwarded-host") {
+                let name = head.string(field.value)
+                host = host == nil && Self.isHost(name) ? name : ""
+            }
+        }
+        entries = entries.suffix(Self.maxChain)
+        namesClient = !entries.isEmpty
+        for entry in entries.reversed() {
+            guard let bytes = IPAddress.bytes(of: entry) else { break }
+            client = bytes
+            if !isTrusted(bytes) { break }
+        }
+        chain = entries.filter { IPAddress.bytes(of: $0) != nil }
+    }
+
+    /// The field `Forwarded`.
+    package init(_ field: ForwardedField, isTrusted: ([UInt8]) -> Bool) {
+        let elements = field.elements.suffix(Self.maxChain)
+        walk: for element in elements.reversed() {
+            // A proxy's word is worth as much as the proxy: the first was written by the peer, each next one by the proxy
+            // that the one before it names.
+            proto = element.proto
+            host = element.host
+            namesClient = namesClient || element.node != nil
+            switch element.node {
+            case .address(let bytes)?:
+                client = bytes
+                if !isTrusted(bytes) { break walk }
+            case .hidden?:
+                isHidden = true
+                break walk
+            case nil:
+                break walk
+            }
+        }
+        chain = elements.compactMap { element in
+            guard case .address(let bytes)? = element.node else { return nil }
+            return IPAddress.text(of: bytes)
+        }
+    }
+
+    /// Both families as one, each adding what the other leaves out; nil where they contradict each other, since nobody
+    /// can say which of them the proxy wrote and which the client.
+    func merged(with other: ForwardedStatement) -> ForwardedStatement? {
+        if namesClient, other.namesClient, client != other.client { return nil }
+        if let proto, let theirs = other.proto, !proto.utf8.elementsEqual(theirs.utf8) { return nil }
+        if let host, let theirs = other.host, !host.lowercased().utf8.elementsEqual(theirs.lowercased().utf8) {
+            return nil
+        }
+        var both = self
+        if !namesClient {
+            both.namesClient = other.namesClient
+            both.client = other.client
+            both.chain = other.chain
+        }
+        both.isHidden = isHidden || other.isHidden
+        both.proto = proto ?? other.proto
+        both.host = host ?? other.host
+        return both
+    }
+
+    /// The address of one entry of `X-Forwarded-For`, without the white space, brackets and port that some proxies write
+    /// with it.
+    private static func address(_ entry: Substring) -> String {
+        var text = entry
+        while let first = text.first, first == " " || first == "\t" { text = text.dropFirst() }
+        while let last = text.last, last == " " || last == "\t" { text = text.dropLast() }
+        if text.first == "[", let end = text.firstIndex(of: "]") { return String(text.dropFirst().prefix(upTo: end)) }
+        if text.filter({ $0 == ":" }).count == 1, let colon = text.firstIndex(of: ":") { text = text[..<colon] }
+        return String(text)
+    }
+
+    static func isHost(_ name: String) -> Bool {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+            default: "-._:[]".utf8.contains(byte)
+            }
+        }
+        return isPlain && !name.isEmpty && name.utf8.count <= 261
+    }
+}

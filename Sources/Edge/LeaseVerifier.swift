@@ -1,0 +1,49 @@
+import Leases
+import Runtime
+import SecurityGuard
+
+/// Looks whether a lease was already over when it was taken.
+///
+/// Between the gate's yes and the moment a socket or stream is there to be ended lies the upstream's time to answer: a
+/// logout in between is heard by nobody else.
+package struct LeaseVerifier: Sendable {
+    /// From here on a refresh of the token's family may have been missed as well.
+    private static let long: Int64 = 50
+
+    package let runtime: Runtime
+    package let securityGuard: SecurityGuard
+    package let watch: LeaseWatch
+    package let clock: @Sendable () -> Int64
+
+    package init(
+        runtime: Runtime, securityGuard: SecurityGuard, watch: LeaseWatch, clock: @escaping @Sendable () -> Int64
+    ) {
+        self.runtime = runtime
+        self.securityGuard = securityGuard
+        self.watch = watch
+        self.clock = clock
+    }
+
+    /// Why the lease is over, from memory; what memory does not know is asked of the store, which ends it a little later.
+    package func end(of terms: LeaseTerms) -> LeaseEnd? {
+        if terms.expiresAt != nil, clock() - terms.admittedAt > Self.long {
+            watch.verify(terms)
+        } else {
+            verifySession(of: terms)
+        }
+        if let sessionID = terms.sessionID, let epoch = runtime.knownEpoch(sessionID: sessionID),
+            terms.isOutgrown(by: epoch)
+        {
+            return .sessionUpgraded
+        }
+        if let key = terms.key, securityGuard.keyRing.fallen.contains(key) { return .tokenRevoked }
+        let isRevoked = securityGuard.isRevoked(
+            tokenID: terms.tokenID, familyID: terms.familyID, subject: terms.subject, issuedAt: terms.tokenIssuedAt)
+        return isRevoked ? .tokenRevoked : nil
+    }
+
+    private func verifySession(of terms: LeaseTerms) {
+        guard let sessionID = terms.sessionID, runtime.knownEpoch(sessionID: sessionID) == nil else { return }
+        watch.verify(terms)
+    }
+}

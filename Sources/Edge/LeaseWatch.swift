@@ -1,0 +1,189 @@
+import Gate
+import Leases
+import NIOCore
+import Runtime
+import SecurityGuard
+import StateSurface
+import Synchronization
+
+/// Carries what the feed tells to the leases of every loop, and turns their wheels.
+package final class LeaseWatch: Sendable {
+    private let loops: LoopStates
+    private let held: HeldSessions
+    private let runtime: Runtime
+    private let state: any StateSurface
+    private let clock: @Sendable () -> Int64
+    private let skew: Int64
+    private let subscription = Mutex<Subscription?>(nil)
+    /// Whether everything has to be checked, and whether somebody is at it.
+    private let check = Mutex((wanted: false, running: false))
+
+    package init(
+        loops: LoopStates, held: HeldSessions, runtime: Runtime, state: any StateSurface,
+        clock: @escaping @Sendable () -> Int64, skew: Int64
+    ) {
+        self.loops = loops
+        self.held = held
+        self.runtime = runtime
+        self.state = state
+        self.clock = clock
+        self.skew = skew
+    }
+
+    /// Begins to listen. Called after Runtime and SecurityGuard have subscribed: they know before a lease ends.
+    package func start() {
+        let subscription = state.subscribe { [weak self] in self?.heard($0) }
+        self.subscription.withLock { $0 = subscription }
+    }
+
+    /// A session is about to end: what hangs on it here is told before the store has heard of it. What is let in
+    /// meanwhile hears the store's own word.
+    package func sessionEnding(_ id: String) {
+        guard held.contains(id) else { return }
+        loops.onEach { $0.leases.sessionEnded(id) }
+    }
+
+    package func stop() { subscription.withLock { $0?.cancel() } }
+
+    private func heard(_ change: Change) {
+        switch change {
+        case .session(let id, let state, let epoch):
+            // Nothing is open in most sessions that change: they wake no loop.
+            guard held.contains(id) else { return }
+            if state.isLive {
+                // Nobody can hold anything of an epoch before the first.
+                guard epoch > 0 else { return }
+                loops.onEach { $0.leases.sessionMoved(id, to: epoch) }
+            } else {
+                loops.onEach { $0.leases.sessionEnded(id) }
+            }
+        case .revoked(let revocation): revoked(revocation)
+        case .familyEnded(let id): loops.onEach { $0.leases.familyRevoked(id) }
+        case .familyRefreshed(let id, let tokenExpiresAt, let key):
+            refreshed(id, tokenExpiresAt, key: key.map { KeyNumber(thumbprint: $0) })
+        case .reset: scheduleCheck()
+        case .account, .tokenReach, .events: break
+        }
+    }
+
+    private func revoked(_ revocation: Revocation) {
+        switch revocation.kind {
+        case .token: loops.onEach { $0.leases.tokenRevoked(revocation.id) }
+        case .family: loops.onEach { $0.leases.familyRevoked(revocation.id) }
+        case .subject:
+            let cut = SubjectCut(issuedUntil: revocation.issuedUntil, accountVersion: revocation.accountVersion)
+            loops.onEach { $0.leases.subjectRevoked(revocation.id, cut) }
+        }
+    }
+
+    private func refreshed(_ familyID: String, _ tokenExpiresAt: Int64, key: KeyNumber?) {
+        let end = tokenExpiresAt.addingReportingOverflow(skew)
+        let expiresAt = end.overflow ? .max : end.partialValue
+        loops.onEach { $0.leases.familyRefreshed(familyID, expiresAt: expiresAt, key: key) }
+    }
+}
+
+// MARK: After a gap in the feed
+extension LeaseWatch {
+    private static let width = 8
+
+    /// One check at a time, and as often as it takes: only the store's answer ends the attempts.
+    private func scheduleCheck() {
+        let mustStart = check.withLock { check in
+            check.wanted = true
+            defer { check.running = true }
+            return !check.running
+        }
+        guard mustStart else { return }
+        Task { [weak self] in
+            while let self, self.takeCheck() {
+                do { try await self.checkAll() } catch {
+                    self.check.withLock { $0.wanted = true }
+                    try? await Task.sleep(for: .milliseconds(250))
+                }
+            }
+        }
+    }
+
+    private func takeCheck() -> Bool {
+        check.withLock { check in
+            defer { check.wanted = false }
+            if !check.wanted { check.running = false }
+            return check.wanted
+        }
+    }
+
+    /// Nothing remembered counts: revocations, sessions and families are asked about anew.
+    private func checkAll() async throws {
+        let terms = try await openTerms()
+        guard !terms.isEmpty else { return }
+        for revocation in try await state.revocations(now: clock()) { revoked(revocation) }
+        try await each(Set(terms.compactMap(\.sessionID))) { watch, id in try await watch.checkSession(id) }
+        try await each(Set(terms.compactMap(\.familyID))) { watch, id in try await watch.checkFamily(id) }
+    }
+
+    private func openTerms() async throws -> [LeaseTerms] {
+        var all: [LeaseTerms] = []
+        for bound in loops.all {
+            all += try await bound.eventLoop.submit { bound.value.leases.holders().map(\.terms) }.get()
+        }
+        return all
+    }
+
+    /// A few at a time: a node with many sockets must not take the store for itself.
+    private func each(
+        _ ids: some Sequence<String>, _ body: @escaping @Sendable (LeaseWatch, String) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var running = 0
+            for id in ids {
+                if running >= Self.width { try await group.next() }
+                running += 1
+                group.addTask { try await body(self, id) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Asks the store about one lease. Where it can't be asked, everything that is held is asked about until it answers.
+    package func verify(_ terms: LeaseTerms) {
+        Task { [weak self] in
+            do {
+                if let id = terms.sessionID { try await self?.checkSession(id) }
+                if let id = terms.familyID { try await self?.checkFamily(id) }
+            } catch {
+                self?.scheduleCheck()
+            }
+        }
+    }
+
+    private func checkSession(_ id: String) async throws {
+        guard let epoch = try await runtime.liveEpoch(sessionID: id) else {
+            return loops.onEach { $0.leases.sessionEnded(id) }
+        }
+        loops.onEach { $0.leases.sessionMoved(id, to: epoch) }
+    }
+
+    private func checkFamily(_ id: String) async throws {
+        // A family that is no longer known has no token that could still be good.
+        guard let family = try await state.family(id: id) else { return }
+        guard family.isLive else { return loops.onEach { $0.leases.familyRevoked(id) } }
+        // Which key signed its newest token is not kept: the newest one that was heard of goes on counting.
+        if let tokenExpiresAt = family.tokenExpiresAt { refreshed(id, tokenExpiresAt, key: nil) }
+    }
+}
+
+/// How the age of the store's last sign of life is to be taken.
+package enum StoreWatch {
+    /// The feed beats each second; one missed beat is no loss.
+    static let silence = Duration.milliseconds(2_500)
+
+    /// A gap in the feed counts as silence until the revocations it may have hidden have been read.
+    package static func health(of state: any StateSurface, _ securityGuard: SecurityGuard, grace: Int64) -> StoreHealth
+    {
+        let gap = securityGuard.sinceRevocationGap
+        let age = max(state.sinceLastBeat(), gap)
+        if age <= silence, gap == .zero, !state.feedIsLost() { return .current }
+        return age <= .milliseconds(grace) ? .silent : .lost
+    }
+}

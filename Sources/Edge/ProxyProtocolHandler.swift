@@ -1,0 +1,64 @@
+import EdgeCore
+import HTTPWire
+import NIOCore
+
+/// Reads the PROXY protocol header of a new connection, then makes way for the pipeline that serves it.
+final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler, DeadlineHolder {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let channel: any Channel
+    private let timeout: TimeAmount
+    /// Builds the rest of the pipeline for a client of this address; nil keeps the peer's own.
+    private let serve: ([UInt8]?) throws -> Void
+    private let deadline: ConnectionDeadline
+    private var buffer = ByteBuffer()
+    private var isDone = false
+
+    init(
+        channel: any Channel, deadlines: DeadlineWheel, timeout: TimeAmount, serve: @escaping ([UInt8]?) throws -> Void
+    ) {
+        self.channel = channel
+        self.timeout = timeout
+        self.serve = serve
+        self.deadline = ConnectionDeadline(deadlines)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { deadline.arm(after: timeout, for: self) }
+    func handlerRemoved(context: ChannelHandlerContext) { deadline.rest() }
+    func deadlinePassed() { channel.close(promise: nil) }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // Nothing more will come, and nobody has been named yet.
+        if !isDone, (event as? ChannelEvent) == .inputClosed { context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        if isDone { return context.fireChannelRead(data) }
+        buffer.writeBuffer(&bytes)
+        switch ProxyProtocol.read(&buffer) {
+        case .needMoreData: return
+        case .malformed: context.close(promise: nil)
+        case .source(.unnamed): begin(context, nil)
+        case .source(.bytes(let address)): begin(context, address)
+        case .source(.text(let text)):
+            guard let address = IPAddress.bytes(of: text) else { return context.close(promise: nil) }
+            begin(context, address)
+        }
+    }
+
+    private func begin(_ context: ChannelHandlerContext, _ address: [UInt8]?) {
+        isDone = true
+        deadline.rest()
+        do {
+            try serve(address.flatMap(IPAddress.canonical))
+        } catch {
+            return context.close(promise: nil)
+        }
+        if buffer.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(buffer)) }
+        buffer = ByteBuffer()
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+    }
+}

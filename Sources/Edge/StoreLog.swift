@@ -1,0 +1,95 @@
+import Gate
+import Logging
+import SecurityGuard
+import StateSurface
+
+/// What the log says of the store's health: a line when it is lost, one when its grace is over, one when it is back.
+struct StoreLog {
+    enum Line: Equatable {
+        /// It is away for longer than a link takes that is only made anew.
+        case lost
+        case graceOver
+        case back
+    }
+
+    private var told = StoreHealth.current
+    private var wasAway = false
+
+    /// What one look at the store is worth telling.
+    mutating func look(_ health: StoreHealth) -> Line? {
+        guard health != .current else {
+            wasAway = false
+            guard told != .current else { return nil }
+            told = .current
+            return .back
+        }
+        defer { wasAway = true }
+        if health == .lost, told != .lost {
+            told = .lost
+            return .graceOver
+        }
+        guard told == .current, wasAway else { return nil }
+        told = .silent
+        return .lost
+    }
+}
+
+/// Looks at the store four times a second, so that the log tells of an outage and not only its effects.
+package struct StoreReporter {
+    private static let interval = Duration.milliseconds(250)
+
+    package let state: any StateSurface
+    package let securityGuard: SecurityGuard
+    package let grace: Int64
+    package let logger: Logger
+
+    package init(state: any StateSurface, securityGuard: SecurityGuard, grace: Int64, logger: Logger) {
+        self.state = state
+        self.securityGuard = securityGuard
+        self.grace = grace
+        self.logger = logger
+    }
+
+    /// Returns when it is cancelled.
+    package func run() async {
+        var log = StoreLog()
+        var awaySince: ContinuousClock.Instant?
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: Self.interval) } catch { return }
+            let health = StoreWatch.health(of: state, securityGuard, grace: grace)
+            if health != .current, awaySince == nil { awaySince = ContinuousClock.now }
+            switch log.look(health) {
+            case .lost?: await tellLoss()
+            case .graceOver?:
+                logger.error(
+                    "the store has been away for longer than state.grace: its requests are refused, its sockets closed",
+                    metadata: ["grace_seconds": "\(grace / 1_000)"])
+            case .back?:
+                let away = awaySince?.duration(to: ContinuousClock.now) ?? Duration.zero
+                let seconds: Double = away / .seconds(1)
+                logger.notice("the store is back", metadata: ["away_seconds": "\(Int(seconds.rounded()))"])
+            case nil: break
+            }
+            if health == .current { awaySince = nil }
+        }
+    }
+
+    private func tellLoss() async {
+        let words = await cause()
+        logger.warning(
+            "the store is out of reach: logins, refreshes and new sockets are refused until it is back",
+            metadata: ["cause": "\(words)", "grace_seconds": "\(grace / 1_000)"])
+    }
+
+    /// Why the store can't be used, in its own words. They never hold a value of a row or a password.
+    private func cause() async -> String {
+        do {
+            try await state.ping()
+            return "its change feed is silent"
+        } catch let error as StateSurfaceError {
+            return error.message
+        } catch {
+            return "\(type(of: error))"
+        }
+    }
+}

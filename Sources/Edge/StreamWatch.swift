@@ -1,0 +1,61 @@
+import EdgeCore
+import NIOCore
+
+/// Closes an HTTP/2 connection that has carried no stream for a while, or that has none left when the gateway stops or
+/// the client has said goodbye.
+package final class StreamWatch: DeadlineHolder {
+    private let channel: any Channel
+    private let idleTimeout: TimeAmount
+    private let deadline: ConnectionDeadline
+    private let output: HTTP2Output
+    private var open = 0
+    private var isDraining = false
+    private var isClientLeaving = false
+
+    init(channel: any Channel, output: HTTP2Output, loop: LoopState, idleTimeout: TimeAmount) {
+        self.channel = channel
+        self.output = output
+        self.idleTimeout = idleTimeout
+        self.deadline = ConnectionDeadline(loop.deadlines)
+        loop.streamParents[ObjectIdentifier(self)] = self
+        deadline.arm(after: idleTimeout, for: self)
+        channel.closeFuture.assumeIsolated().whenComplete { _ in
+            loop.streamParents[ObjectIdentifier(self)] = nil
+            self.deadline.rest()
+        }
+    }
+
+    package func opened(_ stream: any Channel) {
+        open += 1
+        deadline.rest()
+        stream.closeFuture.assumeIsolated().whenComplete { _ in
+            self.open -= 1
+            self.rest()
+        }
+    }
+
+    /// No stream is worth waiting for any more but those that are open.
+    package func drain() {
+        isDraining = true
+        rest()
+    }
+
+    /// The client has sent GOAWAY: it makes no more streams, and those it has may finish.
+    func clientLeaves() {
+        isClientLeaving = true
+        rest()
+    }
+
+    package func deadlinePassed() { channel.close(promise: nil) }
+
+    private func rest() {
+        guard open == 0, channel.isActive else { return }
+        if isClientLeaving {
+            // A client that does not read its last answer is not waited for any longer than an idle one.
+            deadline.arm(after: idleTimeout, for: self)
+            return output.closeBehindOutput()
+        }
+        // The last answers may still be on their way out.
+        deadline.arm(after: isDraining ? .milliseconds(100) : idleTimeout, for: self)
+    }
+}

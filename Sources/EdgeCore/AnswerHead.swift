@@ -1,0 +1,40 @@
+import Answers
+import HTTPWire
+import NIOCore
+
+/// Writes the heads of the gateway's own answers.
+package enum AnswerHead {
+    /// Status line and `Date`.
+    package static func begin(status: Int, date: String) -> ByteBuffer {
+        var head = ByteBuffer()
+        head.reserveCapacity(512)
+        HeadWriter.statusLine(status, to: &head)
+        head.writeString("Date: \(date)\r\n")
+        return head
+    }
+
+    /// One field. A value that could end the line is left out whole: it can only be a fault of our own.
+    package static func write(field name: String, _ value: String, to head: inout ByteBuffer) {
+        guard isSafe(value) else { return }
+        head.writeString(name)
+        head.writeStaticString(": ")
+        head.writeString(value)
+        head.writeStaticString("\r\n")
+    }
+
+    private static func isSafe(_ value: String) -> Bool {
+        var value = value
+        return value.withUTF8 { bytes in
+            for byte in bytes where byte < 0x20 && byte != 0x09 || byte == 0x7f { return false }
+            return true
+        }
+    }
+}
+
+extension Problem {
+    /// The refusal of a malformed message, by the status that its fault asks for.
+    package init(wire error: WireError) {
+        let code: ProblemCode = error.status == 431 || error.status == 414 ? .headerTooLarge : .badMessage
+        self.init(code, status: error.status, reason: "\(error.reason)")
+    }
+}

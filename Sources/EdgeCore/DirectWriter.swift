@@ -1,0 +1,120 @@
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A handler that writes to its channel by the shortest way that keeps the order.
+///
+/// Nearly every message is one small piece for which the socket has room. SwiftNIO's list of pending writes is a detour
+/// for it, so the first piece of a turn is held until the flush and then given to the socket itself. Whatever comes
+/// behind it, and whatever the socket does not take at once, goes the usual way, with its back-pressure and its errors.
+package protocol DirectWriter: AnyObject {
+    var output: DirectOutput { get set }
+}
+
+// Calls to the channel may come back to the handler and write: none is made while `output` is being changed.
+extension DirectWriter {
+    /// Takes effect with `flushOutput`.
+    package func write(_ bytes: ByteBuffer, to context: ChannelHandlerContext) {
+        if !output.hold(bytes) { write(NIOAny(bytes), promise: nil, to: context) }
+    }
+
+    /// Writes the usual way, behind what was written before.
+    package func write(_ bytes: NIOAny, promise: EventLoopPromise<Void>?, to context: ChannelHandlerContext) {
+        let held = output.passOn()
+        if let held { context.write(NIOAny(held), promise: nil) }
+        context.write(bytes, promise: promise)
+    }
+
+    package func flushOutput(_ context: ChannelHandlerContext) {
+        if let rest = output.sendHeld(on: context.channel) { context.write(NIOAny(rest), promise: nil) }
+        guard output.isChannelBusy else { return }
+        context.flush()
+        output.look(at: context.channel)
+    }
+}
+
+/// What a ``DirectWriter`` has written and not flushed yet, and the way to its socket.
+package struct DirectOutput {
+    private enum Socket {
+        /// Not asked for yet.
+        case unknown
+        case known(ChannelSocket)
+        /// There are handlers between this one and the socket, or there is no socket.
+        case none
+    }
+
+    private var socket: Socket
+    private var held: ByteBuffer?
+    /// Whether the channel may have bytes of ours that the socket has not taken.
+    private(set) var isChannelBusy = false
+
+    /// - Parameter isPlain: whether nothing between the handler and the socket changes the bytes. TLS does.
+    package init(isPlain: Bool) {
+        self.socket = isPlain ? .unknown : .none
+    }
+
+    /// Keeps what is the first to be sent; false where it must go the usual way.
+    fileprivate mutating func hold(_ bytes: ByteBuffer) -> Bool {
+        guard held == nil, !isChannelBusy, mayBeDirect else { return false }
+        held = bytes
+        return true
+    }
+
+    /// From now on bytes go the usual way: the ones that were held first.
+    fileprivate mutating func passOn() -> ByteBuffer? {
+        isChannelBusy = true
+        return held.take()
+    }
+
+    /// Gives the socket what is held. Returns what it did not take; what went wrong shows when the channel writes that.
+    fileprivate mutating func sendHeld(on channel: any Channel) -> ByteBuffer? {
+        guard var bytes = held.take(), bytes.readableBytes > 0 else { return nil }
+        bytes.moveReaderIndex(forwardBy: send(bytes, on: channel))
+        guard bytes.readableBytes > 0 else { return nil }
+        isChannelBusy = true
+        return bytes
+    }
+
+    /// After a flush: whether the socket has taken all by now.
+    fileprivate mutating func look(at channel: any Channel) {
+        guard mayBeDirect else { return }
+        // A channel that does not tell is written to the usual way for good.
+        isChannelBusy = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) != 0
+    }
+
+    private var mayBeDirect: Bool {
+        if case .none = socket { false } else { true }
+    }
+
+    private mutating func send(_ bytes: ByteBuffer, on channel: any Channel) -> Int {
+        guard let socket = socket(of: channel) else { return 0 }
+        let sent = socket.withHandle { handle in bytes.withUnsafeReadableBytes { Self.send(handle, $0) } }
+        return max(0, sent ?? 0)
+    }
+
+    private mutating func socket(of channel: any Channel) -> ChannelSocket? {
+        switch socket {
+        case .known(let known): return known
+        case .none: return nil
+        case .unknown:
+            let found = ChannelSocket(channel)
+            socket = found.map(Socket.known) ?? .none
+            return found
+        }
+    }
+
+    private static func send(_ socket: NIOBSDSocket.Handle, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if os(Linux)
+        Glibc.send(socket, bytes.baseAddress, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
+        #else
+        // Elsewhere a closed socket would answer with a signal.
+        0
+        #endif
+    }
+}

@@ -1,0 +1,72 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Finds peers that have vanished without a word, where no frame may be put into the stream to ask them.
+package enum KeepAlive {
+    /// Seconds of silence before the first probe, and between probes. The time below ends what answers none.
+    private static let idle: CInt = 30
+    private static let interval: CInt = 10
+    /// Milliseconds after which bytes that nobody acknowledged end the connection.
+    private static let userTimeout: CInt = 60_000
+
+    /// Turns the probes on, also for a socket that is still to be connected. A Unix socket doesn't mind.
+    package static func turnOn(_ channel: any Channel) {
+        _ = ChannelSocket.borrow(from: channel) { set(SOL_SOCKET, SO_KEEPALIVE, 1, on: $0) }
+    }
+
+    /// Sets the probes on the TCP connection under a channel; others, such as Unix sockets, have no use for them.
+    package static func arm(_ channel: any Channel) {
+        #if os(Linux)
+        withSocket(of: channel) { socket in
+            set(CInt(IPPROTO_TCP), TCP_KEEPIDLE, idle, on: socket)
+            set(CInt(IPPROTO_TCP), TCP_KEEPINTVL, interval, on: socket)
+            set(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, userTimeout, on: socket)
+        }
+        #endif
+    }
+
+    /// The same for the client's side, which has inherited the probes from its listener.
+    package static func armClient(_ channel: any Channel) {
+        #if os(Linux)
+        withSocket(of: channel) { set(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, userTimeout, on: $0) }
+        #endif
+    }
+
+    /// Sets the probes for all connections that a listener will accept.
+    package static func prepare(_ bootstrap: ServerBootstrap) -> ServerBootstrap {
+        #if os(Linux)
+        bootstrap.serverChannelOption(option(TCP_KEEPIDLE), value: SocketOptionValue(Int(idle)))
+            .serverChannelOption(option(TCP_KEEPINTVL), value: SocketOptionValue(Int(interval)))
+        #else
+        bootstrap
+        #endif
+    }
+
+    private static func option(_ name: CInt) -> ChannelOptions.Types.SocketOption {
+        ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: name))
+    }
+
+    /// The TCP socket under a channel. A stream's connection is its parent; an accepted connection's is the listener.
+    private static func withSocket(of channel: any Channel, _ body: (NIOBSDSocket.Handle) -> Void) {
+        guard let transport = transport(of: channel), transport.remoteAddress?.port != nil else { return }
+        // Set by hand: an option of the channel's costs more than the call that it comes to.
+        _ = ChannelSocket.borrow(from: transport, body)
+    }
+
+    private static func transport(of channel: any Channel) -> (any Channel)? {
+        if channel is any SocketOptionProvider { return channel }
+        return channel.parent.flatMap { $0 is any SocketOptionProvider ? $0 : nil }
+    }
+
+    private static func set(_ level: CInt, _ name: CInt, _ value: CInt, on socket: NIOBSDSocket.Handle) {
+        var value = value
+        // Fails only on a socket that is closed already, and that needs no probes.
+        _ = setsockopt(socket, level, name, &value, socklen_t(MemoryLayout<CInt>.size))
+    }
+}

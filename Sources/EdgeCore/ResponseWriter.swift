@@ -1,0 +1,56 @@
+import Answers
+import NIOCore
+
+/// How the body of an answer is delimited.
+package enum ResponseFraming: Equatable {
+    /// No body at all (HEAD, 204, 304).
+    case none
+    case length(Int64)
+    /// Unknown length: chunked to HTTP/1.1 clients, until close to HTTP/1.0 ones.
+    case stream
+}
+
+/// The answering side of a connection, for the exchange that holds the current request.
+///
+/// Order of calls: any number of `sendInterim`, one `startResponse`, any number of `sendBody`, one `finishResponse`;
+/// or `abortResponse` at any point. Calls after the client has gone do nothing.
+package protocol ResponseWriter: AnyObject {
+    var channel: any Channel { get }
+    var eventLoop: any EventLoop { get }
+    /// For the time limits of whoever answers; rests between two requests.
+    var exchangeDeadline: ConnectionDeadline { get }
+    /// The time limits of the loop.
+    var deadlines: DeadlineWheel { get }
+    /// The current time, as `Date` says it.
+    var date: String { get }
+    /// Whether the client's channel takes more bytes now.
+    var isClientWritable: Bool { get }
+    /// Whether any 2xx would tell a client that its upgrade was taken: so it is over HTTP/2 (RFC 8441 section 5).
+    var opensTunnelOnSuccess: Bool { get }
+    /// Whether field values may be any bytes. Over HTTP/2 they are text here, and others could only be changed.
+    var takesAnyBytes: Bool { get }
+    /// Writes `head`: status line and fields, each ended by CRLF, without framing fields, `Connection` and the empty line,
+    /// which the connection adds.
+    func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming)
+    func sendBody(_ bytes: ByteBuffer)
+    func flushResponse()
+    func finishResponse()
+    /// Ends the connection (over HTTP/2: the stream, with CANCEL) without completing the answer.
+    func abortResponse()
+    /// A 1xx answer, whole, with its empty line.
+    func sendInterim(_ head: ByteBuffer, isContinue: Bool)
+    /// Answers with a problem, if no answer has begun; else aborts.
+    func respond(_ problem: Problem)
+    /// Stops and resumes the flow of the request's body.
+    func pauseBody()
+    func resumeBody()
+    /// Whether the connection has failed, and not been closed in order.
+    var wasReset: Bool { get }
+    /// Writes `head` (a whole 101 answer with its empty line) and gives the connection's bytes to `tunnel` from here on.
+    func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel)
+    /// The same as writing to and flushing the channel, without the way through its pipeline.
+    func writeTunnel(_ bytes: ByteBuffer)
+    func flushTunnel()
+    /// The same, without waiting for the loop to be through with what has arrived.
+    func flushTunnelNow()
+}

@@ -1,0 +1,31 @@
+/// Path parameters (`;a=b` behind a segment), which some servers cut off before they look at a path.
+package enum PathParameters {
+    /// Whether the path with its parameters cut off is another one to the gateway: an own path, or another route.
+    package static func areAmbiguous(in path: [UInt8], match: ([UInt8]) -> RouteTable.Match) -> Bool {
+        let cut = cuttingParameters(of: path)
+        if cut == path { return false }
+        if hasEmptySegment(cut) || OwnPath(cut) != nil { return true }
+        switch (match(path), match(cut)) {
+        case (.route(let a), .route(let b)): return a !== b
+        case (.none, .none), (.methodNotAllowed, .methodNotAllowed): return false
+        default: return true
+        }
+    }
+
+    /// The path without what stands from a semicolon, raw or escaped, to the end of its segment.
+    static func cuttingParameters(of path: [UInt8]) -> [UInt8] {
+        var cut: [UInt8] = []
+        var isSkipping = false
+        for (index, byte) in path.enumerated() {
+            if byte == UInt8(ascii: "/") { isSkipping = false }
+            let isEscaped = byte == UInt8(ascii: "%") && path[index...].starts(with: "%3B".utf8)
+            if byte == UInt8(ascii: ";") || isEscaped { isSkipping = true }
+            if !isSkipping { cut.append(byte) }
+        }
+        return cut
+    }
+
+    private static func hasEmptySegment(_ path: [UInt8]) -> Bool {
+        zip(path, path.dropFirst()).contains { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: "/") }
+    }
+}

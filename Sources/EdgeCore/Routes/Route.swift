@@ -1,0 +1,68 @@
+import EdgeConfiguration
+import HTTPWire
+import NIOCore
+
+/// One configured route, with what matching needs made ready once.
+package final class Route: Sendable {
+    package let configuration: RouteConfiguration
+    /// The path prefix without a trailing slash; empty for `/`.
+    package let prefix: [UInt8]
+    /// The host it is bound to, lower-case; nil for any.
+    package let host: [UInt8]?
+    package let methods: Set<[UInt8]>?
+    /// Which pool of upstreams serves it.
+    package let index: Int
+    /// What every request asks for, so that none copies the configuration.
+    package let requirement: RouteConfiguration.Requirement
+    package let scopes: [String]
+    package let timeout: TimeAmount
+    package let ownsCORS: Bool
+
+    package init(_ configuration: RouteConfiguration, index: Int) {
+        self.configuration = configuration
+        self.requirement = configuration.require
+        self.scopes = configuration.scopes
+        self.timeout = .milliseconds(configuration.timeout)
+        self.ownsCORS = configuration.cors == .gateway
+        var prefix = Array((RoutePath.canonical(configuration.path) ?? configuration.path).utf8)
+        while prefix.last == UInt8(ascii: "/") { prefix.removeLast() }
+        self.prefix = prefix
+        self.host = configuration.host.map { HostName.withoutPort(Array($0.lowercased().utf8)) }
+        self.methods = configuration.methods.map { Set($0.map { Array($0.utf8) }) }
+        self.index = index
+    }
+
+    /// Whether the request's method may be forwarded: one that no registry knows only where the route names it.
+    package func takesMethod(of head: RequestHead) -> Bool {
+        switch head.knownMethod {
+        case .trace, .connect: false
+        case .other: head.withBytes(head.method) { takesMethod(Array($0)) }
+        default: true
+        }
+    }
+
+    /// The same of a method that another proxy names; whether it is among `methods` is for the table to say.
+    package func takesMethod(_ method: [UInt8]) -> Bool {
+        if MethodRegistry.unforwarded.contains(method) { return false }
+        return methods != nil || MethodRegistry.names.contains(method)
+    }
+
+    /// What `Allow` says of the route: its own list, or the usual ones where it takes any.
+    package var allowedMethods: [String] {
+        guard let methods else { return MethodRegistry.usual }
+        return methods.subtracting(MethodRegistry.unforwarded).map { String(decoding: $0, as: UTF8.self) }.sorted()
+    }
+
+    /// Whether the path is the prefix or below it: `/orders` is not `/orders2`.
+    func covers(_ path: [UInt8]) -> Bool {
+        guard path.starts(with: prefix) else { return false }
+        return path.count == prefix.count || prefix.isEmpty || path[prefix.count] == UInt8(ascii: "/")
+    }
+
+    /// The path as the upstream is asked for it.
+    package func upstreamPath(of path: [UInt8]) -> ArraySlice<UInt8> {
+        guard configuration.stripPrefix, !prefix.isEmpty else { return path[...] }
+        let rest = path.dropFirst(prefix.count)
+        return rest.isEmpty ? ArraySlice([UInt8(ascii: "/")]) : rest
+    }
+}

@@ -1,0 +1,98 @@
+import Answers
+import EdgeConfiguration
+import HTTPWire
+import NIOCore
+
+/// The cross-site rules for one request: what it may do, and which fields its answer carries.
+package struct CORS {
+    private let policy: OriginPolicy
+    private let origin: [UInt8]?
+    private let originCount: Int
+    private let fetchSite: [UInt8]?
+    private let isUnsafe: Bool
+    private let isPublic: Bool
+    /// `Access-Control-Request-Headers`, if it is a list of field names.
+    private let askedHeaders: String?
+    /// An `OPTIONS` that asks for leave.
+    package let isPreflight: Bool
+
+    /// - Parameters:
+    ///   - isPublic: whether any site may read the answer (keys and metadata).
+    ///   - method: the method to judge by where another request than this one is asked about; nil for the head's own.
+    package init(_ policy: OriginPolicy, _ head: RequestHead, isPublic: Bool, method: [UInt8]? = nil) {
+        self.policy = policy
+        self.isPublic = isPublic
+        self.originCount = head.count(.origin)
+        self.origin = head.first(.origin).map { field in head.withBytes(field.value) { Array($0) } }
+        self.fetchSite = head.first(.secFetchSite).map { field in head.withBytes(field.value) { Array($0) } }
+        self.askedHeaders = head.only(.accessControlRequestHeaders).flatMap { field in
+            let isPlain = head.withBytes(field.value) { $0.allSatisfy(Self.isListByte) }
+            return isPlain && !field.value.isEmpty ? head.string(field.value) : nil
+        }
+        if let method {
+            isUnsafe = !["GET", "HEAD", "OPTIONS"].contains { method.elementsEqual($0.utf8) }
+        } else {
+            switch head.knownMethod {
+            case .get, .head, .options: isUnsafe = false
+            default: isUnsafe = true
+            }
+        }
+        self.isPreflight =
+            head.knownMethod == .options && head.present.contains(.origin)
+            && head.present.contains(.accessControlRequestMethod)
+    }
+
+    /// Why the request may not be served, if it may not.
+    package func judge() -> Problem? {
+        guard isUnsafe else { return nil }
+        return policy.judgeUnsafe(origin: origin, originCount: originCount, fetchSite: fetchSite)
+    }
+
+    /// Why a request to a route may not be served: it is unsafe, comes from a foreign page, and nothing but the cookie,
+    /// which a browser attaches by itself, could admit it.
+    package func judge(_ credentials: PresentedCredentials, for requirement: RouteConfiguration.Requirement) -> Problem?
+    {
+        guard requirement == .session || requirement == .tokenAndSession, credentials.sessionCookie != nil,
+            credentials.sessionID == nil, credentials.sessionSecret == nil
+        else { return nil }
+        return judge()
+    }
+
+    /// The fields that let a script of an allowed origin read the answer, refusals included.
+    package func fields() -> ByteBuffer? {
+        if isPublic { return ByteBuffer(string: "Access-Control-Allow-Origin: *\r\n") }
+        guard let origin else { return nil }
+        guard originCount == 1, policy.allows(origin) else { return ByteBuffer(string: "Vary: Origin\r\n") }
+        var out = ByteBuffer()
+        out.writeStaticString("Access-Control-Allow-Origin: ")
+        out.writeBytes(origin)
+        out.writeStaticString("\r\nAccess-Control-Allow-Credentials: true\r\n")
+        out.writeStaticString("Access-Control-Expose-Headers: WWW-Authenticate, X-Request-Id, Retry-After\r\n")
+        out.writeStaticString("Vary: Origin\r\n")
+        return out
+    }
+
+    /// What a preflight is told besides `fields()`.
+    package func preflightFields(echoesHeaders: Bool) -> [(name: String, value: String)] {
+        let isAllowed = isPublic || origin.map { originCount == 1 && policy.allows($0) } ?? false
+        guard isAllowed else { return [] }
+        return [
+            ("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+            (
+                "Access-Control-Allow-Headers",
+                echoesHeaders ? askedHeaders ?? Self.usualHeaders : Self.usualHeaders
+            ),
+            ("Access-Control-Max-Age", "600"),
+        ]
+    }
+
+    private static let usualHeaders =
+        "Authorization, Content-Type, Accept, Session-Id, Session-Secret, X-Request-Id, traceparent"
+
+    private static func isListByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ","), 0x20: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import NIOCore
+import SecurityGuard
+
+/// Who the gateway tells an upstream the caller is.
+package struct ForwardedIdentity {
+    package var user: String?
+    package var tenant: String?
+    package var scope: String?
+    /// Only for the Runtime.
+    package var session: String?
+    /// A signed statement of the above.
+    package var assertion: String?
+
+    package static let none = ForwardedIdentity()
+
+    /// The fields, as name and header-safe value.
+    package func fields() -> [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = []
+        if let user { fields.append(("X-Gatehouse-User", Self.safe(user))) }
+        if let tenant { fields.append(("X-Gatehouse-Tenant", Self.safe(tenant))) }
+        if let scope { fields.append(("X-Gatehouse-Scope", Self.safe(scope))) }
+        if let session { fields.append(("X-Gatehouse-Session", Self.safe(session))) }
+        if let assertion { fields.append(("X-Gatehouse-Assertion", assertion)) }
+        return fields
+    }
+
+    /// The fields as they stand in a head, each with its line end.
+    package func written() -> ByteBuffer {
+        var buffer = ByteBuffer()
+        for field in fields() {
+            buffer.writeString(field.name)
+            buffer.writeStaticString(": ")
+            buffer.writeString(field.value)
+            buffer.writeStaticString("\r\n")
+        }
+        return buffer
+    }
+
+    /// The text as a query value: everything but unreserved characters and slashes is percent-encoded.
+    package static func queryValue(_ value: String) -> String {
+        percentEncoded(value) { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+            default: "-._~/".utf8.contains(byte)
+            }
+        }
+    }
+
+    /// Everything but visible ASCII and inner spaces is percent-encoded: a claim can never end a line.
+    static func safe(_ value: String) -> String {
+        let isPlain = value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "%") }
+        if isPlain, value.utf8.first != 0x20, value.utf8.last != 0x20 { return value }
+        return percentEncoded(value) { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "%") }
+    }
+
+    private static func percentEncoded(_ value: String, keeping isKept: (UInt8) -> Bool) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var out: [UInt8] = []
+        for byte in value.utf8 {
+            if isKept(byte) {
+                out.append(byte)
+            } else {
+                out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+}

@@ -1,0 +1,67 @@
+import Answers
+
+/// Which web origins may talk to the gateway.
+///
+/// The list comes from the configuration and the issuer; never from `Host`. Comparison is byte by byte, as browsers
+/// serialise origins in one way only (RFC 6454 section 6.2).
+package struct OriginPolicy: Sendable {
+    /// Origins in their serialised form, for example `https://app.example`.
+    package let allowed: Set<[UInt8]>
+
+    /// - Parameters:
+    ///   - configured: `server.allowed_origins`.
+    ///   - issuer: `tokens.issuer`; its origin is the gateway's own.
+    ///   - loopbackPort: the port of a loopback listener, whose local names are the gateway's own as well.
+    package init(configured: [String], issuer: String, loopbackPort: Int?) {
+        var origins = configured
+        if let own = Self.origin(of: issuer) { origins.append(own) }
+        if let port = loopbackPort {
+            let suffix = port == 80 ? "" : ":\(port)"
+            origins += ["localhost", "127.0.0.1", "[::1]"].map { "http://\($0)\(suffix)" }
+        }
+        self.allowed = Set(origins.map { Array((Self.origin(of: $0) ?? $0).utf8) })
+    }
+
+    package func allows(_ origin: some Collection<UInt8>) -> Bool {
+        allowed.contains(Array(origin))
+    }
+
+    /// What may be said about an unsafe request from this origin and fetch site.
+    package func judgeUnsafe(origin: [UInt8]?, originCount: Int, fetchSite: [UInt8]?) -> Problem? {
+        if originCount > 1 { return Problem(.originRefused, detail: "More than one Origin was sent.") }
+        if let origin {
+            return allows(origin) ? nil : refusal(of: origin)
+        }
+        if let fetchSite, fetchSite.elementsEqual("cross-site".utf8) {
+            return Problem(
+                .originRefused,
+                detail: "A cross-site request without an allowed Origin. Add the site to server.allowed_origins.")
+        }
+        return nil
+    }
+
+    /// The refusal of one origin; it names the origin and the key that would allow it.
+    func refusal(of origin: [UInt8]) -> Problem {
+        let shown = Self.printable(origin)
+        return Problem(
+            .originRefused,
+            detail: "Origin '\(shown)' is not allowed. Add it to server.allowed_origins if it should be.")
+    }
+
+    /// The serialised origin of a URL: scheme, host, and the port where it isn't the scheme's own.
+    package static func origin(of url: String) -> String? {
+        guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
+        let scheme = url[..<colon].lowercased()
+        let authority = url[colon...].dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }.lowercased()
+        guard !scheme.isEmpty, !authority.isEmpty, !authority.contains("@") else { return nil }
+        let standardPort = ["http": ":80", "https": ":443"][scheme]
+        if let standardPort, authority.hasSuffix(standardPort) {
+            return "\(scheme)://\(authority.dropLast(standardPort.count))"
+        }
+        return "\(scheme)://\(authority)"
+    }
+
+    private static func printable(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes.prefix(200).map { (0x21...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,71 @@
+import Answers
+import Encodings
+import HTTPTypes
+import Hummingbird
+import Synchronization
+
+/// One request to the API while it is being answered: what is known of it, and the cookies its answer will set,
+/// refusal or not.
+package final class APICall: Sendable {
+    package let services: APIServices
+    package let facts: APIRequestFacts
+    package let method: HTTPRequest.Method
+    /// `If-None-Match`, for the public documents.
+    package let ifNoneMatch: String?
+    /// The `{id}` of the path.
+    let pathID: String
+
+    private struct Cookies: Sendable {
+        var session: String?
+        var refresh: String?
+    }
+    private let cookies = Mutex(Cookies())
+
+    package init(services: APIServices, request: Request, context: APIContext) {
+        self.services = services
+        self.facts = context.facts
+        self.method = request.method
+        self.ifNoneMatch = request.headers[.ifNoneMatch]
+        self.pathID = context.parameters.get("id") ?? ""
+    }
+
+    // MARK: Cookies
+
+    /// Hands a session secret to a cookie jar for `maxAge` seconds.
+    func setSessionCookie(_ secret: String, maxAge: Int64) {
+        let value = facts.cookieMode.sessionCookie(secret, maxAge: maxAge)
+        cookies.withLock { $0.session = value }
+    }
+
+    /// Hands a refresh token to a cookie jar for `maxAge` seconds.
+    func setRefreshCookie(_ token: String, maxAge: Int64) {
+        let value = facts.cookieMode.refreshCookie(token, maxAge: maxAge)
+        cookies.withLock { $0.refresh = value }
+    }
+
+    func clearSessionCookie() { setSessionCookie("", maxAge: 0) }
+
+    func clearRefreshCookie() { setRefreshCookie("", maxAge: 0) }
+
+    /// The `Set-Cookie` fields of the answer.
+    var setCookies: [String] {
+        cookies.withLock { [$0.session, $0.refresh].compactMap { $0 } }
+    }
+}
+
+/// What a route answers when it does not refuse.
+package struct APIAnswer: Sendable {
+    package var status: HTTPResponse.Status = .ok
+    package var contentType: String? = "application/json"
+    var cacheControl = "no-store"
+    package var body: [UInt8] = []
+    package var headers: [(name: String, value: String)] = []
+
+    /// 200 with a JSON object.
+    package static func json(_ object: JSONObject) -> APIAnswer {
+        APIAnswer(body: JSONValue.object(object).serializedBytes())
+    }
+
+    /// 204.
+    static var noContent: APIAnswer { APIAnswer(status: .noContent, contentType: nil) }
+}

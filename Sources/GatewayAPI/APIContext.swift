@@ -1,0 +1,92 @@
+import Answers
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import SecurityGuard
+
+/// What the edge has found out about a request before an API route sees it. Nothing in it has been judged.
+package struct APIRequestFacts: Sendable {
+    /// How the `Authorization` field was used.
+    package enum Authorization: Sendable, Equatable {
+        case absent
+        /// `Bearer` with one token.
+        case bearer(String)
+        /// `Basic`, with the part after the scheme.
+        case basic(String)
+        /// Another scheme.
+        case other
+    }
+
+    package var requestID: String
+    /// Canonical path, `/api/sessions…` already written as `/api/session…`.
+    package var path: String
+    /// The query text without `?`, if any.
+    package var query: String?
+    /// The client's address as limits count it (IPv6 as its /64).
+    package var clientAddress: String
+    package var authorization: Authorization
+    /// `Session-Secret`, at most one.
+    package var sessionSecret: String?
+    /// `Session-Id`, at most one.
+    package var sessionID: String?
+    /// Value of the gateway's session cookie in the mode of this connection.
+    package var sessionCookie: String?
+    /// Value of the gateway's refresh cookie in the mode of this connection.
+    package var refreshCookie: String?
+    package var cookieMode: CookieMode
+    /// Whether a browser sent the request (`Sec-Fetch-Site` is there).
+    package var isBrowser: Bool
+    package var origin: String?
+    /// `Content-Type`, lower-cased, without parameters.
+    package var contentType: String?
+    /// The whole body, at most 64 KiB.
+    package var body: [UInt8]
+    /// What the token of `Authorization` was found to be, where somebody has looked: the edge does, from the memory of
+    /// its event loop, so that a token is not verified anew with every request.
+    package var verdict: Result<Principal, TokenFault>?
+
+    package init(
+        requestID: String, path: String, query: String? = nil, clientAddress: String, authorization: Authorization,
+        sessionSecret: String? = nil, sessionID: String? = nil, sessionCookie: String? = nil,
+        refreshCookie: String? = nil, cookieMode: CookieMode, isBrowser: Bool, origin: String? = nil,
+        contentType: String? = nil, body: [UInt8], verdict: Result<Principal, TokenFault>? = nil
+    ) {
+        self.requestID = requestID
+        self.path = path
+        self.query = query
+        self.clientAddress = clientAddress
+        self.authorization = authorization
+        self.sessionSecret = sessionSecret
+        self.sessionID = sessionID
+        self.sessionCookie = sessionCookie
+        self.refreshCookie = refreshCookie
+        self.cookieMode = cookieMode
+        self.isBrowser = isBrowser
+        self.origin = origin
+        self.contentType = contentType
+        self.body = body
+        self.verdict = verdict
+    }
+}
+
+/// Hands the facts to Hummingbird's request context.
+package struct APIContextSource: RequestContextSource {
+    package let facts: APIRequestFacts
+    package let logger: Logger
+}
+
+/// The request context of the API routes.
+package struct APIContext: RequestContext {
+    package typealias Source = APIContextSource
+
+    package var coreContext: CoreRequestContextStorage
+    /// What the edge knows of the request.
+    package let facts: APIRequestFacts
+
+    package init(source: APIContextSource) {
+        self.coreContext = .init(source: source)
+        self.facts = source.facts
+    }
+
+}

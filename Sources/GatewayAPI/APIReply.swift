@@ -1,0 +1,63 @@
+import Answers
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// A whole answer of the API.
+package struct APIReply: Sendable {
+    package let status: Int
+    /// Without what the connection writes itself: length, framing, `Date`, `X-Request-Id`.
+    package let fields: [(name: String, value: String)]
+    package let body: [UInt8]
+}
+
+extension APIResponder {
+    /// Answers a request of the edge.
+    ///
+    /// - Parameters:
+    ///   - method: as the client sent it, a `HEAD` as its `GET`.
+    ///   - ifNoneMatch: the field of that name, if there is one.
+    package func reply(
+        to facts: APIRequestFacts, method: String, ifNoneMatch: String?, logger: Logger
+    ) async throws -> APIReply {
+        var fields = HTTPFields()
+        if let ifNoneMatch { fields[.ifNoneMatch] = ifNoneMatch }
+        let request = Request(
+            head: HTTPRequest(
+                method: HTTPRequest.Method(rawValue: method) ?? .get,
+                scheme: facts.cookieMode == .secure ? "https" : "http", authority: nil, path: facts.path,
+                headerFields: fields),
+            body: .init(buffer: ByteBuffer()))
+        let context = APIContext(source: APIContextSource(facts: facts, logger: logger))
+        let response = try await respond(to: request, context: context)
+        let collector = BodyCollector()
+        try await response.body.write(collector)
+        return APIReply(
+            status: response.status.code,
+            fields: response.headers.filter { !Self.isWrittenByConnection($0.name) }.map {
+                ($0.name.rawName, $0.value)
+            },
+            body: Array(collector.buffer.readableBytesView))
+    }
+
+    private static func isWrittenByConnection(_ name: HTTPField.Name) -> Bool {
+        name == .contentLength || name == .transferEncoding || name == .connection || name == .date
+            || name.canonicalName == "x-request-id"
+    }
+}
+
+/// Gathers a response body; the router's bodies are small.
+private final class BodyCollector: ResponseBodyWriter {
+    private let bytes = CollectedBytes()
+
+    var buffer: ByteBuffer { bytes.buffer }
+
+    func write(_ part: ByteBuffer) async throws { bytes.append(part) }
+    consuming func finish(_ trailers: HTTPFields?) async throws {}
+}
+
+private final class CollectedBytes {
+    private(set) var buffer = ByteBuffer()
+    func append(_ part: ByteBuffer) { buffer.writeImmutableBuffer(part) }
+}

@@ -1,0 +1,138 @@
+import Answers
+import EdgeConfiguration
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import SecurityGuard
+
+/// The API behind the edge. Every request given to it is answered; none of its refusals or faults escapes as an error.
+package func makeAPIResponder(_ services: APIServices) -> APIResponder {
+    APIResponder(services)
+}
+
+/// Hummingbird's router over the gateway's own paths, with the one shape of refusal around it.
+package struct APIResponder: HTTPResponder {
+    package typealias Context = APIContext
+
+    private let services: APIServices
+    private let paths: APIPathTable
+    private let router: RouterResponder<APIContext>
+
+    /// What is not there while `accounts.passwords` is off.
+    private static let passwordPaths = [LoginRoute.route.path, AuthRoutes.passwordPath, AccountRoutes.registerPath]
+
+    package init(_ services: APIServices) {
+        var routes = SessionRoutes.all + SessionCreationRoutes.all + AuthRoutes.all + AccountRoutes.all
+        routes += [LoginRoute.route, RefreshRoute.route, LogoutRoute.route, IntentRoute.route]
+        routes += OAuthRoutes.all + WellKnownRoutes.all
+        let accounts = services.configuration.accounts
+        if !accounts.passwords { routes.removeAll { Self.passwordPaths.contains($0.path) } }
+        if !accounts.registration { routes.removeAll { $0.path == AccountRoutes.registerPath } }
+
+        let router = Router(context: APIContext.self, options: [.autoGenerateHeadEndpoints])
+        for route in routes {
+            router.on(RouterPath(route.path), method: route.method) { request, context in
+                await answer(route, services, request, context)
+            }
+        }
+        self.services = services
+        self.paths = APIPathTable(routes)
+        self.router = router.buildResponder()
+    }
+
+    package func respond(to request: Request, context: APIContext) async throws -> Response {
+        if let refusal = paths.refusal(of: request.method, path: context.facts.path) {
+            return refusalResponse(refusal, services, context.facts, cookies: [])
+        }
+        do {
+            let response = try await router.respond(to: request, context: context)
+            if request.method != .get, request.method != .head { await services.leasesSettled() }
+            return response
+        } catch {
+            // What the router knows no route for.
+            let isUnknown = (error as? HTTPError)?.status == .notFound
+            return refusalResponse(
+                isUnknown ? Problem(.notFound) : Problem.from(error), services, context.facts, cookies: [])
+        }
+    }
+}
+
+/// Runs one route and puts what comes of it into a response.
+private func answer(
+    _ route: APIRoute, _ services: APIServices, _ request: Request, _ context: APIContext
+) async -> Response {
+    let call = APICall(services: services, request: request, context: context)
+    do {
+        if route.path.utf8.starts(with: "/api/".utf8) { try call.requireShapes() }
+        let answer = try await AuditContext.$requestID.withValue(call.facts.requestID) {
+            try await route.handler(call)
+        }
+        return response(answer, call)
+    } catch {
+        let problem = Problem.from(error)
+        if problem.reason == Problem.unexpectedReason {
+            services.logger.error(
+                "a request failed in an unforeseen way",
+                metadata: [
+                    "request_id": "\(call.facts.requestID)", "path": "\(route.path)",
+                    "error": "\(String(describing: type(of: error)))",
+                ])
+        }
+        if let refusal = OAuthProblem.from(error) {
+            return oauthResponse(refusal, services, call.facts, cookies: call.setCookies)
+        }
+        return refusalResponse(problem, services, call.facts, cookies: call.setCookies)
+    }
+}
+
+private func response(_ answer: APIAnswer, _ call: APICall) -> Response {
+    var fields = HTTPFields()
+    fields[.cacheControl] = answer.cacheControl
+    if let type = answer.contentType { fields[.contentType] = type }
+    append(answer.headers, to: &fields)
+    append(cookies: call.setCookies, requestID: call.facts.requestID, to: &fields)
+    let body = answer.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
+    return Response(status: answer.status, headers: fields, body: body)
+}
+
+/// A refusal on its way out: told to the audit log, in the words of the path it belongs to.
+private func refusalResponse(
+    _ problem: Problem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
+) -> Response {
+    if facts.path.utf8.starts(with: "/oauth2/".utf8) {
+        return oauthResponse(OAuthProblem(problem), services, facts, cookies: cookies)
+    }
+    services.refused(problem, facts.requestID)
+    var fields = HTTPFields()
+    append(problem.answerHeaders(), to: &fields)
+    append(cookies: cookies, requestID: facts.requestID, to: &fields)
+    let body = problem.body(requestID: facts.requestID, explain: services.configuration.errors.explain)
+    return Response(
+        status: .init(code: problem.status), headers: fields, body: .init(byteBuffer: ByteBuffer(bytes: body)))
+}
+
+private func oauthResponse(
+    _ refusal: OAuthProblem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
+) -> Response {
+    services.refused(refusal.problem, facts.requestID)
+    var fields = HTTPFields()
+    append(refusal.answerHeaders(), to: &fields)
+    append(cookies: cookies, requestID: facts.requestID, to: &fields)
+    let body = refusal.body(explain: services.configuration.errors.explain)
+    return Response(
+        status: .init(code: refusal.problem.status), headers: fields,
+        body: .init(byteBuffer: ByteBuffer(bytes: body)))
+}
+
+private func append(_ headers: [(name: String, value: String)], to fields: inout HTTPFields) {
+    for header in headers {
+        guard let name = HTTPField.Name(header.name) else { continue }
+        fields.append(HTTPField(name: name, value: header.value))
+    }
+}
+
+private func append(cookies: [String], requestID: String, to fields: inout HTTPFields) {
+    for cookie in cookies { fields.append(HTTPField(name: .setCookie, value: cookie)) }
+    if let name = HTTPField.Name("X-Request-Id") { fields[name] = requestID }
+}

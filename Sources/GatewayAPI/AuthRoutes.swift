@@ -1,0 +1,71 @@
+import Answers
+import Encodings
+import HTTPTypes
+import Runtime
+import SecurityGuard
+import StateSurface
+import TrafficCop
+
+/// What a caller may ask about the account behind the token.
+enum AuthRoutes {
+    static let passwordPath = "/api/auth/password"
+    static let all = [
+        APIRoute(.get, "/api/auth/me", me),
+        APIRoute(.post, passwordPath, changePassword),
+    ]
+
+    private static func me(_ call: APICall) async throws -> APIAnswer {
+        let principal = try call.principal()
+        let account = principal.isUser ? try await call.services.securityGuard.account(userID: principal.subject) : nil
+        return .json([
+            "user_id": .string(principal.subject),
+            "tenant_id": .string(principal.tenantID),
+            "email": account.flatMap { $0.email.isEmpty ? nil : .string($0.email) } ?? .null,
+            "scope": .string(Scope.text(principal.scope)),
+            "expires_at": .string(Timestamp.text(principal.expiresAt)),
+        ])
+    }
+
+    /// A new password for the old one. Of the user's sessions the one that asked stays, and the home of its family.
+    private static func changePassword(_ call: APICall) async throws -> APIAnswer {
+        let principal = try call.principal()
+        let body = try SecurityBody(call.facts.body, allowing: ["current", "new"])
+        let current = try body.required("current")
+        let new = try body.required("new")
+        try call.services.requireStore()
+        let secret = try await call.presentedSecret()
+        let ended = try await call.withinLoginLimits(account: principal.subject) {
+            guard principal.isUser else { throw AuthError(.invalidCredentials) }
+            return try await call.services.securityGuard.changePassword(
+                userID: principal.subject, current: current, new: new, keepFamily: principal.familyID,
+                keepSession: secret.session?.id)
+        }
+        call.services.runtime.noteEnded(ended, reason: "password_changed")
+        return .noContent
+    }
+}
+
+/// Accounts that strangers make, where `accounts.registration` allows it.
+enum AccountRoutes {
+    static let registerPath = "/api/auth/register"
+    static let all = [APIRoute(.post, registerPath, register)]
+
+    private static func register(_ call: APICall) async throws -> APIAnswer {
+        let body = try SecurityBody(call.facts.body, allowing: ["email", "password", "tenant_id"])
+        let email = try body.required("email")
+        let password = try body.required("password")
+        let tenantID = try body.string("tenant_id")
+        try call.services.requireStore()
+        // Each one costs a hash and tells whether an e-mail is known: strangers get as many as they get login failures.
+        if case .limited(let seconds) = call.services.trafficCop.allow(.loginByAddress, key: call.facts.clientAddress) {
+            throw Problem(.rateLimited, headers: [(name: "Retry-After", value: String(seconds))])
+        }
+        let account = try await call.services.securityGuard.register(
+            email: email, password: password, tenantID: tenantID)
+        return .json([
+            "user_id": .string(account.userID),
+            "tenant_id": .string(account.tenantID),
+            "email": .string(account.email),
+        ])
+    }
+}

@@ -1,0 +1,74 @@
+import Answers
+import Encodings
+import Runtime
+import SecurityGuard
+
+/// A session that the path names, and the proof that opened it.
+package struct OpenedSession: Sendable {
+    package let session: SessionSnapshot
+    let proof: SessionProof
+    let byCookie: Bool
+}
+
+extension APICall {
+    /// The session of `{id}`, opened by its current secret or its owner's token.
+    ///
+    /// Without a credential nothing is looked up. With one that doesn't open it the answer is the same whether the
+    /// session is unknown, somebody else's, or the secret is an old one.
+    func openNamedSession() async throws -> OpenedSession {
+        try requireShape(pathID, .sessionID)
+        let principal = try principalIfAny()
+        let secret = try await presentedSecret()
+        guard principal != nil || secret.carrier != nil else { throw Problem(.credentialsMissing) }
+
+        var fault = SessionFault(.mismatch)
+        if let principal {
+            let proof = SessionProof.owner(tenantID: principal.tenantID, userID: principal.subject)
+            switch try await open(proof) {
+            case .success(let session): return OpenedSession(session: session, proof: proof, byCookie: false)
+            case .failure(let refusal): fault = refusal
+            }
+        }
+        if secret.carrier != nil {
+            switch try await open(secret.proof) {
+            case .success(let session):
+                return OpenedSession(session: session, proof: secret.proof, byCookie: secret.carrier == .cookie)
+            case .failure(let refusal):
+                if refusal.code != .mismatch { fault = refusal }
+            }
+        }
+        // A dead cookie of another session is as good as none.
+        if principal == nil, secret.isDeadCookie, fault.code == .mismatch { throw Problem(.credentialsMissing) }
+        throw Problem(fault)
+    }
+
+    private func open(_ proof: SessionProof) async throws -> Result<SessionSnapshot, SessionFault> {
+        guard SessionID.isShaped(pathID.utf8) else { return .failure(SessionFault(.mismatch)) }
+        do {
+            return .success(try await services.runtime.find(id: pathID, proof: proof))
+        } catch let fault as SessionFault {
+            return .failure(fault)
+        }
+    }
+
+    /// The right of a token's user to use one of their own live sessions.
+    package func permit(sessionID: String, for principal: Principal) async throws -> Permit {
+        guard SessionID.isShaped(sessionID.utf8) else { throw Problem(.sessionMismatch) }
+        let admitted = try await services.runtime.admit(
+            sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject)
+        switch admitted {
+        case .success(let permit): return permit
+        case .failure: throw Problem(.sessionMismatch)
+        }
+    }
+
+    /// Refuses a body that names another user or tenant than the token.
+    func requireIdentity(of principal: Principal, in body: SecurityBody) throws(Problem) {
+        let user = try body.string("user_id")
+        let tenant = try body.string("tenant_id")
+        let isSame =
+            (user?.hasSameBytes(as: principal.subject) ?? true)
+            && (tenant?.hasSameBytes(as: principal.tenantID) ?? true)
+        guard isSame else { throw Problem(.identityMismatch) }
+    }
+}

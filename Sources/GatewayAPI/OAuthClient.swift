@@ -1,0 +1,95 @@
+import Answers
+import Encodings
+import SecurityGuard
+import StateSurface
+import TrafficCop
+
+/// How a client of `/oauth2/*` proves who it is: HTTP Basic or body members, never both (RFC 6749 section 2.3).
+enum OAuthClient {
+    private struct Credentials {
+        let id: String
+        let secret: String
+    }
+
+    /// The client; refused when none authenticates itself.
+    static func require(_ call: APICall, _ form: FormBody) async throws -> ClientRecord {
+        guard let client = try await authenticate(call, form) else {
+            throw OAuthProblem(.invalidClient, "Client authentication is needed.", reason: "client_missing")
+        }
+        return client
+    }
+
+    /// The client; nil for the public client of password logins, which has no secret to show.
+    static func authenticate(_ call: APICall, _ form: FormBody) async throws -> ClientRecord? {
+        guard let credentials = try credentials(call, form) else {
+            guard form["client_id"].map({ $0.hasSameBytes(as: firstPartyClientID) }) ?? true else {
+                throw OAuthProblem(.invalidClient, "This client has to authenticate itself.", reason: "secret_missing")
+            }
+            return nil
+        }
+        let cop = call.services.trafficCop
+        let attempt = try cop.admitLogin(
+            address: call.facts.clientAddress, account: String(credentials.id.prefix(320))
+        ).get()
+        let client: ClientRecord?
+        do {
+            client = try await call.services.securityGuard.authenticateClient(
+                id: credentials.id, secret: credentials.secret)
+        } catch {
+            cop.loginDidNotFail(attempt)
+            throw error
+        }
+        guard let client else {
+            throw OAuthProblem(.invalidClient, "Client authentication failed.", reason: "client_refused")
+        }
+        cop.loginDidNotFail(attempt)
+        return client
+    }
+
+    private static func credentials(_ call: APICall, _ form: FormBody) throws(OAuthProblem) -> Credentials? {
+        switch call.facts.authorization {
+        case .absent:
+            guard let secret = form["client_secret"] else { return nil }
+            guard let id = form["client_id"] else {
+                throw OAuthProblem(.invalidRequest, "'client_secret' comes with 'client_id'.")
+            }
+            return Credentials(id: id, secret: secret)
+        case .basic(let text):
+            guard form["client_secret"] == nil else {
+                throw OAuthProblem(.invalidRequest, "The client authenticates itself twice; do it once.")
+            }
+            guard let credentials = decodeBasic(text) else {
+                throw OAuthProblem(.invalidClient, "Client authentication failed.", reason: "basic_malformed")
+            }
+            guard form["client_id"].map({ $0.hasSameBytes(as: credentials.id) }) ?? true else {
+                throw OAuthProblem(.invalidRequest, "'client_id' is another client than Authorization names.")
+            }
+            return credentials
+        case .bearer, .other:
+            throw OAuthProblem(
+                .invalidClient, "Clients authenticate themselves with Basic or in the body.", reason: "scheme_unknown")
+        }
+    }
+
+    /// `base64(form(id) ":" form(secret))` (RFC 6749 section 2.3.1).
+    private static func decodeBasic(_ text: String) -> Credentials? {
+        var bytes = Array(text.utf8)
+        guard bytes.count.isMultiple(of: 4),
+            !bytes.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+        else { return nil }
+        for _ in 0..<2 where bytes.last == UInt8(ascii: "=") { bytes.removeLast() }
+        let alphabet = bytes.map { byte in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: byte
+            }
+        }
+        guard let decoded = Base64URL.decode(alphabet), let colon = decoded.firstIndex(of: UInt8(ascii: ":")),
+            let id = FormBody.decode(decoded[..<colon]), let secret = FormBody.decode(decoded[(colon + 1)...]),
+            let idText = String(validating: id, as: UTF8.self),
+            let secretText = String(validating: secret, as: UTF8.self)
+        else { return nil }
+        return Credentials(id: idText, secret: secretText)
+    }
+}

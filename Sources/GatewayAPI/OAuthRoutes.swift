@@ -1,0 +1,126 @@
+import Answers
+import Encodings
+import HTTPTypes
+import SecurityGuard
+import StateSurface
+
+/// The endpoints that OAuth libraries know: token (RFC 6749, 8693), introspection (RFC 7662), revocation (RFC 7009).
+enum OAuthRoutes {
+    static let tokenPath = "/oauth2/token"
+    static let introspectionPath = "/oauth2/introspect"
+    static let revocationPath = "/oauth2/revoke"
+
+    static let all = [
+        APIRoute(.post, tokenPath, token),
+        APIRoute(.post, introspectionPath, introspect),
+        APIRoute(.post, revocationPath, revoke),
+    ]
+
+    private static func introspect(_ call: APICall) async throws -> APIAnswer {
+        let form = try FormBody(call.facts.body)
+        let client = try await OAuthClient.require(call, form)
+        let token = try form.required("token")
+        return .json(try await call.services.securityGuard.introspect(token: token, by: client))
+    }
+
+    /// 200 for whatever is no longer, was never, or is not this client's to revoke.
+    private static func revoke(_ call: APICall) async throws -> APIAnswer {
+        let form = try FormBody(call.facts.body)
+        let client = try await OAuthClient.require(call, form)
+        let token = try form.required("token")
+        _ = try await call.services.securityGuard.revoke(presented: token, by: client)
+        return APIAnswer(contentType: nil)
+    }
+
+    // MARK: Tokens
+
+    private static func token(_ call: APICall) async throws -> APIAnswer {
+        let form = try FormBody(call.facts.body)
+        let client = try await OAuthClient.authenticate(call, form)
+        switch try form.required("grant_type") {
+        case OAuthGrant.clientCredentials: return try await clientCredentials(call, form, client)
+        case OAuthGrant.refreshToken: return try await refresh(call, form, client)
+        case OAuthGrant.tokenExchange: return try await exchange(call, form, client)
+        default:
+            throw OAuthProblem(
+                .unsupportedGrantType,
+                "Supported are client_credentials, refresh_token and the token exchange of RFC 8693.")
+        }
+    }
+
+    private static func clientCredentials(
+        _ call: APICall, _ form: FormBody, _ client: ClientRecord?
+    ) async throws -> APIAnswer {
+        guard let client else {
+            throw OAuthProblem(.invalidClient, "Client authentication is needed.", reason: "client_missing")
+        }
+        let token = try await call.services.securityGuard.clientCredentials(client, scope: form["scope"])
+        return .json(members(of: token))
+    }
+
+    /// Families belong to the client they were opened for: a refresh token of another is refused as if unknown.
+    private static func refresh(
+        _ call: APICall, _ form: FormBody, _ client: ClientRecord?
+    ) async throws -> APIAnswer {
+        let presented = try form.required("refresh_token")
+        let services = call.services
+        try services.requireStore()
+        if let text = form["scope"] { try await requireScope(text, ofRefreshToken: presented, services) }
+        let refreshed: RefreshedFamily
+        do {
+            refreshed = try await RefreshedFamily.refresh(
+                presented, clientID: client?.clientID ?? firstPartyClientID, services)
+        } catch let problem as Problem where problem.code == .invalidGrant {
+            throw OAuthProblem(.invalidGrant, "The refresh token is not accepted.", reason: problem.reason)
+        }
+        var answer = TokenAnswer.members(of: refreshed.tokens)
+        if let next = refreshed.tokens.refreshToken { answer["refresh_token"] = .string(next) }
+        answer["scope"] = .string(Scope.text(refreshed.tokens.principal.scope))
+        return .json(answer)
+    }
+
+    /// A wider scope is refused before the refresh token is used up; a narrower one is not granted, and the answer says so.
+    private static func requireScope(
+        _ text: String, ofRefreshToken presented: String, _ services: APIServices
+    ) async throws {
+        guard let family = try await services.securityGuard.family(ofRefreshToken: presented) else { return }
+        guard let wanted = Scope.parse(text), Scope.covers(family.scope, wanted) else {
+            throw OAuthProblem(.invalidScope, "The scope is malformed or wider than what was granted.")
+        }
+    }
+
+    private static func exchange(
+        _ call: APICall, _ form: FormBody, _ client: ClientRecord?
+    ) async throws -> APIAnswer {
+        guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
+            throw OAuthProblem(.invalidRequest, "Delegation with an actor token is not supported.")
+        }
+        try call.services.requireStore()
+        let request = ExchangeRequest(
+            subjectToken: try form.required("subject_token"),
+            subjectTokenType: try form.required("subject_token_type"),
+            requestedTokenType: form["requested_token_type"],
+            audience: [form["audience"], form["resource"]].compactMap { $0 }, scope: form["scope"],
+            tenantID: form["tenant_id"], client: client)
+        var answer = members(of: try await call.services.securityGuard.exchange(request))
+        answer["issued_token_type"] = .string(ExchangeRequest.accessTokenType)
+        return .json(answer)
+    }
+
+    private static func members(of token: ExchangedToken) -> JSONObject {
+        [
+            "access_token": .string(token.accessToken),
+            "token_type": "Bearer",
+            "expires_in": .integer(token.expiresIn),
+            "scope": .string(Scope.text(token.principal.scope)),
+        ]
+    }
+}
+
+/// The grant types that `/oauth2/token` knows.
+package enum OAuthGrant {
+    static let clientCredentials = "client_credentials"
+    static let refreshToken = "refresh_token"
+    static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+    package static let all = [clientCredentials, refreshToken, tokenExchange]
+}

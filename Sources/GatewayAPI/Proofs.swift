@@ -1,0 +1,140 @@
+import Answers
+import Encodings
+import Runtime
+import SecurityGuard
+
+/// How requests prove who calls and which session is theirs.
+extension APICall {
+    // MARK: Access tokens
+
+    /// The caller, from `Authorization`; refused when there is none.
+    package func principal() throws(Problem) -> Principal {
+        guard let principal = try principalIfAny() else { throw Problem(.credentialsMissing) }
+        return principal
+    }
+
+    /// The caller, from `Authorization`; nil without a bearer token. A token that is there must be good.
+    func principalIfAny() throws(Problem) -> Principal? {
+        guard let token = bearerToken else { return nil }
+        return try judge(token)
+    }
+
+    /// What `Authorization: Bearer` carries, if it carries anything.
+    var bearerToken: String? {
+        guard case .bearer(let token) = facts.authorization, !token.isEmpty else { return nil }
+        return token
+    }
+
+    /// Judges an access token, wherever it was carried.
+    package func judge(_ token: String) throws(Problem) -> Principal {
+        try requireShape(token, .accessToken)
+        switch verdict(on: token) {
+        case .success(let principal): return principal
+        case .failure(let fault): throw Problem(fault)
+        }
+    }
+
+    /// The edge's verdict on this very token, unless it has been revoked since; else a full check.
+    private func verdict(on token: String) -> Result<Principal, TokenFault> {
+        if let verdict = facts.verdict, bearerToken?.hasSameBytes(as: token) == true {
+            guard case .success(let principal) = verdict, services.securityGuard.isRevoked(principal) else {
+                return verdict
+            }
+        }
+        return services.securityGuard.judge(token: Array(token.utf8))
+    }
+
+    /// Refuses a value that is shaped like another kind of credential, before anything is looked up.
+    func requireShape(_ value: String, _ expected: CredentialShape) throws(Problem) {
+        guard CredentialShape(value.utf8).isSwapped(from: expected) else { return }
+        throw Problem(.credentialsSwapped, reason: "wrong_kind")
+    }
+
+    /// Refuses a request if any of its fields carries a credential of another kind than it should.
+    func requireShapes() throws(Problem) {
+        if case .bearer(let token) = facts.authorization { try requireShape(token, .accessToken) }
+        if let secret = facts.sessionSecret { try requireShape(secret, .sessionSecret) }
+        if let cookie = facts.sessionCookie { try requireShape(cookie, .sessionSecret) }
+        if let id = facts.sessionID { try requireShape(id, .sessionID) }
+        if let cookie = facts.refreshCookie { try requireShape(cookie, .refreshToken) }
+    }
+
+    // MARK: Session secrets
+
+    /// The session secret that counts: the header's, or a live cookie's.
+    ///
+    /// A live cookie beside a different `Session-Secret` is refused. A dead cookie is cleared and does not count,
+    /// but is still told: on its own session it may explain why it is dead.
+    func presentedSecret() async throws -> PresentedSecret {
+        let cookie = facts.sessionCookie.flatMap { $0.isEmpty ? nil : $0 }
+        guard let header = facts.sessionSecret else {
+            guard let cookie else { return .none }
+            return try await fromCookie(cookie)
+        }
+        if let cookie, !cookie.hasSameBytes(as: header) {
+            if try await fromCookie(cookie).session != nil {
+                throw Problem(
+                    .invalidRequest, detail: "The session cookie and Session-Secret name two different sessions.",
+                    reason: "two_session_secrets")
+            }
+        }
+        let hash = SessionSecret.hash(ofPresented: header)
+        var session: SessionSnapshot?
+        if let hash { session = try await services.runtime.current(secretHash: hash) }
+        if session == nil, cookie != nil { clearSessionCookie() }
+        return PresentedSecret(text: header, hash: hash, carrier: .header, session: session)
+    }
+
+    /// The secret for a caller that tries it on the session it names: a header alone is not looked up beforehand, since
+    /// the session itself says whether it opens.
+    func secretToTry() async throws -> PresentedSecret {
+        guard facts.sessionCookie == nil, let header = facts.sessionSecret else { return try await presentedSecret() }
+        return PresentedSecret(
+            text: header, hash: SessionSecret.hash(ofPresented: header), carrier: .header, session: nil)
+    }
+
+    /// Why a secret opens no live session: told apart only to whoever holds a session's last secret.
+    package func fault(ofUnusable secret: PresentedSecret) async throws -> SessionFault {
+        guard let hash = secret.hash, let id = try await services.sessionIDOfSecret(hash) else {
+            return SessionFault(.mismatch)
+        }
+        do {
+            _ = try await services.runtime.find(id: id, proof: secret.proof)
+            return SessionFault(.mismatch)
+        } catch let fault as SessionFault {
+            return fault
+        }
+    }
+
+    private func fromCookie(_ cookie: String) async throws -> PresentedSecret {
+        guard let hash = SessionSecret.hash(ofPresented: cookie) else {
+            clearSessionCookie()
+            return .none
+        }
+        let session = try await services.runtime.current(secretHash: hash)
+        if session == nil { clearSessionCookie() }
+        return PresentedSecret(text: cookie, hash: hash, carrier: .cookie, session: session)
+    }
+}
+
+/// A session secret as a request carried it, looked up.
+package struct PresentedSecret: Sendable {
+    package enum Carrier: Sendable { case header, cookie }
+
+    /// The secret itself; only ever given back to the cookie jar it came from.
+    package let text: String
+    /// nil for a text that no secret looks like.
+    package let hash: [UInt8]?
+    package let carrier: Carrier?
+    /// The live session whose current secret this is.
+    package let session: SessionSnapshot?
+
+    package static let none = PresentedSecret(text: "", hash: nil, carrier: nil, session: nil)
+
+    /// A cookie that opens nothing any more.
+    var isDeadCookie: Bool { carrier == .cookie && session == nil }
+    /// Whether a credential was sent that has to be judged: anything but a dead cookie.
+    package var counts: Bool { carrier != nil && !isDeadCookie }
+    /// What the Runtime is shown. A text that is no secret is shown as the hash of nothing.
+    var proof: SessionProof { .secret(hash: hash ?? []) }
+}

@@ -1,0 +1,90 @@
+import Answers
+import Encodings
+
+/// The JSON object that a request brought, read without leniency: no unknown or doubled members, no wrong types.
+package struct SecurityBody: Sendable {
+    private let members: JSONObject
+
+    /// An empty body counts as `{}`.
+    package init(_ bytes: [UInt8], allowing known: [String]) throws(Problem) {
+        guard !bytes.isEmpty else {
+            members = JSONObject()
+            return
+        }
+        do {
+            members = try StrictJSON.object(bytes)
+        } catch {
+            throw Problem(.invalidRequest, detail: Self.explain(error), reason: "body_\(error.code.rawValue)")
+        }
+        for name in members.names where !known.contains(where: { $0.hasSameBytes(as: name) }) {
+            throw Self.unknown(name)
+        }
+    }
+
+    /// A text; nil when the member is absent.
+    package func string(_ name: String) throws(Problem) -> String? {
+        guard let value = members[name] else { return nil }
+        guard let text = value.stringValue else { throw Self.wrongType(name, "a string") }
+        return text
+    }
+
+    /// A text that must be there.
+    package func required(_ name: String) throws(Problem) -> String {
+        guard let text = try string(name) else {
+            throw Problem(.invalidRequest, detail: "'\(name)' is needed.", reason: "member_missing")
+        }
+        return text
+    }
+
+    /// A truth; nil when the member is absent.
+    package func bool(_ name: String) throws(Problem) -> Bool? {
+        guard let value = members[name] else { return nil }
+        guard let truth = value.boolValue else { throw Self.wrongType(name, "true or false") }
+        return truth
+    }
+
+    /// An object as JSON text; nil when the member is absent.
+    func objectText(_ name: String) throws(Problem) -> String? {
+        guard let value = members[name] else { return nil }
+        guard value.objectValue != nil else { throw Self.wrongType(name, "an object") }
+        return value.serialized()
+    }
+
+    /// Whether secrets are asked for in the body (`"deliver":"body"`).
+    func wantsBodyDelivery() throws(Problem) -> Bool {
+        guard let deliver = try string("deliver") else { return false }
+        guard deliver.hasSameBytes(as: "body") else {
+            throw Problem(.invalidRequest, detail: "'deliver' can only be \"body\".", reason: "deliver_unknown")
+        }
+        return true
+    }
+
+    private static func wrongType(_ name: String, _ expected: String) -> Problem {
+        Problem(.invalidRequest, detail: "'\(name)' must be \(expected).", reason: "member_type")
+    }
+
+    /// Names the member, unless its name is nothing a member would be called: then it may be somebody's secret.
+    private static func unknown(_ name: String) -> Problem {
+        let isPlain = !name.isEmpty && name.utf8.count <= 40 && name.utf8.allSatisfy(isWordByte)
+        guard isPlain, CredentialShape(name.utf8) == .other else { return Problem(.unknownMember) }
+        return Problem(.unknownMember, detail: "This endpoint does not know the member '\(name)'.")
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    private static func explain(_ error: JSONError) -> String {
+        switch error.code {
+        case .notAnObject: "The body must be one JSON object."
+        case .duplicateName: "The body has a member twice."
+        case .tooLarge, .tooDeep, .tooManyMembers, .stringTooLong: "The body is too large or nested too deep."
+        default: "The body is no valid JSON (byte \(error.offset))."
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import HTTPWire
+import NIOCore
+
+/// Reads an upstream's answer out of its bytes: interim heads, the head, the body in parts, and whether it was whole.
+package struct AnswerReader {
+    package enum Step {
+        /// Something has to arrive first.
+        case wait
+        case interim(ResponseHead)
+        case start(ResponseHead)
+        case part(ByteBuffer)
+        /// The answer is whole.
+        case end
+        /// The upstream closed within the answer.
+        case cut
+        case malformed
+        /// `101` that nobody asked for, or interim answers without end.
+        case unexpected
+    }
+
+    private enum Phase {
+        case head
+        /// The head has been read, and nothing of it passed on: whether a body follows as announced is not known yet.
+        case held(ResponseHead)
+        case body
+    }
+
+    static let maxPart = 64 * 1024
+    private static let maxInterim = 16
+
+    private let requestWasHead: Bool
+    private var phase = Phase.head
+    private var inbound = ByteBuffer()
+    private var scanner = ResponseScanner()
+    private var decoder = BodyDecoder(.none)
+    private var framing = BodyFraming.none
+    private var interimCount = 0
+    /// The part that was looked at before the head was passed on.
+    private var firstPart: ByteBuffer?
+    private var isWhole = false
+    private var isBroken = false
+
+    /// Whether anything has arrived.
+    private(set) var hasBegun = false
+    /// Whether no more bytes are under way in this turn of the loop.
+    private(set) var isBurstOver = true
+    /// Whether the upstream has closed its side.
+    private(set) var isUpstreamOver = false
+    /// The head, from when it has been read.
+    package private(set) var head: ResponseHead?
+
+    package init(requestWasHead: Bool) { self.requestWasHead = requestWasHead }
+
+    /// Whether there are bytes behind what was read.
+    var hasMore: Bool { inbound.readableBytes > 0 }
+    /// Whether a part waits to be passed on.
+    var holdsPart: Bool { firstPart != nil }
+    /// Whether the head was passed on.
+    var hasStarted: Bool {
+        if case .body = phase { true } else { false }
+    }
+
+    package mutating func received(_ bytes: ByteBuffer) {
+        isBurstOver = false
+        hasBegun = true
+        if inbound.readableBytes == 0 {
+            inbound = bytes
+        } else {
+            inbound.writeImmutableBuffer(bytes)
+        }
+    }
+
+    package mutating func receivedAll() { isBurstOver = true }
+
+    package mutating func closed(isBroken: Bool) {
+        isBurstOver = true
+        isUpstreamOver = true
+        self.isBroken = isBroken
+    }
+
+    /// The next step. Parts are taken only where `takesBody`; the rest of a body waits.
+    package mutating func next(takesBody: Bool) -> Step {
+        switch phase {
+        case .head: readHead()
+        case .held(let head): start(head)
+        case .body: readBody(takesBody)
+        }
+    }
+
+    private mutating func readHead() -> Step {
+        guard inbound.readableBytes > 0 else { return .wait }
+        switch scanner.feed(&inbound, requestWasHead: requestWasHead) {
+        case .needMoreData: return .wait
+        case .failed: return .malformed
+        case .head(let head) where head.status < 200:
+            interimCount += 1
+            return head.status == 101 || interimCount > Self.maxInterim ? .unexpected : .interim(head)
+        case .head(let head):
+            self.head = head
+            phase = .held(head)
+            decoder = BodyDecoder(head.framing)
+            framing = head.framing
+            return start(head)
+        }
+    }
+
+    /// Passes the head on as soon as it is clear what follows; until then a fault of the body can still be answered.
+    private mutating func start(_ head: ResponseHead) -> Step {
+        switch decoder.next(&inbound, maxSlice: Self.maxPart) {
+        case .data(let part): firstPart = part
+        case .end: isWhole = true
+        case .failed: return .malformed
+        case .needMoreData:
+            if isUpstreamOver, !endsInOrder { return .cut }
+            guard isBurstOver else { return .wait }
+        }
+        phase = .body
+        return .start(head)
+    }
+
+    private mutating func readBody(_ takesBody: Bool) -> Step {
+        if isWhole { return .end }
+        guard takesBody else { return .wait }
+        if let part = firstPart.take() { return .part(part) }
+        switch decoder.next(&inbound, maxSlice: Self.maxPart) {
+        case .data(let part): return .part(part)
+        case .end:
+            isWhole = true
+            return .end
+        case .failed: return .malformed
+        case .needMoreData:
+            guard isUpstreamOver else { return .wait }
+            // The client must be able to tell when the answer is not whole.
+            return endsInOrder ? .end : .cut
+        }
+    }
+
+    private var endsInOrder: Bool {
+        if case .untilClose = framing { !isBroken } else { false }
+    }
+}

@@ -1,0 +1,63 @@
+import EdgeCore
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Connects to an upstream on the same machine, without waiting for the event loop to say that it has.
+///
+/// The kernel is through with such a connection when `connect` returns: it is made or refused. Only a listener whose
+/// queue is full answers neither.
+enum LocalConnection {
+    enum Outcome {
+        /// A connected socket that does not block, and that the caller owns.
+        case connected(NIOBSDSocket.Handle)
+        case failed(errno: CInt)
+        /// Not known at once: the usual way is the way.
+        case undecided
+    }
+
+    static func isLocal(_ address: SocketAddress) -> Bool {
+        switch address {
+        case .unixDomainSocket: true
+        case .v4, .v6: IPAddress.bytes(of: address).map { IPAddress.isLoopback($0) } ?? false
+        }
+    }
+
+    static func open(_ address: SocketAddress) -> Outcome {
+        #if os(Linux)
+        let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let socket = Glibc.socket(CInt(address.protocol.rawValue), type, 0)
+        guard socket >= 0 else { return .failed(errno: errno) }
+        let outcome = connect(socket, to: address)
+        if case .connected = outcome { return outcome }
+        _ = Glibc.close(socket)
+        return outcome
+        #else
+        return .undecided
+        #endif
+    }
+
+    #if os(Linux)
+    private static func connect(_ socket: CInt, to address: SocketAddress) -> Outcome {
+        address.withSockAddr { pointer, size in
+            for attempt in 0..<2 {
+                guard Glibc.connect(socket, pointer, socklen_t(size)) != 0 else { return .connected(socket) }
+                switch errno {
+                case EISCONN: return .connected(socket)
+                // Under way; asked a second time the kernel tells what has come of it.
+                case EINPROGRESS where attempt == 0: continue
+                case EINPROGRESS, EALREADY, EAGAIN, EINTR: return .undecided
+                case let code: return .failed(errno: code)
+                }
+            }
+            return .undecided
+        }
+    }
+    #endif
+}

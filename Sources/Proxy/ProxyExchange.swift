@@ -1,0 +1,283 @@
+import EdgeCore
+import Gate
+import HTTPWire
+import Leases
+import NIOCore
+
+/// One request on its way to an upstream, and its answer on the way back: does what ``ProxyMachine`` decides.
+///
+/// Every callback is an event for the machine, followed by whatever actions are due. An action that calls back here only
+/// adds an event; the actions that follow from it come in the turn that is already under way.
+package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser {
+    /// What the exchange needs to know of its route.
+    package struct Terms {
+        package var head: ByteBuffer
+        package var timeout: TimeAmount
+        package var maxBody: Int64?
+        package var ownsCORS: Bool
+        /// Who asked; where nobody had to prove anything, nothing can end it early.
+        package var admitted: Admitted
+        /// Whether the lease's expiry counts for every answer, and not only for event streams.
+        package var isLeased: Bool
+        /// What bounds a lease besides its token and session, in ms.
+        package var clockSkew: Int64
+        package var maxLifetime: Int64
+        /// When the request's head was complete, in ms since the epoch.
+        package var receivedAt: Int64
+
+        package init(
+            head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admitted: Admitted,
+            isLeased: Bool, clockSkew: Int64, maxLifetime: Int64, receivedAt: Int64
+        ) {
+            self.head = head
+            self.timeout = timeout
+            self.maxBody = maxBody
+            self.ownsCORS = ownsCORS
+            self.admitted = admitted
+            self.isLeased = isLeased
+            self.clockSkew = clockSkew
+            self.maxLifetime = maxLifetime
+            self.receivedAt = receivedAt
+        }
+    }
+
+    private let writer: any ResponseWriter
+    private let pool: UpstreamPool
+    private let leases: LeaseTable
+    private let log: UpstreamLog
+    private let terms: Terms
+    private let isChunked: Bool
+    private let isHead: Bool
+    private let deadline: ConnectionDeadline
+
+    private var machine: ProxyMachine
+    private var isActing = false
+    private var upstream: UpstreamConnection?
+    /// The upstream that was asked last, and those that could not be reached.
+    private var member: Int?
+    private var tried: Set<Int> = []
+    private var connectFault: UpstreamFault?
+    private var leaseID: LeaseTable.ID?
+
+    package var wantsContinueFromGateway: Bool { false }
+
+    package init(
+        writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, log: UpstreamLog, request: RequestHead,
+        terms: Terms
+    ) {
+        self.writer = writer
+        self.pool = pool
+        self.leases = leases
+        self.log = log
+        self.terms = terms
+        self.isChunked = request.framing == .chunked
+        self.isHead = request.knownMethod == .head
+        self.deadline = writer.exchangeDeadline
+        self.machine = ProxyMachine(
+            ProxyMachine.Terms(
+                framing: request.framing, method: request.knownMethod, maxBody: terms.maxBody,
+                isLeased: terms.isLeased))
+    }
+
+    // MARK: Events
+
+    package func start() {
+        deadline.arm(after: terms.timeout, for: self)
+        machine.start()
+        act()
+    }
+
+    package func received(body: ByteBuffer) {
+        machine.received(body: body)
+        act()
+    }
+
+    package func receivedEnd() {
+        machine.receivedEnd()
+        act()
+    }
+
+    package func clientBecameWritable() {
+        act()
+        upstream?.resumeReading()
+    }
+
+    package func clientGone() {
+        machine.clientGone()
+        act()
+    }
+
+    package func leaseEnded(_ end: LeaseEnd) {
+        leaseID = nil
+        machine.leaseEnded()
+        act()
+    }
+
+    package func deadlinePassed() {
+        let isPatient = machine.deadlinePassed(
+            clientTakes: writer.isClientWritable, upstreamTakes: upstream?.isWritable ?? true)
+        if isPatient { deadline.arm(after: terms.timeout) }
+        act()
+    }
+
+    package var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
+
+    package func upstreamReceived(_ bytes: ByteBuffer) {
+        machine.upstreamReceived(bytes)
+        act()
+    }
+
+    package func upstreamReceivedAll() {
+        machine.upstreamReceivedAll()
+        act()
+    }
+
+    package func upstreamBecameWritable() { act() }
+
+    package func upstreamClosed() {
+        machine.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true)
+        act()
+    }
+
+    // MARK: Actions
+
+    private func act() {
+        guard !isActing else { return }
+        isActing = true
+        while let action = machine.next(
+            clientTakes: writer.isClientWritable, upstreamTakes: upstream?.isWritable ?? true)
+        {
+            perform(action)
+        }
+        isActing = false
+    }
+
+    private func perform(_ action: ProxyMachine.Action) {
+        switch action {
+        case .connect(let reuse): connect(reuse)
+        case .sendHead: upstream?.write(terms.head)
+        case .sendBody(let part):
+            deadline.arm(after: terms.timeout)
+            send(part)
+        case .sendEnd: upstream?.write(Self.lastChunk)
+        case .flushUpstream: upstream?.flush()
+        case .pauseBody: writer.pauseBody()
+        case .resumeBody: writer.resumeBody()
+        case .sendInterim(let head): sendInterim(head)
+        case .startAnswer(let head): startAnswer(head)
+        case .sendAnswer(let part):
+            deadline.arm(after: terms.timeout)
+            writer.sendBody(part)
+        case .flushAnswer: writer.flushResponse()
+        case .takeLease: takeLease()
+        case .release(let reuse):
+            let connection = upstream.take()
+            connection?.release(clean: reuse)
+        case .settle: settleAll()
+        case .finishAnswer: writer.finishResponse()
+        case .abortAnswer: writer.abortResponse()
+        case .respond(let problem): writer.respond(problem)
+        case .tell(let fault):
+            if let member { log.failed(pool.target(member), fault) }
+        }
+    }
+
+    private func settleAll() {
+        deadline.rest()
+        if let leaseID { leases.remove(leaseID) }
+        leaseID = nil
+    }
+
+    // MARK: Towards the upstream
+
+    private func connect(_ reuse: ProxyMachine.Reuse) {
+        guard let member = pool.choose(excluding: tried) else {
+            return machine.cannotConnect(reason: connectFault?.reason ?? "no_upstream_reachable")
+        }
+        self.member = member
+        if let idle = pool.takeIdle(member, reuse) { return connected(idle, isPooled: true) }
+        let bound = NIOLoopBound(self, eventLoop: writer.eventLoop)
+        pool.connect(member).assumeIsolated().whenComplete { result in
+            let exchange = bound.value
+            switch result {
+            case .success(let connection):
+                guard exchange.machine.isConnecting else { return exchange.pool.giveBack(connection) }
+                exchange.connected(connection, isPooled: false)
+                exchange.act()
+            case .failure(let error):
+                exchange.failedToConnect(to: member, error)
+            }
+        }
+    }
+
+    private func connected(_ connection: UpstreamConnection, isPooled: Bool) {
+        upstream = connection
+        machine.connected(isPooled: isPooled)
+        connection.lend(to: self)
+    }
+
+    /// Nothing was sent, so another upstream may be asked whatever the method is.
+    private func failedToConnect(to member: Int, _ error: any Error) {
+        let fault = UpstreamFault(connecting: error)
+        connectFault = fault
+        log.failed(pool.target(member), fault)
+        guard machine.isConnecting else { return }
+        tried.insert(member)
+        connect(.none)
+        act()
+    }
+
+    private func send(_ part: ByteBuffer) {
+        guard let upstream else { return }
+        guard isChunked else { return upstream.write(part) }
+        var size = ByteBuffer()
+        HeadWriter.chunkHeader(length: part.readableBytes, to: &size)
+        upstream.write(size)
+        upstream.write(part)
+        upstream.write(Self.lineEnd)
+    }
+
+    // MARK: Towards the client
+
+    private func sendInterim(_ head: ResponseHead) {
+        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
+        out.writeStaticString("\r\n")
+        writer.sendInterim(out, isContinue: head.status == 100)
+    }
+
+    private func startAnswer(_ head: ResponseHead) {
+        guard writer.takesAnyBytes || ResponseFilter.isText(head) else {
+            return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
+        }
+        deadline.arm(after: terms.timeout)
+        let framing: ResponseFraming
+        switch head.framing {
+        case .none: framing = .none
+        case .length(let count): framing = .length(count)
+        case .chunked, .untilClose: framing = .stream
+        }
+        // HEAD and 304 may say how long a body would be; nothing else without a body may (RFC 9110 section 8.6).
+        let keepsLength = head.framing == .none && head.status != 204 && (isHead || head.status == 304)
+        let out = ResponseFilter.head(
+            of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength, date: writer.date)
+        writer.startResponse(out, framing: framing)
+    }
+
+    /// An answer that is not complete after its first burst of bytes can be ended early: a stream by whatever ends its
+    /// lease, any other only by a revocation.
+    private func takeLease() {
+        guard leaseID == nil,
+            var lease = terms.admitted.leaseTerms(
+                clockSkew: terms.clockSkew, maxLifetime: terms.maxLifetime, now: terms.receivedAt)
+        else { return }
+        if !machine.endsWithLease {
+            lease.expiresAt = nil
+            lease.endsAt = .max
+        }
+        leaseID = leases.insert(lease, holder: self)
+        machine.leaseTaken()
+    }
+
+    private static let lineEnd = ByteBuffer(string: "\r\n")
+    private static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
+}

@@ -1,0 +1,148 @@
+import EdgeCore
+import HTTPWire
+import NIOCore
+
+/// Whoever uses an upstream connection at the moment. Every call comes on the connection's event loop.
+package protocol UpstreamUser: AnyObject {
+    /// Bytes from the upstream, as they came.
+    func upstreamReceived(_ bytes: ByteBuffer)
+    /// A burst of reads is over: the time to flush.
+    func upstreamReceivedAll()
+    func upstreamBecameWritable()
+    /// The upstream has closed or failed. Called at most once, and not after `release`.
+    func upstreamClosed()
+    /// Whether more bytes are of use now.
+    var wantsUpstreamBytes: Bool { get }
+}
+
+/// One connection to an upstream: lent to one exchange at a time.
+package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
+    package typealias InboundIn = ByteBuffer
+    package typealias OutboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
+
+    package let channel: any Channel
+    package let member: Int
+    private let pool: UpstreamPool
+    private var context: ChannelHandlerContext?
+    private var user: (any UpstreamUser)?
+    private var isReadPending = false
+    private(set) var isOpen = true
+    /// Whether it ended by a fault, a reset for example, and not by the upstream's orderly close.
+    package private(set) var isBroken = false
+    /// The fault.
+    package private(set) var fault: (any Error)?
+    /// Since when nobody has used it.
+    var idleSince = NIODeadline.now()
+    /// Whether anything of a request has been flushed since it was made or given back.
+    private var hasAsked = false
+
+    package init(channel: any Channel, pool: UpstreamPool, member: Int, isTLS: Bool) {
+        self.channel = channel
+        self.output = DirectOutput(isPlain: !isTLS)
+        self.pool = pool
+        self.member = member
+    }
+
+    /// As the last events told; asking the channel costs more.
+    var isUsable: Bool { isOpen }
+    package private(set) var isWritable = true
+    private var isFlushPending = false
+    package var output: DirectOutput
+
+    package func lend(to user: any UpstreamUser) {
+        self.user = user
+        resumeReading()
+    }
+
+    /// Gives the connection up. Clean ones go back to the pool, others are closed.
+    package func release(clean: Bool) {
+        guard user != nil else { return }
+        user = nil
+        if clean {
+            hasAsked = false
+            pool.giveBack(self)
+            resumeReading()
+        } else {
+            pool.discard(self)
+        }
+    }
+
+    package func write(_ bytes: ByteBuffer) {
+        if let context { write(bytes, to: context) }
+    }
+
+    /// Takes effect when the loop is through with what has arrived.
+    package func flush() {
+        guard !isFlushPending else { return }
+        isFlushPending = true
+        pool.flushes.add(self)
+    }
+
+    package func flushNow() {
+        isFlushPending = false
+        hasAsked = true
+        if let context { flushOutput(context) }
+    }
+
+    package func close() {
+        isOpen = false
+        channel.close(promise: nil)
+    }
+
+    package func resumeReading() {
+        if isReadPending, let context, user?.wantsUpstreamBytes ?? true {
+            isReadPending = false
+            context.read()
+        }
+    }
+
+    // MARK: Channel events
+
+    package func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    package func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    package func read(context: ChannelHandlerContext) {
+        if user?.wantsUpstreamBytes ?? true { context.read() } else { isReadPending = true }
+    }
+
+    package func flush(context: ChannelHandlerContext) { flushOutput(context) }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard let user else {
+            // Bytes that nobody asked for: whatever they are, they must not meet the next exchange.
+            pool.forget(self)
+            return close()
+        }
+        guard hasAsked else {
+            // They came before the request has left, so they can't be its answer.
+            close()
+            return user.upstreamClosed()
+        }
+        user.upstreamReceived(unwrapInboundIn(data))
+    }
+
+    package func channelReadComplete(context: ChannelHandlerContext) {
+        user?.upstreamReceivedAll()
+        context.fireChannelReadComplete()
+    }
+
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
+        isWritable = context.channel.isWritable
+        if isWritable { user?.upstreamBecameWritable() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        isOpen = false
+        if let user { user.upstreamClosed() } else { pool.forget(self) }
+        context.fireChannelInactive()
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        isOpen = false
+        isBroken = true
+        fault = fault ?? error
+        context.close(promise: nil)
+    }
+}

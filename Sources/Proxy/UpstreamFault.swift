@@ -1,0 +1,82 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Why an upstream did not serve: a word for the audit log, and a phrase for the operator's log.
+package struct UpstreamFault: Sendable, Equatable {
+    package let reason: String
+    package let cause: String
+
+    package init(reason: String, cause: String) {
+        self.reason = reason
+        self.cause = cause
+    }
+
+    /// What connecting failed with.
+    package init(connecting error: any Error) {
+        if let error = error as? NIOConnectionError {
+            // A name with several addresses: what became of the first stands for all.
+            if let first = error.connectionErrors.first {
+                self = UpstreamFault(connecting: first.error)
+            } else {
+                self.init(reason: "upstream_unresolved", cause: "the host name can't be resolved")
+            }
+        } else if let error = error as? IOError {
+            self.init(reason: Self.reason(ofCode: error.errnoCode), cause: Self.text(ofCode: error.errnoCode))
+        } else if let error = error as? ChannelError, case .connectTimeout = error {
+            self.init(reason: "upstream_connect_timeout", cause: "no connection in time")
+        } else if let tls = Self.tlsCause(of: error) {
+            self.init(reason: "upstream_tls", cause: tls)
+        } else {
+            self.init(reason: "upstream_unreachable", cause: "\(error)")
+        }
+    }
+
+    /// What ended a connection before its answer came; nil for an orderly close.
+    package init(closedBy error: (any Error)?) {
+        if let tls = error.flatMap({ Self.tlsCause(of: $0) }) {
+            self.init(reason: "upstream_tls", cause: tls)
+        } else if let error = error as? IOError {
+            self.init(reason: "upstream_closed", cause: Self.text(ofCode: error.errnoCode))
+        } else {
+            self.init(reason: "upstream_closed", cause: "it closed the connection before it answered")
+        }
+    }
+
+    package static let malformed = UpstreamFault(
+        reason: "upstream_answer_malformed", cause: "its answer is no HTTP/1.1")
+    package static let connectTimeout = UpstreamFault(
+        reason: "upstream_connect_timeout", cause: "no connection in time")
+    package static let answerTimeout = UpstreamFault(
+        reason: "upstream_answer_timeout", cause: "no answer within the timeout")
+
+    private static func reason(ofCode code: CInt) -> String {
+        switch code {
+        case ECONNREFUSED: "upstream_refused"
+        case ENOENT: "upstream_no_socket"
+        case ETIMEDOUT: "upstream_connect_timeout"
+        default: "upstream_unreachable"
+        }
+    }
+
+    private static func text(ofCode code: CInt) -> String { String(cString: strerror(code)) }
+
+    private static func tlsCause(of error: any Error) -> String? {
+        guard error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError else { return nil }
+        return tlsCause(in: String(describing: error))
+    }
+
+    /// The one part of a TLS error's description that tells something.
+    static func tlsCause(in text: String) -> String {
+        if text.contains("failedToValidateHostname") { return "its certificate is for another name" }
+        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            return "its certificate is not trusted (CERTIFICATE_VERIFY_FAILED)"
+        }
+        if let marker = text.firstRange(of: "OPENSSL_internal:") {
+            let word = text[marker.upperBound...].prefix { $0 != " " && $0 != "]" && $0 != ")" }
+            return "TLS: \(word)"
+        }
+        return "TLS: \(text.prefix(100))"
+    }
+}

@@ -1,0 +1,251 @@
+import EdgeCore
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// The upstreams of one route on one event loop: idle connections, who is well, whose turn it is.
+///
+/// Confined to its loop; connections never change loops.
+package final class UpstreamPool {
+    private struct Member {
+        let target: UpstreamTarget
+        var idle: [UpstreamConnection] = []
+        var active = 0
+        var failures = 0
+        var restsUntil = NIODeadline.uptimeNanoseconds(0)
+        /// Made once: making it costs as much as the connection.
+        var bootstrap: ClientBootstrap?
+    }
+
+    /// What a bootstrap knows of the pool that keeps it.
+    private struct WeakPool {
+        weak var pool: UpstreamPool?
+    }
+
+    private let loop: any EventLoop
+    package let flushes: FlushQueue
+    private let tls: NIOSSLContext?
+    /// The name to verify instead of the one in a target's URL.
+    private let serverName: String?
+    private let connectTimeout: TimeAmount
+    private var members: [Member]
+    private var turn = 0
+    /// The connection whose channel was made last.
+    private var made: UpstreamConnection?
+    /// What goes before every path, and the name of the upstream: those of the member named first hold for all.
+    let basePath: [UInt8]
+    package let authority: String
+    /// Makes the channel of a new connection, in tests; nil for a socket.
+    private let dial: ((UpstreamTarget, (any Channel) throws -> Void) -> EventLoopFuture<any Channel>)?
+    private var isReaping = false
+    private static let maxIdlePerTarget = 256
+    /// Unused for longer, a connection is closed. Shorter than what servers, balancers and address translators on the
+    /// way usually allow (60 s), since what they have forgotten only shows when nothing answers.
+    static let maxIdleTime = TimeAmount.seconds(30)
+    private static let reapInterval = TimeAmount.seconds(5)
+    /// How recently a connection must have been used for a request that can't be repeated: servers that close idle
+    /// connections after a few seconds must not do so just as it arrives.
+    static let maxRecentTime = TimeAmount.seconds(1)
+
+    package init(
+        loop: any EventLoop, flushes: FlushQueue, targets: [UpstreamTarget], tls: NIOSSLContext?,
+        serverName: String? = nil, connectTimeout: TimeAmount,
+        dial: ((UpstreamTarget, (any Channel) throws -> Void) -> EventLoopFuture<any Channel>)? = nil
+    ) {
+        self.dial = dial
+        self.loop = loop
+        self.flushes = flushes
+        self.tls = tls
+        self.serverName = serverName
+        self.connectTimeout = connectTimeout
+        self.members = targets.map { Member(target: $0) }
+        self.basePath = targets.first?.basePath ?? []
+        self.authority = targets.first?.authority ?? ""
+    }
+
+    package var isEmpty: Bool { members.isEmpty }
+
+    /// Which member to ask next: the one with the fewest requests under way, in turn among equals; members that failed
+    /// rest for a while, unless all do. `excluding` holds those that were tried for this request.
+    package func choose(excluding tried: Set<Int>) -> Int? {
+        if members.count == 1 { return tried.isEmpty ? 0 : nil }
+        let now = loop.now
+        var best: Int?
+        for step in members.indices {
+            let index = (turn + step) % members.count
+            if tried.contains(index) { continue }
+            guard let chosen = best else {
+                best = index
+                continue
+            }
+            let (mine, theirs) = (load(index, now), load(chosen, now))
+            if mine < theirs { best = index }
+        }
+        if let best { turn = (best + 1) % members.count }
+        return best
+    }
+
+    /// Lower is better: whoever rests comes behind everybody who does not.
+    private func load(_ index: Int, _ now: NIODeadline) -> (rests: Int, active: Int) {
+        (members[index].restsUntil > now ? 1 : 0, members[index].active)
+    }
+
+    package func target(_ index: Int) -> UpstreamTarget { members[index].target }
+
+    /// An idle connection to the member, if there is one that should still be open. The one used last comes first.
+    func takeIdle(_ index: Int, _ reuse: ProxyMachine.Reuse) -> UpstreamConnection? {
+        let maxAge: TimeAmount
+        switch reuse {
+        case .none: return nil
+        case .any: maxAge = Self.maxIdleTime
+        case .recent: maxAge = Self.maxRecentTime
+        }
+        guard !members[index].idle.isEmpty else { return nil }
+        let oldest = loop.now - maxAge
+        while let connection = members[index].idle.last {
+            // Those before it have rested for longer still.
+            guard connection.idleSince >= oldest else { return nil }
+            members[index].idle.removeLast()
+            if connection.isUsable {
+                members[index].active += 1
+                return connection
+            }
+        }
+        return nil
+    }
+
+    /// Opens a new connection to the member.
+    package func connect(_ index: Int) -> EventLoopFuture<UpstreamConnection> {
+        members[index].active += 1
+        made = nil
+        let pool = NIOLoopBound(self, eventLoop: loop)
+        let connected = open(index).flatMapThrowing { channel in
+            // A name with several addresses makes a channel for each, of which one wins.
+            let made = pool.value.made.take()
+            if let made, made.channel === channel { return made }
+            return try channel.pipeline.syncOperations.handler(type: UpstreamConnection.self)
+        }
+        connected.assumeIsolated().whenComplete { result in
+            switch result {
+            case .success: self.members[index].failures = 0
+            case .failure: self.failed(index)
+            }
+        }
+        return connected
+    }
+
+    private func bootstrap(for index: Int) -> ClientBootstrap {
+        if let known = members[index].bootstrap { return known }
+        let pool = NIOLoopBound(WeakPool(pool: self), eventLoop: loop)
+        let bootstrap = ClientBootstrap(group: loop)
+            .connectTimeout(connectTimeout)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let pool = pool.value.pool else { throw ChannelError.ioOnClosedChannel }
+                    try pool.prepare(channel, index)
+                }
+            }
+        members[index].bootstrap = bootstrap
+        return bootstrap
+    }
+
+    private func prepare(_ channel: any Channel, _ index: Int) throws {
+        let target = members[index].target
+        if target.isTLS {
+            guard let tls else { throw ChannelError.operationUnsupported }
+            let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName ?? target.serverName)
+            try channel.pipeline.syncOperations.addHandler(handler)
+        }
+        // A connection keeps its first buffer: the usual answer's size, growing where that is short.
+        try channel.syncOptions?.setOption(
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 64 * 1024))
+        KeepAlive.turnOn(channel)
+        let connection = UpstreamConnection(channel: channel, pool: self, member: index, isTLS: target.isTLS)
+        try channel.pipeline.syncOperations.addHandler(connection)
+        made = connection
+    }
+
+    private func open(_ index: Int) -> EventLoopFuture<any Channel> {
+        let target = members[index].target
+        if let dial { return dial(target) { try self.prepare($0, index) } }
+        let bootstrap = bootstrap(for: index)
+        switch (target.socketAddress, target.address) {
+        case (let address?, _):
+            guard target.isLocal else { return bootstrap.connect(to: address) }
+            switch LocalConnection.open(address) {
+            case .connected(let socket): return bootstrap.withConnectedSocket(socket)
+            case .failed(let code): return loop.makeFailedFuture(IOError(errnoCode: code, reason: "connect"))
+            case .undecided: return bootstrap.connect(to: address)
+            }
+        case (nil, .host(let host, let port)): return bootstrap.connect(host: host, port: port)
+        case (nil, .unixSocket(let path)): return bootstrap.connect(unixDomainSocketPath: path)
+        }
+    }
+
+    /// Back after a complete and clean exchange.
+    package func giveBack(_ connection: UpstreamConnection) {
+        members[connection.member].active -= 1
+        guard connection.isUsable, members[connection.member].idle.count < Self.maxIdlePerTarget else {
+            return connection.close()
+        }
+        connection.idleSince = loop.now
+        members[connection.member].idle.append(connection)
+        reapLater()
+    }
+
+    /// One look at the idle connections is due as long as there are any.
+    private func reapLater() {
+        guard !isReaping else { return }
+        isReaping = true
+        let pool = NIOLoopBound(WeakPool(pool: self), eventLoop: loop)
+        loop.scheduleTask(in: Self.reapInterval) { pool.value.pool?.reap() }
+    }
+
+    private func reap() {
+        isReaping = false
+        let oldest = loop.now - Self.maxIdleTime
+        var isAnyLeft = false
+        for index in members.indices {
+            let idle = members[index].idle
+            let old = idle.prefix { $0.idleSince < oldest }
+            members[index].idle.removeFirst(old.count)
+            for connection in old { connection.close() }
+            if idle.count > old.count { isAnyLeft = true }
+        }
+        if isAnyLeft { reapLater() }
+    }
+
+    /// Not to be used again.
+    func discard(_ connection: UpstreamConnection) {
+        members[connection.member].active -= 1
+        connection.close()
+    }
+
+    /// An idle connection was closed by the upstream.
+    func forget(_ connection: UpstreamConnection) {
+        members[connection.member].idle.removeAll { $0 === connection }
+    }
+
+    /// A connection attempt failed: the member rests, longer each time, at most 30 s.
+    private func failed(_ index: Int) {
+        members[index].active -= 1
+        members[index].failures = min(members[index].failures + 1, 8)
+        let pause = min(Int64(30_000), 250 << Int64(members[index].failures))
+        members[index].restsUntil = loop.now + .milliseconds(pause)
+    }
+}
+
+/// The pools of one event loop, one per route and one for the external Runtime.
+package final class UpstreamPools {
+    private let pools: [UpstreamPool]
+    package let runtime: UpstreamPool?
+
+    package init(pools: [UpstreamPool], runtime: UpstreamPool?) {
+        self.pools = pools
+        self.runtime = runtime
+    }
+
+    package func pool(for route: Route) -> UpstreamPool? {
+        pools.indices.contains(route.index) ? pools[route.index] : nil
+    }
+}

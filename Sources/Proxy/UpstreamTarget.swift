@@ -1,0 +1,80 @@
+import EdgeCore
+import NIOCore
+
+/// Where an upstream is reached.
+package struct UpstreamTarget: Sendable, Hashable {
+    package enum Address: Sendable, Hashable {
+        case host(String, port: Int)
+        case unixSocket(String)
+    }
+
+    package let address: Address
+    package let isTLS: Bool
+    /// The address, where it needs no resolver.
+    let socketAddress: SocketAddress?
+    /// Whether that address is on this machine.
+    let isLocal: Bool
+    /// What goes before every forwarded path, without a trailing slash.
+    let basePath: [UInt8]
+
+    /// Reads `http://HOST[:PORT][/PATH]`, `https://…` or `unix:/path`; nil for anything else.
+    package init?(_ url: String) {
+        if url.hasPrefix("unix:") {
+            let path = String(url.dropFirst("unix:".count))
+            guard path.hasPrefix("/") else { return nil }
+            address = .unixSocket(path)
+            socketAddress = try? SocketAddress(unixDomainSocketPath: path)
+            isLocal = true
+            isTLS = false
+            basePath = []
+            return
+        }
+        let isTLS = url.lowercased().hasPrefix("https://")
+        guard isTLS || url.lowercased().hasPrefix("http://") else { return nil }
+        let rest = url.dropFirst(isTLS ? "https://".count : "http://".count)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        var path = Array(rest[authority.endIndex...].prefix { $0 != "?" && $0 != "#" }.utf8)
+        while path.last == UInt8(ascii: "/") { path.removeLast() }
+        let (host, port) = Self.split(authority)
+        guard let host, !host.isEmpty, !authority.contains("@") else { return nil }
+        guard let port = port.isEmpty ? (isTLS ? 443 : 80) : UInt16(port).map(Int.init), port > 0 else { return nil }
+        self.address = .host(host, port: port)
+        let address = try? SocketAddress(ipAddress: host, port: port)
+        self.socketAddress = address
+        self.isLocal = address.map(LocalConnection.isLocal) ?? false
+        self.isTLS = isTLS
+        self.basePath = path
+    }
+
+    /// What `Host` says when a client named none.
+    package var authority: String {
+        guard case .host(let host, let port) = address else { return "localhost" }
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isTLS ? 443 : 80) ? name : "\(name):\(port)"
+    }
+
+    /// Where it is, as a log line calls it: never more than host and port, or the path of the socket.
+    package var place: String {
+        switch address {
+        case .unixSocket(let path): "unix:\(path)"
+        case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+    }
+
+    /// The name to verify and to ask for in TLS; nil for an address without one.
+    package var serverName: String? {
+        guard case .host(let host, _) = address, IPAddress.bytes(of: host) == nil else { return nil }
+        return host
+    }
+
+    private static func split(_ authority: Substring) -> (host: String?, port: Substring) {
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { return (nil, "") }
+            let rest = authority[authority.index(after: end)...]
+            guard rest.isEmpty || rest.hasPrefix(":") else { return (nil, "") }
+            return (String(authority[authority.index(after: authority.startIndex)..<end]), rest.dropFirst())
+        }
+        guard let colon = authority.firstIndex(of: ":") else { return (String(authority), "") }
+        return (String(authority[..<colon]), authority[authority.index(after: colon)...])
+    }
+}

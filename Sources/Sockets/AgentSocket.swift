@@ -1,0 +1,86 @@
+import Leases
+import NIOCore
+import Runtime
+
+/// Carries the embedded Runtime's agent protocol over a socket.
+package final class AgentSocket: SocketApplication {
+    private let runtime: Runtime
+    private let permit: Permit
+    private let resumeFrom: Int64?
+    private weak var socket: EmbeddedSocket?
+    private var connection: AgentConnection?
+    private var isClosed = false
+    /// Events that left before the Runtime's side of the connection was there to be told.
+    private var writtenEarly = 0
+    /// How many events may be on their way to the client at once: a long replay is read as fast as it is taken.
+    private static let window = 32
+
+    package init(runtime: Runtime, permit: Permit, resumeFrom: Int64?) {
+        self.runtime = runtime
+        self.permit = permit
+        self.resumeFrom = resumeFrom
+    }
+
+    /// Nothing is read before the Runtime has answered `ready`, nor while enough intents wait.
+    package var wantsMessages: Bool { connection?.hasRoom ?? false }
+
+    package func opened(_ socket: EmbeddedSocket) {
+        self.socket = socket
+        guard let loop = socket.eventLoop else { return }
+        let me = NIOLoopBound(self, eventLoop: loop)
+        let (runtime, permit, resumeFrom) = (self.runtime, self.permit, self.resumeFrom)
+        loop.makeFutureWithTask {
+            try await runtime.attach(permit: permit, resumeFrom: resumeFrom, window: Self.window) { output in
+                loop.execute { me.value.send(output) }
+            }
+        }.whenComplete { result in
+            me.value.attached(result)
+        }
+    }
+
+    private func attached(_ result: Result<AgentConnection, any Error>) {
+        switch result {
+        case .success(let connection):
+            guard !isClosed else { return connection.detach() }
+            self.connection = connection
+            if writtenEarly > 0 { connection.written(events: writtenEarly) }
+            resumeWhenRoom(connection)
+            socket?.resume()
+        case .failure(let error):
+            let isMismatch = error is SessionFault
+            socket?.close(
+                code: isMismatch ? LeaseEnd.sessionEnded.closeCode : LeaseEnd.storeLost.closeCode,
+                reason: isMismatch ? LeaseEnd.sessionEnded.reason : LeaseEnd.storeLost.reason)
+        }
+    }
+
+    private func resumeWhenRoom(_ connection: AgentConnection) {
+        guard let loop = socket?.eventLoop else { return }
+        let me = NIOLoopBound(self, eventLoop: loop)
+        connection.whenRoom { loop.execute { me.value.socket?.resume() } }
+    }
+
+    private func send(_ output: AgentOutput) {
+        switch output {
+        case .text(let text) where text.utf8.starts(with: Self.eventPrefix):
+            socket?.send(text: text) { [weak self] in self?.wroteEvent() }
+        case .text(let text): socket?.send(text: text)
+        case .close(let code, let reason): socket?.close(code: code, reason: reason)
+        }
+    }
+
+    private static let eventPrefix = Array(#"{"type":"event","#.utf8)
+
+    private func wroteEvent() {
+        if let connection { connection.written(events: 1) } else { writtenEarly += 1 }
+    }
+
+    package func received(text: ByteBuffer) { connection?.receive(text.readableBytesView) }
+    package func received(binary: ByteBuffer) { connection?.receiveUnreadable() }
+
+    package func closed() {
+        isClosed = true
+        connection?.detach()
+        connection = nil
+    }
+}

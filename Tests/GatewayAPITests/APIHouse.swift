@@ -1,0 +1,193 @@
+import Answers
+import Encodings
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Runtime
+import SecurityGuard
+import StateSurface
+import Synchronization
+import TrafficCop
+
+@testable import EdgeConfiguration
+@testable import GatewayAPI
+
+/// The API over a store of its own, without the edge around it.
+final class APIHouse: Sendable {
+    static let password = "correct horse battery staple"
+
+    let clock = HandClock()
+    let state: any StateSurface
+    let guarding: SecurityGuard
+    let runtime: Runtime
+    let responder: APIResponder
+    private let folder: String
+
+    /// - Parameter wrap: puts something between the store and everybody else.
+    init(
+        adjust: (inout GatewayConfiguration) -> Void = { _ in }, wrap: (any StateSurface) -> any StateSurface = { $0 }
+    ) async throws {
+        var configuration = GatewayConfiguration()
+        configuration.limits.loginPerMinute = 100
+        adjust(&configuration)
+        folder = NSTemporaryDirectory() + "gatehouse-api-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let read = clock.read
+        state = wrap(try await StateSurfaceFactory.open(url: "sqlite:\(folder)/state.sqlite", clock: read))
+        let policy = TokenPolicy(
+            issuer: "https://gate.example", defaultScope: ["read"], registration: configuration.accounts.registration,
+            registrationTenants: configuration.accounts.registrationTenants,
+            loginTenant: configuration.accounts.defaultTenant, scrypt: ScryptParameters(logN: 4, r: 8, p: 1))
+        guarding = try await SecurityGuard(
+            policy: policy, keyDirectory: KeyDirectory(path: folder + "/keys", policy: policy, clock: read),
+            state: state, clock: read)
+        let cop = TrafficCop(
+            limits: RateLimits(
+                anonymousPerMinute: configuration.limits.anonymousPerMinute,
+                loginPerMinute: configuration.limits.loginPerMinute), clock: read)
+        runtime = Runtime(
+            state: state, cop: cop, policy: SessionPolicy(perUser: configuration.sessions.perUser), clock: read)
+        let state = state
+        var services = APIServices(
+            securityGuard: guarding, runtime: runtime, trafficCop: cop, configuration: configuration,
+            issuer: policy.issuer, clock: read, logger: Logger(label: "test"),
+            sessionIDOfSecret: { try await state.session(secretHash: $0)?.id })
+        let alive = Alive()
+        services.storeIsAlive = { alive.value.withLock { $0 } }
+        self.alive = alive
+        responder = makeAPIResponder(services)
+    }
+
+    private let alive: Alive
+
+    /// From here on the store's feed is silent.
+    func loseFeed() { alive.value.withLock { $0 = false } }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    func account(_ email: String = "ada@example.com", tenant: String = "acme") async throws -> AccountRecord {
+        try await guarding.accounts.add(email: email, password: Self.password, tenantID: tenant)
+    }
+
+    func client(scope: [String] = ["read"]) async throws -> (id: String, secret: String) {
+        let (client, secret) = try await guarding.clients.add(name: "worker", tenantID: "acme", scope: scope)
+        return (client.clientID, secret)
+    }
+
+    /// - Parameter verdict: what the edge has found the token to be.
+    func send(
+        _ method: String, _ path: String, _ ask: Ask = Ask(), verdict: Result<Principal, TokenFault>? = nil
+    ) async throws -> Answer {
+        let facts = APIRequestFacts(
+            requestID: "req_1", path: path, query: nil, clientAddress: "192.0.2.1", authorization: ask.authorization,
+            sessionSecret: ask.secret, sessionID: ask.sessionID, sessionCookie: ask.cookie,
+            refreshCookie: ask.refreshCookie, cookieMode: .secure, isBrowser: ask.isBrowser, origin: nil,
+            contentType: nil, body: Array(ask.body.utf8), verdict: verdict)
+        var fields = HTTPFields()
+        if let tag = ask.ifNoneMatch { fields[.ifNoneMatch] = tag }
+        let request = Request(
+            head: HTTPRequest(
+                method: HTTPRequest.Method(rawValue: method) ?? .get, scheme: "https", authority: nil, path: path,
+                headerFields: fields),
+            body: .init(buffer: ByteBuffer()))
+        let context = APIContext(source: APIContextSource(facts: facts, logger: Logger(label: "test")))
+        let response = try await responder.respond(to: request, context: context)
+        let gathered = Gathered()
+        try await response.body.write(Gatherer(into: gathered))
+        return Answer(response, gathered.bytes.withLock { $0 })
+    }
+
+    /// Logs in and expects to be let in.
+    func login(_ email: String = "ada@example.com", secret: String? = nil) async throws -> Answer {
+        try await send(
+            "POST", "/api/auth/login",
+            Ask(#"{"email":"\#(email)","password":"\#(Self.password)"}"#, secret: secret))
+    }
+
+    func anonymous() async throws -> Answer { try await send("POST", "/api/session/create-anonymous") }
+}
+
+/// What goes along with a request.
+struct Ask {
+    var body = ""
+    var authorization = APIRequestFacts.Authorization.absent
+    var secret: String?
+    var sessionID: String?
+    var cookie: String?
+    var refreshCookie: String?
+    var isBrowser = false
+    var ifNoneMatch: String?
+
+    init(
+        _ body: String = "", token: String? = nil, secret: String? = nil, sessionID: String? = nil,
+        cookie: String? = nil, refreshCookie: String? = nil, isBrowser: Bool = false, basic: String? = nil
+    ) {
+        self.body = body
+        self.secret = secret
+        self.sessionID = sessionID
+        self.cookie = cookie
+        self.refreshCookie = refreshCookie
+        self.isBrowser = isBrowser
+        if let token { authorization = .bearer(token) }
+        if let basic { authorization = .basic(Data(basic.utf8).base64EncodedString()) }
+    }
+}
+
+/// What came back.
+struct Answer: Sendable {
+    let status: Int
+    let headers: HTTPFields
+    let bytes: [UInt8]
+    let json: JSONObject
+
+    init(_ response: Response, _ bytes: [UInt8]) {
+        status = response.status.code
+        headers = response.headers
+        self.bytes = bytes
+        json = (try? StrictJSON.object(bytes)) ?? JSONObject()
+    }
+
+    func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
+    var code: String? { json["code"]?.stringValue }
+    var error: String? { json["error"]?.stringValue }
+    var sessionID: String { json["session_id"]?.stringValue ?? "" }
+    var secret: String? { json["session_secret"]?.stringValue }
+    var token: String { json["access_token"]?.stringValue ?? "" }
+    var refreshToken: String? { json["refresh_token"]?.stringValue }
+    func text(_ name: String) -> String? { json[name]?.stringValue }
+
+    /// The value of a cookie that the answer sets; empty when it clears it.
+    func cookie(_ name: String) -> String? {
+        headers[values: .setCookie].first { $0.hasPrefix(name + "=") }.map { field in
+            String(field.dropFirst(name.count + 1).prefix { $0 != ";" })
+        }
+    }
+}
+
+private final class Alive: Sendable {
+    let value = Mutex(true)
+}
+
+/// A clock in the test's hand.
+final class HandClock: Sendable {
+    private let now = Mutex<Int64>(1_800_000_000_000)
+
+    var read: @Sendable () -> Int64 { { self.now.withLock { $0 } } }
+    func advance(_ milliseconds: Int64) { now.withLock { $0 += milliseconds } }
+}
+
+private final class Gathered: Sendable {
+    let bytes = Mutex<[UInt8]>([])
+}
+
+private struct Gatherer: ResponseBodyWriter {
+    let into: Gathered
+
+    init(into: Gathered) { self.into = into }
+    mutating func write(_ part: ByteBuffer) async throws {
+        into.bytes.withLock { $0.append(contentsOf: part.readableBytesView) }
+    }
+    consuming func finish(_ trailers: HTTPFields?) async throws {}
+}

@@ -1,0 +1,47 @@
+import Answers
+import HTTPTypes
+import Testing
+
+@testable import GatewayAPI
+
+@Suite("Which paths there are, and what each allows")
+struct APIPathTableTests {
+    private static func route(_ method: HTTPRequest.Method, _ path: String) -> APIRoute {
+        APIRoute(method, path) { _ in .noContent }
+    }
+
+    private let table = APIPathTable([
+        Self.route(.get, "/api/session/{id}"), Self.route(.delete, "/api/session/{id}"),
+        Self.route(.post, "/api/session/create"), Self.route(.patch, "/api/session/{id}/upgrade"),
+        Self.route(.get, "/api/session"),
+    ])
+
+    @Test(
+        "What is there is let through, with or without a name in the path",
+        arguments: [
+            (.get, "/api/session/ses_a"), (.head, "/api/session/ses_a"), (.delete, "/api/session/ses_a"),
+            (.post, "/api/session/create"), (.patch, "/api/session/ses_a/upgrade"), (.get, "/api/session"),
+        ] as [(HTTPRequest.Method, String)])
+    func there(method: HTTPRequest.Method, path: String) {
+        #expect(table.refusal(of: method, path: path) == nil)
+    }
+
+    @Test(
+        "What is not there is not found",
+        arguments: [
+            "/api/session/", "/api/session/ses_a/", "/api/session/ses_a/upgrade/x", "/api/sessio", "/", "",
+            "/api/session//upgrade", "api/session", "/API/session", "/api/session/{id}/upgrade/",
+        ])
+    func absent(path: String) {
+        #expect(table.refusal(of: .get, path: path)?.code == .notFound)
+    }
+
+    @Test("A literal path is never somebody's id, and a method it lacks is named")
+    func literalFirst() throws {
+        let create = try #require(table.refusal(of: .get, path: "/api/session/create"))
+        #expect(create.code == .methodNotAllowed)
+        #expect(create.headers.first?.value == "POST")
+        let named = try #require(table.refusal(of: .put, path: "/api/session/ses_a"))
+        #expect(named.headers.first?.value == "GET, DELETE, HEAD")
+    }
+}

@@ -1,0 +1,23 @@
+import Testing
+
+@testable import Answers
+@testable import GatewayAPI
+
+@Suite("Form bodies")
+struct FormBodyTests {
+    @Test("Values are decoded once")
+    func decoding() throws {
+        let form = try FormBody(Array("a=x+y%2Bz&b=&c=%E2%82%AC".utf8))
+        #expect(form["a"] == "x y+z")
+        #expect(form["b"] == nil)
+        #expect(form["c"] == "€")
+        #expect(form["d"] == nil)
+    }
+
+    @Test(
+        "Broken escapes, bad UTF-8 and doubled names are refused",
+        arguments: ["a=%", "a=%4", "a=%gg", "a=%ff", "a=1&a=2", "a=1&%61=2"])
+    func refused(text: String) {
+        #expect(throws: OAuthProblem.self) { try FormBody(Array(text.utf8)) }
+    }
+}

@@ -1,0 +1,99 @@
+import NIOCore
+import NIOPosix
+import Runtime
+import SecurityGuard
+import Synchronization
+import Testing
+
+@testable import Edge
+@testable import EdgeCore
+@testable import Gate
+@testable import Leases
+@testable import Proxy
+
+/// Leases whose session may have ended while they were being taken: the store is asked until it answers.
+@Suite struct LeaseWatchTests {
+    private struct Busy: Error {}
+
+    /// How many questions the store still refuses, and how many it was asked.
+    private final class Faults: Sendable {
+        let left = Mutex(0)
+        let asked = Mutex(0)
+
+        func next() throws {
+            asked.withLock { $0 += 1 }
+            let isBusy = left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            if isBusy { throw Busy() }
+        }
+    }
+
+    private final class Holder: LeaseHolder {
+        private(set) var end: LeaseEnd?
+        func leaseEnded(_ end: LeaseEnd) { self.end = end }
+    }
+
+    @Test("A question that the store is too busy for is asked again, and ends what is over", arguments: [0, 1, 3])
+    func busyStore(faults count: Int) async throws {
+        let faults = Faults()
+        let house = try await APIHouse(
+            wrap: { SteppedSurface(inner: $0, gate: StepGate(), fault: { try faults.next() }) })
+        let (live, over) = (try await house.sessionID(), try await house.sessionID(ended: true))
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let loops = LoopStates()
+        let watch = LeaseWatch(
+            loops: loops, held: HeldSessions(), runtime: house.runtime, state: house.state, clock: house.clock.read,
+            skew: 0)
+        let holders = try await loop.submit {
+            let state = LoopState(
+                loop: loop,
+                gate: GateMemory(
+                    loop: loop, tokens: VerifiedTokenCache(house.guarding), runtime: house.runtime,
+                    securityGuard: house.guarding,
+                    origins: OriginPolicy(configured: [], issuer: "https://gate.example", loopbackPort: nil),
+                    now: house.clock.read),
+                leases: LeaseTable(now: house.clock.read()),
+                upstreams: UpstreamPools(pools: [], runtime: nil), flushes: FlushQueue(loop: loop),
+                now: house.clock.read)
+            state.leases.verify = {
+                watch.verify($0)
+                return nil
+            }
+            loops.add(NIOLoopBound(state, eventLoop: loop))
+            faults.left.withLock { $0 = count }
+            let holders = [over, live].map { id in
+                var terms = LeaseTerms()
+                terms.sessionID = id
+                let holder = Holder()
+                _ = state.leases.insert(terms, holder: holder)
+                return holder
+            }
+            return NIOLoopBound(holders, eventLoop: loop)
+        }.get()
+        let end = ContinuousClock.now + .seconds(5)
+        var ends: [LeaseEnd?] = []
+        while ContinuousClock.now < end {
+            ends = try await loop.submit { holders.value.map(\.end) }.get()
+            if ends.first != .some(nil) { break }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(ends == [.sessionEnded, nil])
+        #expect(faults.asked.withLock { $0 } >= count + 1)
+        try await group.shutdownGracefully()
+    }
+}
+
+extension APIHouse {
+    /// A guest's session, live or over.
+    fileprivate func sessionID(ended: Bool = false) async throws -> String {
+        let made = try await anonymous()
+        if ended {
+            let answer = try await send("DELETE", "/api/session/\(made.sessionID)", Ask(secret: made.secret))
+            #expect(answer.status == 204)
+        }
+        return made.sessionID
+    }
+}

@@ -1,0 +1,233 @@
+import SecurityGuard
+import Testing
+
+@testable import Leases
+
+/// What ends and what extends a lease, with a clock of its own.
+@Suite struct LeaseTableTests {
+    private final class Holder: LeaseHolder {
+        private(set) var ends: [LeaseEnd] = []
+        func leaseEnded(_ end: LeaseEnd) { ends.append(end) }
+    }
+
+    private static let start: Int64 = 1_000_000
+
+    private func terms(
+        session: String? = "s", epoch: Int64 = 1, token: String? = "t", family: String? = "f", expiresAt: Int64? = nil
+    ) -> LeaseTerms {
+        var terms = LeaseTerms()
+        terms.sessionID = session
+        terms.sessionEpoch = epoch
+        terms.tokenID = token
+        terms.familyID = family
+        terms.subject = "u"
+        terms.tokenIssuedAt = 10
+        terms.expiresAt = expiresAt
+        return terms
+    }
+
+    @Test(
+        "A subject's lease ends by the version its family names; by its token's time only where it names none",
+        arguments: [("f.6", true), ("f.7", false), ("f", true), ("f.x", true)])
+    func subjectVersion(family: String, ends: Bool) {
+        for issuedUntil in [10, 11] as [Int64] {
+            let table = LeaseTable(now: Self.start)
+            let holder = Holder()
+            _ = table.insert(terms(family: family), holder: holder)
+            table.subjectRevoked("u", SubjectCut(issuedUntil: issuedUntil, accountVersion: 7))
+            #expect(holder.ends == (ends ? [.tokenRevoked] : []))
+        }
+    }
+
+    /// Turns the wheel as the gateway does, and says when the holder was ended.
+    private func turn(_ table: LeaseTable, until end: Int64, _ holder: Holder) -> Int64? {
+        var now = Self.start
+        while now <= end {
+            table.turn(now: now)
+            if !holder.ends.isEmpty { return now }
+            now += 50
+        }
+        return nil
+    }
+
+    @Test(
+        "Expiry ends it no sooner, and at most a tenth of a second later",
+        arguments: [0, 1, 49, 50, 51, 999, 3_000, 51_150, 51_200, 51_201, 120_000, 900_000] as [Int64])
+    func expiry(delay: Int64) throws {
+        let table = LeaseTable(now: Self.start)
+        let holder = Holder()
+        let due = Self.start + delay
+        _ = table.insert(terms(expiresAt: due), holder: holder)
+        let ended = try #require(turn(table, until: due + 1_000, holder))
+        #expect(ended >= due && ended <= due + 100)
+        #expect(holder.ends == [.tokenExpired] && table.count == 0)
+    }
+
+    @Test("A session counts as held from before its lease is verified until its last lease has gone")
+    func held() {
+        let table = LeaseTable(now: Self.start)
+        let held = HeldSessions()
+        table.held = held
+        var heldWhenVerified = false
+        table.verify = { _ in
+            heldWhenVerified = held.contains("s")
+            return nil
+        }
+        let (first, second) = (Holder(), Holder())
+        let one = table.insert(terms(), holder: first)
+        #expect(heldWhenVerified)
+        _ = table.insert(terms(), holder: second)
+        table.remove(one)
+        table.remove(one)
+        #expect(held.contains("s") && !held.contains("other"))
+        table.sessionEnded("s")
+        #expect(second.ends == [.sessionEnded] && !held.contains("s"))
+    }
+
+    @Test("A refresh of its family moves the end, never back and never past the lifetime")
+    func refresh() {
+        let table = LeaseTable(now: Self.start)
+        let (holder, other) = (Holder(), Holder())
+        var limited = terms(expiresAt: Self.start + 1_000)
+        limited.endsAt = Self.start + 4_000
+        _ = table.insert(limited, holder: holder)
+        _ = table.insert(terms(family: "g", expiresAt: Self.start + 1_000), holder: other)
+        table.familyRefreshed("f", expiresAt: Self.start + 9_000)
+        table.familyRefreshed("f", expiresAt: Self.start + 500)
+        table.turn(now: Self.start + 1_100)
+        #expect(holder.ends.isEmpty && other.ends == [.tokenExpired])
+        table.turn(now: Self.start + 3_900)
+        #expect(holder.ends.isEmpty)
+        table.turn(now: Self.start + 4_100)
+        #expect(holder.ends == [.lifetimeOver])
+    }
+
+    @Test("An end concerns only whom it names, and tells each once")
+    func ends() {
+        let acts: [(LeaseEnd, (LeaseTable) -> Void)] = [
+            (.sessionEnded, { $0.sessionEnded("s") }), (.tokenRevoked, { $0.tokenRevoked("t") }),
+            (.tokenRevoked, { $0.familyRevoked("f") }),
+            (.tokenRevoked, { $0.subjectRevoked("u", SubjectCut(issuedUntil: 10, accountVersion: nil)) }),
+            (.storeLost, { $0.endAll(.storeLost) }),
+        ]
+        for (reason, act) in acts {
+            let table = LeaseTable(now: Self.start)
+            let (holder, removed) = (Holder(), Holder())
+            _ = table.insert(terms(), holder: holder)
+            table.remove(table.insert(terms(), holder: removed))
+            table.sessionEnded("other")
+            table.tokenRevoked("other")
+            table.familyRevoked("other")
+            table.subjectRevoked("u", SubjectCut(issuedUntil: 9, accountVersion: nil))
+            table.subjectRevoked("v", SubjectCut(issuedUntil: 10, accountVersion: nil))
+            #expect(holder.ends.isEmpty)
+            act(table)
+            act(table)
+            #expect(holder.ends == [reason] && removed.ends.isEmpty && table.count == 0)
+        }
+    }
+
+    @Test("A key that falls ends what rests on it, and nothing that a newer key's token prolonged")
+    func keys() {
+        let table = LeaseTable(now: Self.start)
+        let (old, new) = (KeyNumber(thumbprint: "old"), KeyNumber(thumbprint: "new"))
+        func lease(_ key: KeyNumber?, family: String) -> Holder {
+            var lease = terms(family: family, expiresAt: Self.start + 9_000)
+            lease.key = key
+            let holder = Holder()
+            _ = table.insert(lease, holder: holder)
+            return holder
+        }
+        let (resting, refreshed, late) = (lease(old, family: "f"), lease(old, family: "g"), lease(old, family: "h"))
+        let (other, keyless) = (lease(new, family: "i"), lease(nil, family: "j"))
+        table.familyRefreshed("g", expiresAt: Self.start + 20_000, key: new)
+        table.familyRefreshed("h", expiresAt: Self.start + 8_000, key: new)
+        table.keysMoved(to: 1, fallen: [])
+        #expect(resting.ends.isEmpty)
+        table.keysMoved(to: 2, fallen: [old])
+        #expect(resting.ends == [.tokenRevoked])
+        #expect(late.ends == [.tokenRevoked], "what is said of an older token counts for nothing")
+        table.familyRefreshed("i", expiresAt: Self.start + 20_000)
+        #expect(refreshed.ends.isEmpty && other.ends.isEmpty && keyless.ends.isEmpty)
+        table.familyRefreshed("i", expiresAt: Self.start + 30_000, key: old)
+        #expect(other.ends == [.tokenRevoked], "refreshed with a key that had fallen")
+        #expect(table.count == 2)
+    }
+
+    @Test("An upgrade ends what was anonymous or rests on an older secret; a token's socket stays")
+    func upgrades() {
+        let table = LeaseTable(now: Self.start)
+        let (anonymous, secret, owner, current) = (Holder(), Holder(), Holder(), Holder())
+        var nobody = terms(token: nil, family: nil)
+        nobody.isAnonymous = true
+        _ = table.insert(nobody, holder: anonymous)
+        _ = table.insert(terms(token: nil, family: nil), holder: secret)
+        _ = table.insert(terms(), holder: owner)
+        _ = table.insert(terms(epoch: 2, token: nil, family: nil), holder: current)
+        table.sessionMoved("s", to: 2)
+        #expect(anonymous.ends == [.sessionUpgraded] && secret.ends == [.sessionUpgraded])
+        #expect(owner.ends.isEmpty && current.ends.isEmpty)
+    }
+
+    @Test("A lease that was over before it was taken ends at the next turn")
+    func overBefore() {
+        let table = LeaseTable(now: Self.start)
+        let (late, good) = (Holder(), Holder())
+        table.verify = { $0.tokenID == "dead" ? .tokenRevoked : nil }
+        _ = table.insert(terms(token: "dead"), holder: late)
+        _ = table.insert(terms(), holder: good)
+        #expect(late.ends.isEmpty, "the holder is told when it is ready to be")
+        table.turn(now: Self.start + 100)
+        #expect(late.ends == [.tokenRevoked] && good.ends.isEmpty)
+    }
+
+    @Test("Sessions with something open are told as used once a second")
+    func uses() {
+        let table = LeaseTable(now: Self.start)
+        var told: [String] = []
+        table.used = { told.append($0) }
+        let holder = Holder()
+        let id = table.insert(terms(), holder: holder)
+        _ = table.insert(terms(), holder: holder)
+        for step in 1...40 { table.turn(now: Self.start + Int64(step) * 50) }
+        #expect(told == ["s", "s"])
+        table.remove(id)
+        table.sessionEnded("s")
+        table.turn(now: Self.start + 9_000)
+        #expect(told.count == 2)
+    }
+
+    @Test("At the end of its session the store is asked, and only its answer ends the lease")
+    func sessionDue() {
+        let table = LeaseTable(now: Self.start)
+        let holder = Holder()
+        var asked = 0
+        table.sessionDue = { _ in asked += 1 }
+        var limited = terms(expiresAt: Self.start + 5_000)
+        limited.sessionEndsAt = Self.start + 1_000
+        _ = table.insert(limited, holder: holder)
+        table.turn(now: Self.start + 900)
+        #expect(asked == 0)
+        for step in 20...40 { table.turn(now: Self.start + Int64(step) * 50) }
+        #expect(asked == 1 && holder.ends.isEmpty)
+        #expect(turn(table, until: Self.start + 6_000, holder) != nil && holder.ends == [.tokenExpired])
+    }
+
+    @Test("A clock that jumps, either way, neither loses nor hastens an end")
+    func clock() {
+        let table = LeaseTable(now: Self.start)
+        let holder = Holder()
+        let due = Self.start + 200_000
+        _ = table.insert(terms(expiresAt: due), holder: holder)
+        table.turn(now: Self.start + 150_000)
+        table.turn(now: Self.start - 500_000)
+        table.turn(now: Self.start)
+        #expect(holder.ends.isEmpty)
+        var now = Self.start
+        while now < due + 100 {
+            now += 50
+            table.turn(now: now)
+        }
+        #expect(holder.ends == [.tokenExpired])
+    }
+}
