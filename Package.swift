@@ -58,6 +58,10 @@ let package = Package(
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "Runtime", dependencies: ["Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
+        // Signing in and out: what has to happen together.
+        .target(
+            name: "SignIn", dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+
         // MARK: The edge
         .target(name: "HTTPWire", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         // What an operator may decide, as values.
@@ -67,7 +71,7 @@ let package = Package(
         // How a refusal is told, and the form of credentials.
         .target(
             name: "Answers",
-            dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+            dependencies: ["Encodings", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop"]),
         // Who calls, and whether what they name is theirs.
         .target(
             name: "Gate",
@@ -87,7 +91,8 @@ let package = Package(
         .target(
             name: "Leases",
             dependencies: [
-                "Gate", "HTTPWire", "Runtime", "SecurityGuard", .product(name: "NIOCore", package: "swift-nio"),
+                "EdgeCore", "Gate", "HTTPWire", "Runtime", "SecurityGuard",
+                .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .target(
             name: "Proxy",
@@ -108,8 +113,8 @@ let package = Package(
         .target(
             name: "GatewayAPI",
             dependencies: [
-                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface",
-                "TrafficCop",
+                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "SignIn",
+                "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -144,7 +149,7 @@ let package = Package(
             name: "Experience",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "JOSE", "Leases",
-                "Proxy", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "Proxy", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -177,6 +182,7 @@ let package = Package(
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
+        .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
@@ -204,6 +210,9 @@ let package = Package(
             name: "RuntimeTests",
             dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
         .testTarget(
+            name: "SignInTests",
+            dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+        .testTarget(
             name: "GateTests",
             dependencies: [
                 "Gate",
@@ -212,7 +221,7 @@ let package = Package(
         .testTarget(
             name: "EdgeCoreTests",
             dependencies: [
-                "EdgeConfiguration", "EdgeCore", "HTTPWire",
+                "EdgeConfiguration", "EdgeCore", "HTTPWire", "RandomForTests",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -220,12 +229,12 @@ let package = Package(
         .testTarget(
             name: "LeasesTests",
             dependencies: [
-                "Leases", "SecurityGuard",
+                "Leases", "LeasesForTests", "SecurityGuard", .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Answers", "EdgeCore", "HTTPWire", "Leases", "Proxy", "RandomForTests",
+                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -234,7 +243,8 @@ let package = Package(
         .testTarget(
             name: "SocketsTests",
             dependencies: [
-                "EdgeCore", "Leases", "Sockets",
+                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests", "Runtime",
+                "Sockets",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
@@ -242,8 +252,8 @@ let package = Package(
             name: "GatewayAPITests",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "Leases",
-                "Proxy",
-                "RandomForTests", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "LeasesForTests", "Proxy",
+                "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

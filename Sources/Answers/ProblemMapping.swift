@@ -1,5 +1,6 @@
 import Runtime
 import SecurityGuard
+import SignIn
 import StateSurface
 import TrafficCop
 
@@ -13,6 +14,7 @@ extension Problem {
         case let fault as TokenFault: Problem(fault)
         case let fault as AuthError: Problem(fault)
         case let denial as Denial: Problem(denial)
+        case let fault as SignInFault: Problem(fault)
         case let fault as AgentFault: Problem(fault)
         case let fault as StateSurfaceError where fault.code == .ownerGone:
             Problem(.invalidToken, reason: "ended_meanwhile")
@@ -55,6 +57,13 @@ extension Problem {
         case .registrationClosed, .notFound: self.init(.notFound)
         case .conflict:
             self.init(.overloaded, detail: "The account was changed at the same moment. Try again.", reason: "conflict")
+        }
+    }
+
+    package init(_ fault: SignInFault) {
+        switch fault.code {
+        case .invalidGrant: self.init(.invalidGrant, reason: fault.reason)
+        case .tokenRevoked: self.init(.invalidToken, reason: fault.reason)
         }
     }
 

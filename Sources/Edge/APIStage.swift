@@ -130,7 +130,7 @@ final class APIExchange: Exchange, DeadlineHolder {
     }
 
     func receivedEnd() {
-        bodyDeadline.rest()
+        bodyDeadline.cancel()
         guard !isOver else { return }
         let expectedType = isOAuth ? "application/x-www-form-urlencoded" : "application/json"
         if body.readableBytes > 0, facts.contentType != expectedType {
@@ -144,14 +144,14 @@ final class APIExchange: Exchange, DeadlineHolder {
 
     func clientGone() {
         isOver = true
-        bodyDeadline.rest()
+        bodyDeadline.cancel()
         // What has begun goes on: a login that was paid for is not undone because its reader left.
         task = nil
     }
 
     private func refuse(_ problem: Problem) {
         isOver = true
-        bodyDeadline.rest()
+        bodyDeadline.cancel()
         connection.closeAfterAnswer()
         connection.respond(problem, asOAuth: isOAuth)
     }

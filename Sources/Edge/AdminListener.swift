@@ -13,11 +13,11 @@ import Synchronization
 package final class AdminListener: Sendable {
     package let isDraining = Atomic<Bool>(false)
     private let services: EdgeServices
-    private let state: any StateSurface
+    private let state: any ChangeFeed
     private let loops: LoopStates
     private let channel = Mutex<(any Channel)?>(nil)
 
-    package init(services: EdgeServices, state: any StateSurface, loops: LoopStates) {
+    package init(services: EdgeServices, state: any ChangeFeed, loops: LoopStates) {
         self.services = services
         self.state = state
         self.loops = loops

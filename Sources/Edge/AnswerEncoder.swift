@@ -14,8 +14,6 @@ struct AnswerEncoder {
 
     /// A body of no more than this goes out in one piece with its head.
     private static let smallBody = 16 * 1024
-    private static let lineEnd = ByteBuffer(string: "\r\n")
-    private static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
 
     private var isChunked = false
     private var hasLength = false
@@ -65,8 +63,8 @@ struct AnswerEncoder {
         }
         var size = ByteBuffer()
         HeadWriter.chunkHeader(length: bytes.readableBytes, to: &size)
-        if let head = head.take() { return Pieces(first: head, second: size, third: bytes, fourth: Self.lineEnd) }
-        return Pieces(first: size, second: bytes, third: Self.lineEnd)
+        if let head = head.take() { return Pieces(first: head, second: size, third: bytes, fourth: HeadWriter.chunkEnd) }
+        return Pieces(first: size, second: bytes, third: HeadWriter.chunkEnd)
     }
 
     /// What is held, before a flush.
@@ -77,6 +75,6 @@ struct AnswerEncoder {
         let held = head.take()
         guard isChunked else { return Pieces(first: held) }
         isChunked = false
-        return held == nil ? Pieces(first: Self.lastChunk) : Pieces(first: held, second: Self.lastChunk)
+        return held == nil ? Pieces(first: HeadWriter.lastChunk) : Pieces(first: held, second: HeadWriter.lastChunk)
     }
 }

@@ -112,7 +112,7 @@ extension EdgeConnection: ResponseWriter {
         guard let context, let early = machine.switchProtocols() else { return tunnel.clientGone() }
         exchange = nil
         self.tunnel = tunnel
-        deadline.rest()
+        deadline.cancel()
         if let stream { stream.switchProtocols(head) } else { write(head, to: context) }
         flushAll(context)
         tunnel.opened(on: channel)

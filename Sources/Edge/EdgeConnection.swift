@@ -141,7 +141,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
 
     /// Nothing can be answered any more.
     private func letGo() {
-        deadline.rest()
+        deadline.cancel()
         let (tunnel, exchange) = (self.tunnel, self.exchange)
         self.tunnel = nil
         self.exchange = nil
@@ -223,8 +223,8 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
 
     package func handlerRemoved(context: ChannelHandlerContext) {
         loop.connections[ObjectIdentifier(self)] = nil
-        deadline.rest()
-        exchangeDeadline.rest()
+        deadline.cancel()
+        exchangeDeadline.cancel()
         self.context = nil
         stream = nil
     }

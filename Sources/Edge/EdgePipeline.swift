@@ -70,7 +70,7 @@ package struct EdgePipeline: Sendable {
         let handshake = NIOLoopBound(ConnectionDeadline(state.value.deadlines), eventLoop: channel.eventLoop)
         handshake.value.arm(after: services.headerTimeout, for: ChannelCloser(channel))
         let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
-            handshake.value.rest()
+            handshake.value.cancel()
             return channel.eventLoop.makeCompletedFuture {
                 guard case .negotiated("h2") = result else {
                     let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)

@@ -14,14 +14,16 @@ enum HTTP2Answer {
     ]
 
     /// The fields of a head with its status line, `:status` first; and the status.
-    static func fields(of head: ByteBuffer) -> (fields: HPACKHeaders, status: Int) {
+    ///
+    /// - Parameter other: the status to say instead: what opens a tunnel is 101 over HTTP/1.1 and 200 here.
+    static func fields(of head: ByteBuffer, as other: String? = nil) -> (fields: HPACKHeaders, status: Int) {
         var lines = head
         // `HTTP/1.1 200 …`
         let line = takeLine(of: &lines)
         let status = line.getString(at: line.readerIndex + 9, length: 3) ?? ""
         var fields = HPACKHeaders()
         fields.reserveCapacity(16)
-        fields.add(name: ":status", value: status)
+        fields.add(name: ":status", value: other ?? status)
         add(lines, to: &fields)
         return (fields, Int(status) ?? 500)
     }

@@ -133,8 +133,7 @@ final class HTTP2Stream: ChannelDuplexHandler {
         guard let context, isTunnel, !isAnswering, !isOutputDone else { return }
         isAnswering = true
         var head = head
-        var fields = HTTP2Answer.fields(of: HTTP2Answer.takeHead(of: &head)).fields
-        fields.replaceOrAdd(name: ":status", value: "200")
+        let fields = HTTP2Answer.fields(of: HTTP2Answer.takeHead(of: &head), as: "200").fields
         context.write(wrapOutboundOut(.headers(.init(headers: fields, endStream: false))), promise: nil)
         if head.readableBytes > 0 { write(body: head) }
     }

@@ -2,31 +2,34 @@ import Leases
 import Runtime
 import SecurityGuard
 
-/// Looks whether a lease was already over when it was taken.
+/// Looks whether a lease was already over when it was taken, and asks the store about one that may be.
 ///
 /// Between the gate's yes and the moment a socket or stream is there to be ended lies the upstream's time to answer: a
-/// logout in between is heard by nobody else.
-package struct LeaseVerifier: Sendable {
-    /// From here on a refresh of the token's family may have been missed as well.
-    private static let long: Int64 = 50
+/// logout in between is told to nothing else.
+package struct LeaseVerifier: LeaseAuthority, Sendable {
+    /// When a lease is taken so many ms after its admission, a refresh of its token's family may have been missed too.
+    private static let maxUnheardTime: Int64 = 50
 
     package let runtime: Runtime
     package let securityGuard: SecurityGuard
     package let watch: LeaseWatch
+    package let held: HeldSessions
     package let clock: @Sendable () -> Int64
 
     package init(
-        runtime: Runtime, securityGuard: SecurityGuard, watch: LeaseWatch, clock: @escaping @Sendable () -> Int64
+        runtime: Runtime, securityGuard: SecurityGuard, watch: LeaseWatch, held: HeldSessions,
+        clock: @escaping @Sendable () -> Int64
     ) {
         self.runtime = runtime
         self.securityGuard = securityGuard
         self.watch = watch
+        self.held = held
         self.clock = clock
     }
 
     /// Why the lease is over, from memory; what memory does not know is asked of the store, which ends it a little later.
     package func end(of terms: LeaseTerms) -> LeaseEnd? {
-        if terms.expiresAt != nil, clock() - terms.admittedAt > Self.long {
+        if terms.expiresAt != nil, clock() - terms.admittedAt > Self.maxUnheardTime {
             watch.verify(terms)
         } else {
             verifySession(of: terms)
@@ -46,4 +49,8 @@ package struct LeaseVerifier: Sendable {
         guard let sessionID = terms.sessionID, runtime.knownEpoch(sessionID: sessionID) == nil else { return }
         watch.verify(terms)
     }
+
+    package func sessionDue(_ terms: LeaseTerms) { watch.verify(terms) }
+
+    package func used(sessionID: String) { runtime.noteUse(sessionID) }
 }

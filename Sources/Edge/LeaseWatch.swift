@@ -6,12 +6,15 @@ import SecurityGuard
 import StateSurface
 import Synchronization
 
+/// The roles of the store that leases are checked against.
+package typealias LeaseStore = FamilyStore & RevocationStore & ChangeFeed
+
 /// Carries what the feed tells to the leases of every loop, and turns their wheels.
 package final class LeaseWatch: Sendable {
     private let loops: LoopStates
     private let held: HeldSessions
     private let runtime: Runtime
-    private let state: any StateSurface
+    private let state: any LeaseStore
     private let clock: @Sendable () -> Int64
     private let skew: Int64
     private let subscription = Mutex<Subscription?>(nil)
@@ -19,7 +22,7 @@ package final class LeaseWatch: Sendable {
     private let check = Mutex((wanted: false, running: false))
 
     package init(
-        loops: LoopStates, held: HeldSessions, runtime: Runtime, state: any StateSurface,
+        loops: LoopStates, held: HeldSessions, runtime: Runtime, state: any LeaseStore,
         clock: @escaping @Sendable () -> Int64, skew: Int64
     ) {
         self.loops = loops
@@ -179,8 +182,7 @@ package enum StoreWatch {
     static let silence = Duration.milliseconds(2_500)
 
     /// A gap in the feed counts as silence until the revocations it may have hidden have been read.
-    package static func health(of state: any StateSurface, _ securityGuard: SecurityGuard, grace: Int64) -> StoreHealth
-    {
+    package static func health(of state: any ChangeFeed, _ securityGuard: SecurityGuard, grace: Int64) -> StoreHealth {
         let gap = securityGuard.sinceRevocationGap
         let age = max(state.sinceLastBeat(), gap)
         if age <= silence, gap == .zero, !state.feedIsLost() { return .current }

@@ -25,7 +25,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
     }
 
     func handlerAdded(context: ChannelHandlerContext) { deadline.arm(after: timeout, for: self) }
-    func handlerRemoved(context: ChannelHandlerContext) { deadline.rest() }
+    func handlerRemoved(context: ChannelHandlerContext) { deadline.cancel() }
     func deadlinePassed() { channel.close(promise: nil) }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -51,7 +51,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
 
     private func begin(_ context: ChannelHandlerContext, _ address: [UInt8]?) {
         isDone = true
-        deadline.rest()
+        deadline.cancel()
         do {
             try serve(address.flatMap(IPAddress.canonical))
         } catch {

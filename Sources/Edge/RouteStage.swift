@@ -3,6 +3,7 @@ import EdgeConfiguration
 import EdgeCore
 import Gate
 import HTTPWire
+import Leases
 import NIOCore
 import Proxy
 import SecurityGuard
@@ -141,8 +142,10 @@ package struct RouteStage {
             writer: connection, pool: pool, leases: loop.leases, log: services.upstreamLog, request: head,
             terms: ProxyExchange.Terms(
                 head: forwarded.plain(), timeout: route.timeout, maxBody: maxBody, ownsCORS: route.ownsCORS,
-                admitted: admitted, isLeased: terms.lease, clockSkew: configuration.tokens.clockSkew,
-                maxLifetime: configuration.webSocket.maxLifetime, receivedAt: request.receivedAt))
+                admitted: admitted, isLeased: terms.lease,
+                leaseBounds: LeaseBounds(
+                    clockSkew: configuration.tokens.clockSkew, maxLifetime: configuration.webSocket.maxLifetime),
+                receivedAt: request.receivedAt))
     }
 }
 

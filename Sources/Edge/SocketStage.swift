@@ -142,8 +142,10 @@ package struct SocketStage {
 
     private func leaseTerms(_ admitted: Admitted) -> LeaseTerms? {
         admitted.leaseTerms(
-            clockSkew: services.configuration.tokens.clockSkew,
-            maxLifetime: services.configuration.webSocket.maxLifetime, now: loop.now())
+            LeaseBounds(
+                clockSkew: services.configuration.tokens.clockSkew,
+                maxLifetime: services.configuration.webSocket.maxLifetime),
+            now: loop.now())
     }
 
     private func place(for admitted: Admitted) -> SocketPlace? {

@@ -21,13 +21,13 @@ package final class StreamWatch: DeadlineHolder {
         deadline.arm(after: idleTimeout, for: self)
         channel.closeFuture.assumeIsolated().whenComplete { _ in
             loop.streamParents[ObjectIdentifier(self)] = nil
-            self.deadline.rest()
+            self.deadline.cancel()
         }
     }
 
     package func opened(_ stream: any Channel) {
         open += 1
-        deadline.rest()
+        deadline.cancel()
         stream.closeFuture.assumeIsolated().whenComplete { _ in
             self.open -= 1
             self.rest()

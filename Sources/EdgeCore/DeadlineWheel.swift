@@ -1,101 +1,77 @@
 import NIOCore
 
-/// The deadlines of one event loop: a hashed wheel of 50 ms slots that is turned twenty times a second.
+/// The deadlines of one event loop, which turns it twenty times a second.
 ///
 /// An event loop keeps its own timers in a heap, from which taking one out costs a look at all of them; with ten thousand
-/// connections that is the most expensive part of closing one. Here nothing is ever taken out: whoever no longer waits
-/// is passed by when its slot comes round. Confined to its loop.
+/// connections that is the most expensive part of closing one. Confined to its loop.
 package final class DeadlineWheel {
     /// One movable point in time, and who waits for it.
     package final class Alarm {
-        fileprivate(set) var due: NIODeadline?
+        package fileprivate(set) var due: NIODeadline?
         package fileprivate(set) var holder: (any DeadlineHolder)?
         /// The slot it lies in; nil when in none.
-        fileprivate var slot: UInt64?
+        fileprivate var slot: Int64?
 
         package init() {}
     }
 
-    private static let slotWidth: UInt64 = 50_000_000
-    private static let slotCount: UInt64 = 2048
+    private static let slotWidth = TimeAmount.milliseconds(TimingWheel<Alarm>.slotMilliseconds)
 
-    private var slots: [[Alarm]] = Array(repeating: [], count: Int(slotCount))
-    /// The number of the last slot that was looked at.
-    private var turned: UInt64
-    /// As of the last turn: near enough for time limits, and no call of the system for each request.
-    private var now: NIODeadline
+    private var wheel: TimingWheel<Alarm>
+    /// The time as of the last turn: near enough for time limits, and no call of the system for each request.
+    package private(set) var now: NIODeadline
 
     package init(now: NIODeadline = .now()) {
         self.now = now
-        self.turned = now.uptimeNanoseconds / Self.slotWidth
+        self.wheel = TimingWheel(unitsPerMillisecond: 1_000_000, now: Self.nanoseconds(now))
     }
 
     /// Sets when the alarm goes off: never earlier than `delay` from now by more than the loop's own delay.
     package func arm(_ alarm: Alarm, after delay: TimeAmount, for holder: (any DeadlineHolder)?) {
         if let holder { alarm.holder = holder }
-        let due = now + delay + .nanoseconds(Int64(Self.slotWidth))
+        let due = now + delay + Self.slotWidth
         alarm.due = due
-        let slot = self.slot(of: due)
+        let slot = wheel.slot(for: Self.nanoseconds(due))
         // One that lies in a later slot is moved by making a second entry; the first is passed by.
         if let lies = alarm.slot, lies <= slot { return }
         place(alarm, in: slot)
     }
 
     /// The same, but a deadline that comes sooner stays.
-    package func armIfEarlier(_ alarm: Alarm, after delay: TimeAmount) {
-        if let due = alarm.due, due <= now + delay + .nanoseconds(Int64(Self.slotWidth)) { return }
-        arm(alarm, after: delay, for: nil)
+    package func armIfEarlier(_ alarm: Alarm, after delay: TimeAmount, for holder: (any DeadlineHolder)? = nil) {
+        if let due = alarm.due, due <= now + delay + Self.slotWidth { return }
+        arm(alarm, after: delay, for: holder)
     }
 
-    /// Nobody waits any more.
-    package func rest(_ alarm: Alarm) {
+    /// The alarm does not go off any more, and its holder is let go.
+    package func cancel(_ alarm: Alarm) {
         alarm.due = nil
         alarm.holder = nil
     }
 
-    /// Tells everybody whose time has come.
+    /// Tells every holder whose time has come.
     package func turn(now: NIODeadline = .now()) {
         self.now = max(self.now, now)
-        let current = self.now.uptimeNanoseconds / Self.slotWidth
-        guard current > turned else { return }
-        let first = turned + 1
-        turned = current
-        for number in first...current where number + Self.slotCount > current {
-            let place = Int(number % Self.slotCount)
-            guard !slots[place].isEmpty else { continue }
-            let alarms = slots[place]
-            slots[place] = []
+        wheel.turn(to: Self.nanoseconds(self.now))
+        while let alarms = wheel.takeDue() {
             for alarm in alarms { look(at: alarm) }
         }
     }
 
     private func look(at alarm: Alarm) {
-        guard let lies = alarm.slot, lies <= turned else { return }
+        guard let lies = alarm.slot, lies <= wheel.hand else { return }
         alarm.slot = nil
         guard let due = alarm.due else { return }
-        guard due <= now else { return place(alarm, in: slot(of: due)) }
+        guard due <= now else { return place(alarm, in: wheel.slot(for: Self.nanoseconds(due))) }
         let holder = alarm.holder
         alarm.due = nil
         holder?.deadlinePassed()
     }
 
-    /// The slot behind the moment, so that it is over when the slot comes. Beyond the horizon the alarm waits in the
-    /// farthest slot and is placed anew from there.
-    private func slot(of due: NIODeadline) -> UInt64 {
-        min(max(due.uptimeNanoseconds / Self.slotWidth, turned) + 1, turned + Self.slotCount - 1)
-    }
-
-    private func place(_ alarm: Alarm, in slot: UInt64) {
+    private func place(_ alarm: Alarm, in slot: Int64) {
         alarm.slot = slot
-        slots[Int(slot % Self.slotCount)].append(alarm)
+        wheel.insert(alarm, slot: slot)
     }
-}
 
-/// Closes a channel when its time has come.
-package final class ChannelCloser: DeadlineHolder {
-    private let channel: any Channel
-
-    package init(_ channel: any Channel) { self.channel = channel }
-
-    package func deadlinePassed() { channel.close(promise: nil) }
+    private static func nanoseconds(_ time: NIODeadline) -> Int64 { Int64(clamping: time.uptimeNanoseconds) }
 }

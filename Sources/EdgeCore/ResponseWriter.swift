@@ -1,4 +1,5 @@
 import Answers
+import HTTPWire
 import NIOCore
 
 /// How the body of an answer is delimited.
@@ -8,6 +9,15 @@ package enum ResponseFraming: Equatable {
     case length(Int64)
     /// Unknown length: chunked to HTTP/1.1 clients, until close to HTTP/1.0 ones.
     case stream
+
+    /// How a client is told of the end of an upstream's answer.
+    package init(of head: ResponseHead) {
+        switch head.framing {
+        case .none: self = .none
+        case .length(let count): self = .length(count)
+        case .chunked, .untilClose: self = .stream
+        }
+    }
 }
 
 /// The answering side of a connection, for the exchange that holds the current request.

@@ -17,6 +17,7 @@ import NIOSSL
 import Proxy
 import Runtime
 import SecurityGuard
+import SignIn
 import StateSurface
 import TrafficCop
 
@@ -87,18 +88,20 @@ private func assemble(
         skew: configuration.tokens.clockSkew)
     let state = gateway.state
     let grace = configuration.state.grace
+    var signIn = SignInService(
+        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, store: gateway.state)
+    signIn.countFailures = { [clock = gateway.clock] key, adding in
+        try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
+    }
+    signIn.sessionEnding = { watch.sessionEnding($0) }
     var api = APIServices(
-        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, configuration: configuration,
-        issuer: issuer, clock: gateway.clock, logger: gateway.logger,
+        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
+        configuration: configuration, issuer: issuer, clock: gateway.clock, logger: gateway.logger,
         sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id })
     api.storeIsAlive = { [securityGuard = guardParts.guard] in
         StoreWatch.health(of: state, securityGuard, grace: grace) == .current
     }
-    api.countFailures = { [clock = gateway.clock] key, adding in
-        try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
-    }
     api.leasesSettled = { await loopStates.settled() }
-    api.sessionEnding = { watch.sessionEnding($0) }
     let metrics = EdgeMetrics()
     let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
         gateway.audit(
@@ -128,19 +131,16 @@ private func assemble(
         try await loop.submit {
             let flushes = FlushQueue(loop: loop)
             let pools = try configuration.makePools(loop: loop, flushes: flushes, tls: upstreamTLS)
+            let leases = LeaseTable(
+                now: gateway.clock(),
+                authority: LeaseVerifier(
+                    runtime: runtime, securityGuard: guardParts.guard, watch: watch, held: held, clock: gateway.clock))
             let state = LoopState(
                 loop: loop,
                 gate: GateMemory(
                     loop: loop, tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
                     securityGuard: guardParts.guard, origins: services.origins, now: gateway.clock),
-                leases: LeaseTable(now: gateway.clock()),
-                upstreams: pools, flushes: flushes, now: gateway.clock)
-            let verifier = LeaseVerifier(
-                runtime: runtime, securityGuard: guardParts.guard, watch: watch, clock: gateway.clock)
-            state.leases.held = held
-            state.leases.verify = { verifier.end(of: $0) }
-            state.leases.sessionDue = { watch.verify($0) }
-            state.leases.used = { runtime.noteUse($0) }
+                leases: leases, upstreams: pools, flushes: flushes, now: gateway.clock)
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
         }.get()
     }
@@ -183,7 +183,7 @@ private func makeSecurityGuard(
     do {
         let guarded = try await SecurityGuard(
             policy: policy, keyDirectory: keys, state: gateway.state, issuers: try configuration.trustedIssuers(),
-            sharesStore: configuration.state.url.hasPrefix("postgres"), fetch: { try await fetchKeySet($0, http) },
+            sharesStore: gateway.state.capabilities.isSharedBetweenMachines, fetch: { try await fetchKeySet($0, http) },
             clock: gateway.clock,
             audit: { event in gateway.audit(event.name.rawValue, event.members) })
         if isFirstRun {

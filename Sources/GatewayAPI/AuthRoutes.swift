@@ -3,6 +3,7 @@ import Encodings
 import HTTPTypes
 import Runtime
 import SecurityGuard
+import SignIn
 import StateSurface
 import TrafficCop
 
@@ -34,13 +35,9 @@ enum AuthRoutes {
         let new = try body.required("new")
         try call.services.requireStore()
         let secret = try await call.presentedSecret()
-        let ended = try await call.withinLoginLimits(account: principal.subject) {
-            guard principal.isUser else { throw AuthError(.invalidCredentials) }
-            return try await call.services.securityGuard.changePassword(
-                userID: principal.subject, current: current, new: new, keepFamily: principal.familyID,
-                keepSession: secret.session?.id)
-        }
-        call.services.runtime.noteEnded(ended, reason: "password_changed")
+        try await call.services.signIn.changePassword(
+            of: principal, current: current, new: new, session: secret.session,
+            clientAddress: call.facts.clientAddress)
         return .noContent
     }
 }

@@ -3,11 +3,11 @@ import Encodings
 import HTTPTypes
 import Runtime
 import SecurityGuard
-import StateSurface
+import SignIn
 
 /// `POST /api/auth/logout`: the session, its family and its access tokens end, before the answer.
 ///
-/// Any one proof is enough, also of something that has ended before: whoever logs out wants to be out.
+/// Any one proof is enough, also of something that has ended before: a caller who logs out wants to be out.
 enum LogoutRoute {
     static let route = APIRoute(.post, "/api/auth/logout", logOut)
 
@@ -17,18 +17,22 @@ enum LogoutRoute {
         if let member { try call.requireShape(member, .refreshToken) }
         let principal = try judgeToken(call)
         let secret = try await call.presentedSecret()
+        let signIn = call.services.signIn
 
-        var proved = false
-        if let principal {
-            try await SessionEnding(call.services).logOut(principal)
-            proved = true
+        let done = try await signIn.logOut(
+            LogoutProofs(
+                principal: principal, session: secret.session.map { (snapshot: $0, proof: secret.proof) },
+                refreshToken: member))
+        var proved = done.isProved
+        // The last secret of a session that has ended is proof of having been there.
+        if !proved, secret.carrier != nil, secret.session == nil {
+            proved = try await call.fault(ofUnusable: secret).code != .mismatch
         }
-        if secret.carrier != nil { proved = try await endSession(call, secret) || proved }
         // The refresh cookie alone is proof enough, but an explicit token in the body comes first.
-        if let token = member ?? (proved ? nil : call.facts.refreshCookie) {
-            proved = try await endFamily(call, ofRefreshToken: token) || proved
-            if !proved, member != nil { throw Problem(.invalidGrant, reason: "refresh_unknown") }
+        if !proved, member == nil, let cookie = call.facts.refreshCookie {
+            proved = try await signIn.logOut(LogoutProofs(refreshToken: cookie)).isProved
         }
+        if !proved, member != nil { throw Problem(.invalidGrant, reason: "refresh_unknown") }
         guard proved else { throw Problem(secret.counts ? .sessionMismatch : .credentialsMissing) }
         clearCookies(call)
         return .noContent
@@ -42,21 +46,6 @@ enum LogoutRoute {
             throw Problem(.invalidToken, reason: "no_logout_proof")
         }
         return principal
-    }
-
-    private static func endSession(_ call: APICall, _ secret: PresentedSecret) async throws -> Bool {
-        if let session = secret.session {
-            try await SessionEnding(call.services).logOut(session, proof: secret.proof)
-            return true
-        }
-        // The last secret of a session that has ended is proof of having been there.
-        return try await call.fault(ofUnusable: secret).code != .mismatch
-    }
-
-    private static func endFamily(_ call: APICall, ofRefreshToken token: String) async throws -> Bool {
-        guard let family = try await call.services.securityGuard.family(ofRefreshToken: token) else { return false }
-        try await SessionEnding(call.services).logOut(ofFamily: family.id)
-        return true
     }
 
     private static func clearCookies(_ call: APICall) {

@@ -2,6 +2,7 @@ import Answers
 import Encodings
 import HTTPTypes
 import SecurityGuard
+import SignIn
 import StateSurface
 
 /// The endpoints that OAuth libraries know: token (RFC 6749, 8693), introspection (RFC 7662), revocation (RFC 7009).
@@ -28,7 +29,7 @@ enum OAuthRoutes {
         let form = try FormBody(call.facts.body)
         let client = try await OAuthClient.require(call, form)
         let token = try form.required("token")
-        _ = try await call.services.securityGuard.revoke(presented: token, by: client)
+        try await call.services.signIn.revoke(presented: token, by: client)
         return APIAnswer(contentType: nil)
     }
 
@@ -66,12 +67,11 @@ enum OAuthRoutes {
         let services = call.services
         try services.requireStore()
         if let text = form["scope"] { try await requireScope(text, ofRefreshToken: presented, services) }
-        let refreshed: RefreshedFamily
+        let refreshed: Refreshed
         do {
-            refreshed = try await RefreshedFamily.refresh(
-                presented, clientID: client?.clientID ?? firstPartyClientID, services)
-        } catch let problem as Problem where problem.code == .invalidGrant {
-            throw OAuthProblem(.invalidGrant, "The refresh token is not accepted.", reason: problem.reason)
+            refreshed = try await services.signIn.refresh(presented, clientID: client?.clientID ?? firstPartyClientID)
+        } catch let fault as SignInFault where fault.code == .invalidGrant {
+            throw OAuthProblem(.invalidGrant, "The refresh token is not accepted.", reason: fault.reason)
         }
         var answer = TokenAnswer.members(of: refreshed.tokens)
         if let next = refreshed.tokens.refreshToken { answer["refresh_token"] = .string(next) }

@@ -2,6 +2,7 @@ import Encodings
 import HTTPTypes
 import Runtime
 import SecurityGuard
+import SignIn
 import TrafficCop
 
 /// Sessions that come to be. Each goes through an intent and its contract; there is no other road.
@@ -24,7 +25,8 @@ enum SessionCreationRoutes {
         try call.services.requireStore()
         let intent = SessionIntent(kind: .anonymous, clientAddress: call.facts.clientAddress, metadata: metadata)
         let contract = try call.services.trafficCop.prepare(intent).get()
-        let issued = try await call.services.runtime.createAnonymous(contract, for: intent)
+        let opening = try call.services.runtime.prepare(contract, for: intent)
+        let issued = try await call.services.runtime.open(opening)
         return show(issued, SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: secret.carrier == .cookie))
     }
 
@@ -39,16 +41,12 @@ enum SessionCreationRoutes {
         let intent = SessionIntent(
             kind: .authenticated, clientAddress: call.facts.clientAddress, tenantID: principal.tenantID,
             userID: principal.subject, metadata: metadata)
-        let contract = try call.services.trafficCop.prepare(intent).get()
-        let issued = try await call.services.runtime.createAuthenticated(
-            contract, for: intent, familyID: principal.familyID)
-        try await SessionEnding(call.services).confirm(issued, for: principal)
-        try await SessionEnding(call.services).makeRoom(besides: issued.session)
+        let issued = try await call.services.signIn.open(intent, with: principal)
         let hasCookie = call.facts.sessionCookie != nil
         return show(issued, SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: hasCookie))
     }
 
     private static func show(_ issued: IssuedSession, _ delivery: SecretDelivery) -> APIAnswer {
-        .json(issued.session.json(secret: delivery.hand(issued.secret, of: issued.session)))
+        .json(SessionBody.json(issued.session, secret: delivery.hand(issued.secret, of: issued.session)))
     }
 }

@@ -3,6 +3,7 @@ import Encodings
 import HTTPTypes
 import Runtime
 import SecurityGuard
+import SignIn
 import TrafficCop
 
 /// Sessions that exist: seen, listed, upgraded, ended, and tickets to them.
@@ -40,7 +41,7 @@ enum SessionRoutes {
     private static func end(_ call: APICall) async throws -> APIAnswer {
         _ = try SecurityBody(call.facts.body, allowing: [])
         let opened = try await call.openNamedSession()
-        try await SessionEnding(call.services).end(opened.session, proof: opened.proof)
+        try await call.services.signIn.end(opened.session, proof: opened.proof)
         if opened.byCookie { call.clearSessionCookie() }
         return .noContent
     }
@@ -85,10 +86,8 @@ enum SessionRoutes {
             let isLast = try await call.fault(ofUnusable: secret).code != .mismatch
             throw Problem(isLast ? .sessionMismatch : .credentialsMissing)
         }
-        try await SessionEnding(call.services).confirm(issued, for: principal)
-        try await SessionEnding(call.services).makeRoom(besides: issued.session)
         let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: secret.carrier == .cookie)
-        return .json(issued.session.json(secret: delivery.hand(issued.secret, of: issued.session)))
+        return .json(SessionBody.json(issued.session, secret: delivery.hand(issued.secret, of: issued.session)))
     }
 
     /// The token from the header or the body; two carriers at once are refused.
@@ -111,8 +110,6 @@ enum SessionRoutes {
         let intent = SessionIntent(
             kind: .upgrade, clientAddress: call.facts.clientAddress, sessionID: call.pathID,
             tenantID: principal.tenantID, userID: principal.subject, metadata: metadata)
-        let contract = try call.services.trafficCop.prepare(intent).get()
-        return try await call.services.runtime.upgrade(
-            contract, for: intent, secretHash: hash, familyID: principal.familyID)
+        return try await call.services.signIn.open(intent, secretHash: hash, with: principal)
     }
 }

@@ -4,7 +4,7 @@ import SecurityGuard
 
 extension Admitted {
     /// What can end a socket or stream that was let in by this.
-    package func leaseTerms(clockSkew: Int64, maxLifetime: Int64, now: Int64) -> LeaseTerms? {
+    package func leaseTerms(_ bounds: LeaseBounds, now: Int64) -> LeaseTerms? {
         guard principal != nil || permit != nil else { return nil }
         var terms = LeaseTerms()
         terms.admittedAt = now
@@ -20,9 +20,9 @@ extension Admitted {
             terms.subject = principal.subject
             terms.tokenIssuedAt = principal.issuedAt
             terms.key = principal.key
-            terms.expiresAt = principal.expiresAt + clockSkew
+            terms.expiresAt = principal.expiresAt + bounds.clockSkew
         }
-        terms.endsAt = now.addingReportingOverflow(maxLifetime).overflow ? .max : now + maxLifetime
+        terms.endsAt = bounds.end(from: now)
         return terms
     }
 }

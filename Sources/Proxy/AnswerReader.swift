@@ -14,7 +14,9 @@ package struct AnswerReader {
         /// The upstream closed within the answer.
         case cut
         case malformed
-        /// `101` that nobody asked for, or interim answers without end.
+        /// `101`, which was asked for: what follows the head is no HTTP.
+        case switched(ResponseHead)
+        /// `101` that was not asked for, or interim answers without end.
         case unexpected
     }
 
@@ -25,10 +27,13 @@ package struct AnswerReader {
         case body
     }
 
-    static let maxPart = 64 * 1024
+    /// The longest part of a body that is passed on at once, in bytes.
+    package static let maxPart = 64 * 1024
+    /// How many interim answers a request may get.
     private static let maxInterim = 16
 
     private let requestWasHead: Bool
+    private let expectsSwitch: Bool
     private var phase = Phase.head
     private var inbound = ByteBuffer()
     private var scanner = ResponseScanner()
@@ -41,22 +46,27 @@ package struct AnswerReader {
     private var isBroken = false
 
     /// Whether anything has arrived.
-    private(set) var hasBegun = false
+    package private(set) var hasBegun = false
     /// Whether no more bytes are under way in this turn of the loop.
-    private(set) var isBurstOver = true
+    package private(set) var isBurstOver = true
     /// Whether the upstream has closed its side.
-    private(set) var isUpstreamOver = false
+    package private(set) var isUpstreamOver = false
     /// The head, from when it has been read.
     package private(set) var head: ResponseHead?
 
-    package init(requestWasHead: Bool) { self.requestWasHead = requestWasHead }
+    /// - Parameter requestWasHead: whether no body follows, whatever the head says.
+    /// - Parameter expectsSwitch: whether the request asked for `101 Switching Protocols`.
+    package init(requestWasHead: Bool, expectsSwitch: Bool = false) {
+        self.requestWasHead = requestWasHead
+        self.expectsSwitch = expectsSwitch
+    }
 
     /// Whether there are bytes behind what was read.
-    var hasMore: Bool { inbound.readableBytes > 0 }
+    package var hasMore: Bool { inbound.readableBytes > 0 }
     /// Whether a part waits to be passed on.
-    var holdsPart: Bool { firstPart != nil }
+    package var holdsPart: Bool { firstPart != nil }
     /// Whether the head was passed on.
-    var hasStarted: Bool {
+    package var hasStarted: Bool {
         if case .body = phase { true } else { false }
     }
 
@@ -71,6 +81,13 @@ package struct AnswerReader {
     }
 
     package mutating func receivedAll() { isBurstOver = true }
+
+    /// Takes out what has arrived behind the head of a `101`.
+    package mutating func takeRest() -> ByteBuffer {
+        let rest = inbound
+        inbound = ByteBuffer()
+        return rest
+    }
 
     package mutating func closed(isBroken: Bool) {
         isBurstOver = true
@@ -92,6 +109,9 @@ package struct AnswerReader {
         switch scanner.feed(&inbound, requestWasHead: requestWasHead) {
         case .needMoreData: return .wait
         case .failed: return .malformed
+        case .head(let head) where head.status == 101 && expectsSwitch:
+            self.head = head
+            return .switched(head)
         case .head(let head) where head.status < 200:
             interimCount += 1
             return head.status == 101 || interimCount > Self.maxInterim ? .unexpected : .interim(head)

@@ -8,26 +8,28 @@ import NIOCore
 ///
 /// Every callback is an event for the machine, followed by whatever actions are due. An action that calls back here only
 /// adds an event; the actions that follow from it come in the turn that is already under way.
-package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser {
+package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser, UpstreamSeeker {
     /// What the exchange needs to know of its route.
     package struct Terms {
+        /// The head of the request as the upstream gets it.
         package var head: ByteBuffer
+        /// How long the upstream may take to connect, to begin its answer, and between two parts of it.
         package var timeout: TimeAmount
+        /// The most bytes a body may have; nil for no limit.
         package var maxBody: Int64?
+        /// Whether the gateway answers CORS questions on this route.
         package var ownsCORS: Bool
-        /// Who asked; where nobody had to prove anything, nothing can end it early.
+        /// Who asked; where nothing had to be proved, nothing can end the exchange early.
         package var admitted: Admitted
         /// Whether the lease's expiry counts for every answer, and not only for event streams.
         package var isLeased: Bool
-        /// What bounds a lease besides its token and session, in ms.
-        package var clockSkew: Int64
-        package var maxLifetime: Int64
+        package var leaseBounds: LeaseBounds
         /// When the request's head was complete, in ms since the epoch.
         package var receivedAt: Int64
 
         package init(
             head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admitted: Admitted,
-            isLeased: Bool, clockSkew: Int64, maxLifetime: Int64, receivedAt: Int64
+            isLeased: Bool, leaseBounds: LeaseBounds, receivedAt: Int64
         ) {
             self.head = head
             self.timeout = timeout
@@ -35,8 +37,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
             self.ownsCORS = ownsCORS
             self.admitted = admitted
             self.isLeased = isLeased
-            self.clockSkew = clockSkew
-            self.maxLifetime = maxLifetime
+            self.leaseBounds = leaseBounds
             self.receivedAt = receivedAt
         }
     }
@@ -53,10 +54,6 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     private var machine: ProxyMachine
     private var isActing = false
     private var upstream: UpstreamConnection?
-    /// The upstream that was asked last, and those that could not be reached.
-    private var member: Int?
-    private var tried: Set<Int> = []
-    private var connectFault: UpstreamFault?
     private var leaseID: LeaseTable.ID?
 
     package var wantsContinueFromGateway: Bool { false }
@@ -139,6 +136,27 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         act()
     }
 
+    // MARK: A connection
+
+    package var isSeekingUpstream: Bool { machine.isConnecting }
+
+    package func connected(to connection: UpstreamConnection, isPooled: Bool) {
+        upstream = connection
+        machine.connected(to: connection.member, isPooled: isPooled)
+        connection.lend(to: self)
+        act()
+    }
+
+    package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
+        machine.failedToConnect(to: member, fault)
+        act()
+    }
+
+    package func noUpstreamLeft() {
+        machine.noUpstreamLeft()
+        act()
+    }
+
     // MARK: Actions
 
     private func act() {
@@ -154,13 +172,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     private func perform(_ action: ProxyMachine.Action) {
         switch action {
-        case .connect(let reuse): connect(reuse)
-        case .sendHead: upstream?.write(terms.head)
-        case .sendBody(let part):
-            deadline.arm(after: terms.timeout)
-            send(part)
-        case .sendEnd: upstream?.write(Self.lastChunk)
-        case .flushUpstream: upstream?.flush()
+        case .upstream(let action): perform(action)
         case .pauseBody: writer.pauseBody()
         case .resumeBody: writer.resumeBody()
         case .sendInterim(let head): sendInterim(head)
@@ -170,71 +182,30 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
             writer.sendBody(part)
         case .flushAnswer: writer.flushResponse()
         case .takeLease: takeLease()
-        case .release(let reuse):
-            let connection = upstream.take()
-            connection?.release(clean: reuse)
         case .settle: settleAll()
         case .finishAnswer: writer.finishResponse()
         case .abortAnswer: writer.abortResponse()
         case .respond(let problem): writer.respond(problem)
-        case .tell(let fault):
-            if let member { log.failed(pool.target(member), fault) }
+        }
+    }
+
+    private func perform(_ action: UpstreamAttempt.Action) {
+        switch action {
+        case .connect(let reuse, let tried): pool.lend(to: self, reuse, excluding: tried)
+        case .send(let part):
+            if case .sendBody = part { deadline.arm(after: terms.timeout) }
+            upstream?.send(part, head: terms.head, isChunked: isChunked)
+        case .release(let reuse):
+            let connection = upstream.take()
+            connection?.release(clean: reuse)
+        case .tell(let fault, let member): log.failed(pool.target(member), fault)
         }
     }
 
     private func settleAll() {
-        deadline.rest()
+        deadline.cancel()
         if let leaseID { leases.remove(leaseID) }
         leaseID = nil
-    }
-
-    // MARK: Towards the upstream
-
-    private func connect(_ reuse: ProxyMachine.Reuse) {
-        guard let member = pool.choose(excluding: tried) else {
-            return machine.cannotConnect(reason: connectFault?.reason ?? "no_upstream_reachable")
-        }
-        self.member = member
-        if let idle = pool.takeIdle(member, reuse) { return connected(idle, isPooled: true) }
-        let bound = NIOLoopBound(self, eventLoop: writer.eventLoop)
-        pool.connect(member).assumeIsolated().whenComplete { result in
-            let exchange = bound.value
-            switch result {
-            case .success(let connection):
-                guard exchange.machine.isConnecting else { return exchange.pool.giveBack(connection) }
-                exchange.connected(connection, isPooled: false)
-                exchange.act()
-            case .failure(let error):
-                exchange.failedToConnect(to: member, error)
-            }
-        }
-    }
-
-    private func connected(_ connection: UpstreamConnection, isPooled: Bool) {
-        upstream = connection
-        machine.connected(isPooled: isPooled)
-        connection.lend(to: self)
-    }
-
-    /// Nothing was sent, so another upstream may be asked whatever the method is.
-    private func failedToConnect(to member: Int, _ error: any Error) {
-        let fault = UpstreamFault(connecting: error)
-        connectFault = fault
-        log.failed(pool.target(member), fault)
-        guard machine.isConnecting else { return }
-        tried.insert(member)
-        connect(.none)
-        act()
-    }
-
-    private func send(_ part: ByteBuffer) {
-        guard let upstream else { return }
-        guard isChunked else { return upstream.write(part) }
-        var size = ByteBuffer()
-        HeadWriter.chunkHeader(length: part.readableBytes, to: &size)
-        upstream.write(size)
-        upstream.write(part)
-        upstream.write(Self.lineEnd)
     }
 
     // MARK: Towards the client
@@ -250,26 +221,19 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
             return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
         }
         deadline.arm(after: terms.timeout)
-        let framing: ResponseFraming
-        switch head.framing {
-        case .none: framing = .none
-        case .length(let count): framing = .length(count)
-        case .chunked, .untilClose: framing = .stream
-        }
         // HEAD and 304 may say how long a body would be; nothing else without a body may (RFC 9110 section 8.6).
         let keepsLength = head.framing == .none && head.status != 204 && (isHead || head.status == 304)
         let out = ResponseFilter.head(
             of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength, date: writer.date)
-        writer.startResponse(out, framing: framing)
+        writer.startResponse(out, framing: ResponseFraming(of: head))
     }
 
-    /// An answer that is not complete after its first burst of bytes can be ended early: a stream by whatever ends its
+    /// An answer that is not complete after its first burst of bytes can be ended early: a stream by all that ends its
     /// lease, any other only by a revocation.
     private func takeLease() {
-        guard leaseID == nil,
-            var lease = terms.admitted.leaseTerms(
-                clockSkew: terms.clockSkew, maxLifetime: terms.maxLifetime, now: terms.receivedAt)
-        else { return }
+        guard leaseID == nil, var lease = terms.admitted.leaseTerms(terms.leaseBounds, now: terms.receivedAt) else {
+            return
+        }
         if !machine.endsWithLease {
             lease.expiresAt = nil
             lease.endsAt = .max
@@ -277,7 +241,4 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         leaseID = leases.insert(lease, holder: self)
         machine.leaseTaken()
     }
-
-    private static let lineEnd = ByteBuffer(string: "\r\n")
-    private static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
 }

@@ -2,7 +2,7 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// Whoever uses an upstream connection at the moment. Every call comes on the connection's event loop.
+/// Who uses an upstream connection at the moment. Every call comes on the connection's event loop.
 package protocol UpstreamUser: AnyObject {
     /// Bytes from the upstream, as they came.
     func upstreamReceived(_ bytes: ByteBuffer)
@@ -27,13 +27,13 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     private var context: ChannelHandlerContext?
     private var user: (any UpstreamUser)?
     private var isReadPending = false
-    private(set) var isOpen = true
+    package private(set) var isOpen = true
     /// Whether it ended by a fault, a reset for example, and not by the upstream's orderly close.
     package private(set) var isBroken = false
     /// The fault.
     package private(set) var fault: (any Error)?
     /// Since when nobody has used it.
-    var idleSince = NIODeadline.now()
+    package var idleSince = NIODeadline.now()
     /// Whether anything of a request has been flushed since it was made or given back.
     private var hasAsked = false
 
@@ -45,7 +45,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     }
 
     /// As the last events told; asking the channel costs more.
-    var isUsable: Bool { isOpen }
+    package var isUsable: Bool { isOpen }
     package private(set) var isWritable = true
     private var isFlushPending = false
     package var output: DirectOutput
@@ -70,6 +70,22 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     package func write(_ bytes: ByteBuffer) {
         if let context { write(bytes, to: context) }
+    }
+
+    /// Gives the upstream what it is owed of a request.
+    package func send(_ action: OwedRequest.Action, head: ByteBuffer, isChunked: Bool) {
+        switch action {
+        case .sendHead: write(head)
+        case .sendBody(let part):
+            guard isChunked else { return write(part) }
+            var size = ByteBuffer()
+            HeadWriter.chunkHeader(length: part.readableBytes, to: &size)
+            write(size)
+            write(part)
+            write(HeadWriter.chunkEnd)
+        case .sendEnd: write(HeadWriter.lastChunk)
+        case .flush: flush()
+        }
     }
 
     /// Takes effect when the loop is through with what has arrived.

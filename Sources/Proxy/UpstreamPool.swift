@@ -3,6 +3,17 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
+/// Who asks a pool for a connection. Every call comes on the pool's event loop.
+package protocol UpstreamSeeker: AnyObject {
+    /// Whether a connection is still wanted.
+    var isSeekingUpstream: Bool { get }
+    func connected(to connection: UpstreamConnection, isPooled: Bool)
+    /// One member can't be reached; nothing was sent.
+    func failedToConnect(to member: Int, _ fault: UpstreamFault)
+    /// Every member was tried.
+    func noUpstreamLeft()
+}
+
 /// The upstreams of one route on one event loop: idle connections, who is well, whose turn it is.
 ///
 /// Confined to its loop; connections never change loops.
@@ -92,8 +103,26 @@ package final class UpstreamPool {
 
     package func target(_ index: Int) -> UpstreamTarget { members[index].target }
 
+    /// Gets a connection for `seeker`: an idle one if one suits, else a new one. The seeker is told at once or later.
+    ///
+    /// A new connection that is no longer wanted when it is there waits for the next request.
+    package func lend(to seeker: any UpstreamSeeker, _ reuse: UpstreamAttempt.Reuse, excluding tried: Set<Int>) {
+        guard let member = choose(excluding: tried) else { return seeker.noUpstreamLeft() }
+        if let idle = takeIdle(member, reuse) { return seeker.connected(to: idle, isPooled: true) }
+        let bound = NIOLoopBound((pool: self, seeker: seeker), eventLoop: loop)
+        connect(member).assumeIsolated().whenComplete { result in
+            let (pool, seeker) = bound.value
+            switch result {
+            case .success(let connection):
+                guard seeker.isSeekingUpstream else { return pool.giveBack(connection) }
+                seeker.connected(to: connection, isPooled: false)
+            case .failure(let error): seeker.failedToConnect(to: member, UpstreamFault(connecting: error))
+            }
+        }
+    }
+
     /// An idle connection to the member, if there is one that should still be open. The one used last comes first.
-    func takeIdle(_ index: Int, _ reuse: ProxyMachine.Reuse) -> UpstreamConnection? {
+    func takeIdle(_ index: Int, _ reuse: UpstreamAttempt.Reuse) -> UpstreamConnection? {
         let maxAge: TimeAmount
         switch reuse {
         case .none: return nil

@@ -29,7 +29,7 @@ extension Runtime {
         }
         let start = StreamStart(resumeFrom: resumeFrom, first: bounds.first, last: bounds.last)
         listener.emit(
-            .text(AgentProtocol.ready(permit, lastSeq: bounds.last, lostBefore: start.isLost ? bounds.first : nil)))
+            .message(AgentProtocol.ready(permit, lastSeq: bounds.last, lostBefore: start.isLost ? bounds.first : nil)))
         self.streams.start(listener, after: start.position, lastSeq: bounds.last)
         self.noteUse(permit.sessionID)
         return AgentConnection(

@@ -1,59 +1,6 @@
-import Encodings
 import StateSurface
-import TrafficCop
 
 extension Runtime {
-    // MARK: Coming to be
-
-    /// A new session without an owner.
-    package func createAnonymous(
-        _ contract: ExecutionContract, for intent: SessionIntent
-    ) async throws -> IssuedSession {
-        let intent = try self.validate(contract, for: intent, kind: .anonymous)
-        return try await self.create(
-            intent, idle: self.policy.anonymousIdle, lifetime: self.policy.anonymousLifetime, familyID: nil)
-    }
-
-    /// A new session of the user that the intent names.
-    package func createAuthenticated(
-        _ contract: ExecutionContract, for intent: SessionIntent, familyID: String?
-    ) async throws -> IssuedSession {
-        let intent = try self.validate(contract, for: intent, kind: .authenticated)
-        return try await self.create(
-            intent, idle: self.policy.idle, lifetime: self.policy.lifetime, familyID: familyID)
-    }
-
-    /// Gives an anonymous session its owner, or repeats that for the same owner: same id, new secret.
-    ///
-    /// - Parameters:
-    ///   - secretHash: SHA-256 of the session's current secret, or of the one before within its seconds of grace.
-    ///   - familyID: the family of the token it is upgraded with. A repeat leaves the session's family alone.
-    ///   - expectedEpoch: where the session stood when the caller began. A login gives it, so that the loser of a race
-    ///     is told of the conflict; without it, an upgrade by the same owner counts as a repeat.
-    /// - Throws: ``SessionFault`` `.conflict`, `.mismatch` or `.invalidMetadata`; ``Denial``; the store's errors.
-    package func upgrade(
-        _ contract: ExecutionContract, for intent: SessionIntent, secretHash: [UInt8], familyID: String?,
-        expectedEpoch: Int64? = nil
-    ) async throws -> IssuedSession {
-        let intent = try self.validate(contract, for: intent, kind: .upgrade)
-        return try await self.claim(
-            intent, secretHash: secretHash, familyID: familyID, expectedEpoch: expectedEpoch
-        ) { .upgrade($0) }
-    }
-
-    /// The owner has logged in again on a session of theirs: same id, new secret, next epoch, new family.
-    ///
-    /// The family is the new one when this returns, so ending ``IssuedSession/previousFamilyID`` leaves it alive.
-    package func resume(
-        _ contract: ExecutionContract, for intent: SessionIntent, secretHash: [UInt8], familyID: String?,
-        expectedEpoch: Int64? = nil
-    ) async throws -> IssuedSession {
-        let intent = try self.validate(contract, for: intent, kind: .resume)
-        return try await self.claim(
-            intent, secretHash: secretHash, familyID: familyID, expectedEpoch: expectedEpoch
-        ) { .resume($0) }
-    }
-
     // MARK: Being asked for
 
     /// The live session whose current secret this is.
@@ -108,54 +55,5 @@ extension Runtime {
         let wasLive = before.state.isLive && after.state == .ended
         if wasLive { self.audit(SessionAudit(.ended, SessionSnapshot(after))) }
         return EndedSession(id: after.id, familyID: after.familyID, wasLive: wasLive)
-    }
-
-    // MARK: The one road
-
-    /// Traffic Cop's primitives stand before everything that makes or changes a session.
-    private func validate(
-        _ contract: ExecutionContract, for intent: SessionIntent, kind: SessionIntent.Kind
-    ) throws(Denial) -> ValidatedIntent {
-        guard intent.kind == kind else { throw Denial(.contractMismatch) }
-        return try self.cop.validate(contract, for: intent).get()
-    }
-
-    private func create(
-        _ validated: ValidatedIntent, idle: Milliseconds, lifetime: Milliseconds, familyID: String?
-    ) async throws -> IssuedSession {
-        let intent = validated.intent
-        let now = self.clock()
-        let secret = SessionSecret()
-        let record = SessionRecord(
-            id: SessionID.make(), state: intent.userID == nil ? .anonymous : .authenticated,
-            tenantID: intent.tenantID, userID: intent.userID, createdAt: now, lastSeenAt: now, idleTimeout: idle,
-            absoluteExpiresAt: SessionLifecycle.saturating(now, plus: lifetime), secretHash: secret.hash,
-            familyID: familyID,
-            metadata: try SessionMetadata.merge(intent.metadata, into: "{}", limit: self.policy.metadataLimit))
-        try await self.store.insert(session: record)
-        let session = SessionSnapshot(record)
-        self.audit(SessionAudit(.created, session))
-        return IssuedSession(session: session, secret: secret, previousFamilyID: nil)
-    }
-
-    private func claim(
-        _ validated: ValidatedIntent, secretHash: [UInt8], familyID: String?, expectedEpoch: Int64?,
-        as event: (SessionClaim) -> SessionEvent
-    ) async throws -> IssuedSession {
-        let intent = validated.intent
-        guard let id = intent.sessionID, let tenantID = intent.tenantID, let userID = intent.userID else {
-            throw Denial(.contractMismatch)
-        }
-        let secret = SessionSecret()
-        let claim = SessionClaim(
-            owner: SessionOwner(tenantID: tenantID, userID: userID), presentedHash: secretHash, newHash: secret.hash,
-            familyID: familyID, expectedEpoch: expectedEpoch, metadata: intent.metadata)
-        let (before, after) = try await self.keeper.apply(event(claim), to: id)
-        let session = SessionSnapshot(after)
-        let change: SessionAudit.Name = before.epoch == after.epoch ? .repeated : .upgraded
-        self.audit(SessionAudit(intent.kind == .resume ? .resumed : change, session))
-        return IssuedSession(
-            session: session, secret: secret,
-            previousFamilyID: before.familyID == after.familyID ? nil : before.familyID)
     }
 }

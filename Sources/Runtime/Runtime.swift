@@ -4,6 +4,9 @@ import StateSurface
 import Synchronization
 import TrafficCop
 
+/// The roles of the store that the Runtime uses.
+package typealias RuntimeStore = SessionStore & ExecutionStore & ArtifactStore & TicketStore & NodeStore & ChangeFeed
+
 /// Sessions and what runs in them. Nothing outside the gateway talks to it; whoever does has been checked.
 ///
 /// - Making, upgrading and ending sessions: `Runtime+sessions.swift`.
@@ -14,7 +17,7 @@ package final class Runtime: Sendable {
     /// Sessions in memory, for the data plane.
     package let view: SessionView
     package let policy: SessionPolicy
-    let store: any StateSurface
+    let store: any RuntimeStore
     let cop: TrafficCop
     let clock: @Sendable () -> Milliseconds
     let nodeID: String
@@ -33,7 +36,7 @@ package final class Runtime: Sendable {
     ///   - realms: the adopter's realms, besides the built-in ones.
     ///   - nodeID: names this run of this process; never used again by another.
     package init(
-        state: any StateSurface, cop: TrafficCop, policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [],
+        state: any RuntimeStore, cop: TrafficCop, policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [],
         clock: @escaping @Sendable () -> Milliseconds, nodeID: String = Runtime.makeNodeID(),
         agentLimits: AgentLimits = AgentLimits(), audit: @escaping SessionAuditSink = { _ in }
     ) {

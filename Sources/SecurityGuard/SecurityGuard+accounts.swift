@@ -29,45 +29,53 @@ extension SecurityGuard {
 
 // MARK: Refresh families
 extension SecurityGuard {
-    /// Begins a family for someone whose password was just proved: for the account as it was judged, and no other.
-    package func openFamily(
-        for account: AccountRecord, clientID: String = firstPartyClientID, binding: String? = nil
-    ) async throws -> IssuedTokens {
-        let tokens = try await families.open(account, clientID: clientID, binding: binding)
+    /// A new id for a family of this account.
+    package func newFamilyID(for account: AccountRecord) -> String { FamilyID.make(accountVersion: account.version) }
+
+    /// Prepares a family for an account that was just proved: for the account as it was judged, and no other.
+    ///
+    /// Nothing is written: insert it with ``FamilyOpening/insert(in:)``, and call ``report(_:)`` once that is durable.
+    /// - Parameter binding: the session that the family is at home in.
+    package func prepareFamily(
+        _ id: String, for account: AccountRecord, clientID: String = firstPartyClientID, binding: String?
+    ) throws -> FamilyOpening {
+        try families.prepare(id, account, clientID: clientID, binding: binding)
+    }
+
+    /// Tells the audit log of a login whose family is durable.
+    /// - Parameter method: how the account was proved; empty for a password.
+    package func report(_ opening: FamilyOpening, method: String) {
+        families.report(.familyOpened, opening.record)
         audit(
             AuditEvent(
-                .loginSucceeded, tenantID: account.tenantID, subject: account.userID, clientID: clientID,
-                familyID: tokens.familyID))
-        return tokens
+                .loginSucceeded, reason: method, tenantID: opening.record.tenantID, subject: opening.record.userID,
+                clientID: opening.record.clientID, familyID: opening.record.id))
     }
 
-    /// Fills in the family's opaque binding.
-    package func bind(familyID: String, to binding: String) async throws {
-        try await state.bind(familyID: familyID, to: binding)
+    /// What a login is told whose account was disabled, or given another password, since it was proved.
+    package func changedMeanwhile(_ account: AccountRecord) -> AuthError {
+        audit(
+            AuditEvent(
+                .loginRefused, reason: "changed_meanwhile", tenantID: account.tenantID, subject: account.userID))
+        return AuthError(.invalidCredentials)
     }
 
-    /// Ends the families that were at home in a session before it got a new one. Repeating a login repeats this.
-    /// - Returns: the sessions that ended.
-    package func endFamilies(
-        of userID: String, atHomeIn binding: String, except familyID: String
-    ) async throws -> [String] {
-        var ended: [String] = []
-        for family in try await state.liveFamilies(userID: userID) {
-            guard let home = family.binding, sameBytes(home, binding), !sameBytes(family.id, familyID) else { continue }
-            ended += try await endFamily(family.id, reason: "resumed")
-        }
-        return ended
-    }
-
-    /// The binding of a live family.
+    /// The home session of a live family.
     package func familyBinding(_ familyID: String) async throws -> String? {
         guard let family = try await state.family(id: familyID), family.isLive else { return nil }
         return family.binding
     }
 
-    /// Uses a refresh token. With a `clientID`, only a family of that client is served.
-    package func refresh(_ refreshToken: String, clientID: String? = nil) async throws -> RefreshOutcome {
-        try await families.refresh(refreshToken, clientID: clientID)
+    /// Uses a refresh token: reads, decides, signs, and has the result written.
+    ///
+    /// - Parameters:
+    ///   - clientID: where it is given, only a family of that client is served.
+    ///   - commit: makes the write durable, together with what else the caller has to check or write, and tells what came
+    ///     of it. It may be asked more than once, when others refresh at the same moment.
+    package func refresh(
+        _ refreshToken: String, clientID: String? = nil, commit: (RefreshWrite) async throws -> RefreshWritten
+    ) async throws -> RefreshOutcome {
+        try await families.refresh(refreshToken, clientID: clientID, commit: commit)
     }
 
     /// The family that a refresh token belongs or ever belonged to, live or not: enough to log out.
@@ -76,9 +84,11 @@ extension SecurityGuard {
         return try await state.family(tokenHash: token.hash)?.family
     }
 
-    /// Ends a family, its access tokens and its sessions. Harmless when it has ended before.
-    /// - Returns: the sessions that ended.
-    package func endFamily(_ familyID: String, reason: String = "logout") async throws -> [String] {
-        try await families.end(familyID, reason: reason)
+    /// How a family ends now; see ``FamilyEnd/end(_:in:)``.
+    package func familyEnd() -> FamilyEnd { families.end() }
+
+    /// Remembers a family's end, which is durable, and tells the audit log.
+    package func report(endOfFamily familyID: String, _ end: FamilyEnd, reason: String = "logout") {
+        families.report(endOf: familyID, end, reason: reason)
     }
 }

@@ -55,19 +55,26 @@ extension SecurityGuard {
         return Introspection.active(family, policy: policy)
     }
 
-    /// RFC 7009: ends a token, whatever its kind, if it is one that `client` may end. Silent about everything else.
-    /// - Returns: the sessions that ended with it.
-    package func revoke(presented text: String, by client: ClientRecord) async throws -> [String] {
+    /// What RFC 7009 lets `client` end of a token that it presents; nil for a token of no use, and for one that is not
+    /// this client's to end.
+    package func revocable(presented text: String, by client: ClientRecord) async throws -> RevocableToken? {
         if text.utf8.starts(with: Prefix.refreshToken.utf8) {
             guard let family = try await family(ofRefreshToken: text),
                 ClientRights.mayEnd(tokenOf: family.clientID, tenantID: family.tenantID, client)
-            else { return [] }
-            return try await endFamily(family.id, reason: "revoked_by_client")
+            else { return nil }
+            return .family(family.id)
         }
         guard case .success(let principal) = judge(token: text.utf8),
             ClientRights.mayEnd(tokenOf: principal.clientID, tenantID: principal.tenantID, client)
-        else { return [] }
-        try await revoke(token: principal)
-        return []
+        else { return nil }
+        return .accessToken(principal)
     }
+}
+
+/// A token that may be ended, and what ends with it.
+package enum RevocableToken: Sendable {
+    /// A refresh token: its family ends.
+    case family(String)
+    /// An access token: it ends alone.
+    case accessToken(Principal)
 }

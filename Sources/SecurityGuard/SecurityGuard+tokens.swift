@@ -55,11 +55,14 @@ extension SecurityGuard {
 
 // MARK: Revoking
 extension SecurityGuard {
-    /// Ends one access token, here before it returns.
-    package func revoke(token principal: Principal) async throws {
-        let revocation = Revocation(
+    /// The revocation of one access token, to be written and then told with ``report(_:of:)``.
+    package func revocation(of principal: Principal) -> Revocation {
+        Revocation(
             kind: .token, id: principal.tokenID, expiresAt: principal.expiresAt + reach.reach.clockSkew + 60_000)
-        try await state.revoke(revocation)
+    }
+
+    /// Remembers the revocation of a token, which is durable, and tells the audit log.
+    package func report(_ revocation: Revocation, of principal: Principal) {
         revocations.insert(revocation)
         audit(
             AuditEvent(

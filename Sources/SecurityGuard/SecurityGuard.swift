@@ -3,14 +3,20 @@ import JOSE
 import StateSurface
 import Synchronization
 
-/// Who calls: keys, tokens, revocations, accounts, refresh families, trusted issuers. It knows no sessions.
+/// The roles of the store that SecurityGuard uses.
+package typealias GuardStore = AccountStore & ClientStore & FamilyStore & RevocationStore & KeyRegistry & ChangeFeed
+
+/// Who calls: keys, tokens, revocations, accounts, refresh families, trusted issuers.
+///
+/// It reads and writes no session. Of sessions it knows ids alone: a family carries the id of the one it is at home in,
+/// and what ends families tells which sessions ended with them.
 ///
 /// The data plane (``judge(token:)``, ``isRevoked(_:)``, ``signAssertion(audience:principal:sessionID:)``) is
 /// synchronous and safe on any thread; everything that waits for the store is `async`.
 package final class SecurityGuard: Sendable {
     package let policy: TokenPolicy
     package let keyDirectory: KeyDirectory
-    let state: any StateSurface
+    let state: any GuardStore
     let clock: @Sendable () -> Int64
     let audit: AuditSink
 
@@ -29,11 +35,11 @@ package final class SecurityGuard: Sendable {
     private let sharesStore: Bool
 
     /// - Parameters:
-    ///   - sharesStore: whether other nodes may use this store; they must then hold the same keys.
+    ///   - sharesStore: whether nodes on other machines may use this store; they must then hold the same keys.
     ///   - fetch: how the key set of a remote issuer is read. It bounds time and size.
     /// - Throws: ``GuardError`` for keys or settings that can't be used, the store's error when it can't be read.
     package init(
-        policy: TokenPolicy, keyDirectory: KeyDirectory, state: any StateSurface, issuers: [TrustedIssuer] = [],
+        policy: TokenPolicy, keyDirectory: KeyDirectory, state: any GuardStore, issuers: [TrustedIssuer] = [],
         sharesStore: Bool = false, fetch: @escaping Fetch = SecurityGuard.noFetch,
         clock: @escaping @Sendable () -> Int64, audit: @escaping AuditSink = { _ in }
     ) async throws {
@@ -90,7 +96,7 @@ package final class SecurityGuard: Sendable {
 
     /// A node of a shared store that holds none of its keys must not start, nor make keys of its own.
     private static func keys(
-        from directory: KeyDirectory, state: any StateSurface, sharesStore: Bool
+        from directory: KeyDirectory, state: any KeyRegistry, sharesStore: Bool
     ) async throws -> KeyDirectory.Contents {
         guard sharesStore else { return try directory.loadOrCreate() }
         let registered = try await state.registeredKeys()

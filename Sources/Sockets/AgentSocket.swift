@@ -47,10 +47,8 @@ package final class AgentSocket: SocketApplication {
             resumeWhenRoom(connection)
             socket?.resume()
         case .failure(let error):
-            let isMismatch = error is SessionFault
-            socket?.close(
-                code: isMismatch ? LeaseEnd.sessionEnded.closeCode : LeaseEnd.storeLost.closeCode,
-                reason: isMismatch ? LeaseEnd.sessionEnded.reason : LeaseEnd.storeLost.reason)
+            let end: LeaseEnd = error is SessionFault ? .sessionEnded : .storeLost
+            socket?.close(end.close)
         }
     }
 
@@ -62,14 +60,11 @@ package final class AgentSocket: SocketApplication {
 
     private func send(_ output: AgentOutput) {
         switch output {
-        case .text(let text) where text.utf8.starts(with: Self.eventPrefix):
-            socket?.send(text: text) { [weak self] in self?.wroteEvent() }
-        case .text(let text): socket?.send(text: text)
-        case .close(let code, let reason): socket?.close(code: code, reason: reason)
+        case .event(let text): socket?.send(text: text) { [weak self] in self?.wroteEvent() }
+        case .message(let text): socket?.send(text: text)
+        case .end(let end): socket?.close(SocketClose(end))
         }
     }
-
-    private static let eventPrefix = Array(#"{"type":"event","#.utf8)
 
     private func wroteEvent() {
         if let connection { connection.written(events: 1) } else { writtenEarly += 1 }

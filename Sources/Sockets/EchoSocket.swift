@@ -8,8 +8,8 @@ package final class EchoSocket: SocketApplication {
     package init() {}
 
     package func opened(_ socket: EmbeddedSocket) { self.socket = socket }
-    package func received(text: ByteBuffer) { socket?.write(.text, text) }
-    package func received(binary: ByteBuffer) { socket?.write(.binary, binary) }
+    package func received(text: ByteBuffer) { socket?.send(.text, text) }
+    package func received(binary: ByteBuffer) { socket?.send(.binary, binary) }
     package func closed() {}
     package var wantsMessages: Bool { true }
 }

@@ -5,18 +5,23 @@ import Leases
 import NIOCore
 import Proxy
 
-/// An upgrade on its way to an upstream: the client gets its `101` only after the upstream's has passed our own checks.
+/// An upgrade on its way to an upstream: does what ``RelayMachine`` decides.
 ///
-/// An upstream may answer with something else than 101. That answer is passed on under the same lease that the socket
+/// An upstream may answer with something else than `101`. That answer is passed on under the same lease that the socket
 /// would have had, and keeps the socket's place until it ends.
-package final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, LeaseHolder {
+package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, DeadlineHolder, LeaseHolder {
     package struct Terms {
+        /// The head of the upgrade as the upstream gets it.
         package var head: ByteBuffer
+        /// How long the upstream may take to connect, to begin its answer, and between two parts of it.
         package var timeout: TimeAmount
         /// `Sec-WebSocket-Accept` as the client's key demands it.
         package var accept: String
+        /// Whether the gateway answers CORS questions on this route.
         package var ownsCORS: Bool
+        /// What can end the socket; nil where nothing had to be proved.
         package var lease: LeaseTerms?
+        /// The socket's place in the census; nil where it is not counted.
         package var place: SocketPlace?
         /// The subprotocol to answer when the upstream chose none itself.
         package var ownProtocol: String?
@@ -39,24 +44,12 @@ package final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, Lease
     private let pool: UpstreamPool
     private let leases: LeaseTable
     private let log: UpstreamLog
-    private let request: RequestHead
     private let terms: Terms
-    private var upstream: UpstreamConnection?
-    private var tried: Set<Int> = []
-    /// What the last upstream that could not be reached has failed with.
-    private var lastFault: UpstreamFault?
-    private var inbound = ByteBuffer()
-    private var scanner = ResponseScanner()
     private let deadline: ConnectionDeadline
-    private var isOver = false
-    private var interimCount = 0
-    /// Reads the body of an answer that is no 101.
-    private var refusal: BodyDecoder?
-    private var isEventStream = false
+    private var machine: RelayMachine
+    private var isActing = false
+    private var upstream: UpstreamConnection?
     private var leaseID: LeaseTable.ID?
-
-    package var wantsContinueFromGateway: Bool { false }
-    package var wantsUpstreamBytes: Bool { refusal == nil || writer.isClientWritable }
 
     package init(
         writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, log: UpstreamLog, request: RequestHead,
@@ -66,106 +59,149 @@ package final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, Lease
         self.pool = pool
         self.leases = leases
         self.log = log
-        self.request = request
         self.terms = terms
         self.deadline = writer.exchangeDeadline
-    }
-
-    package func start() {
-        deadline.arm(after: terms.timeout, for: self)
-        connect()
-    }
-
-    private func connect() {
-        guard let member = pool.choose(excluding: tried) else {
-            return fail(Problem(.upstreamUnavailable, reason: lastFault?.reason ?? "no_upstream_reachable"))
-        }
-        let bound = NIOLoopBound(self, eventLoop: writer.eventLoop)
-        // Always a connection of its own: it never goes back to the pool.
-        pool.connect(member).assumeIsolated().whenComplete { result in
-            let exchange = bound.value
-            switch result {
-            case .success(let connection):
-                guard !exchange.isOver else { return exchange.pool.giveBack(connection) }
-                exchange.upstream = connection
-                connection.lend(to: exchange)
-                connection.write(exchange.terms.head)
-                connection.flush()
-            case .failure(let error):
-                exchange.tell(UpstreamFault(connecting: error), of: member)
-                guard !exchange.isOver else { return }
-                exchange.tried.insert(member)
-                exchange.connect()
-            }
-        }
+        self.machine = RelayMachine(
+            RelayMachine.Terms(
+                request: request, accept: terms.accept, takesAnyBytes: writer.takesAnyBytes,
+                opensTunnelOnSuccess: writer.opensTunnelOnSuccess))
     }
 
     // MARK: The client's side
 
+    package var wantsContinueFromGateway: Bool { false }
+
+    package func start() {
+        deadline.arm(after: terms.timeout, for: self)
+        machine.start()
+        act()
+    }
+
+    /// An upgrade has no body; what follows the request is held for the socket, or dropped, by the connection.
     package func received(body: ByteBuffer) {}
     package func receivedEnd() {}
-    package func clientBecameWritable() { upstream?.resumeReading() }
-    package func clientGone() { finish(closing: true) }
 
-    // MARK: The upstream's answer
-
-    package func upstreamReceived(_ bytes: ByteBuffer) {
-        guard !isOver else { return }
-        var bytes = bytes
-        if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeBuffer(&bytes) }
-        guard refusal == nil else { return passRefusal() }
-        switch scanner.feed(&inbound, requestWasHead: false) {
-        case .needMoreData: return
-        case .failed:
-            if let upstream { tell(.malformed, of: upstream.member) }
-            fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
-        case .head(let head) where head.status == 101: switchProtocols(head)
-        case .head(let head) where head.status < 200:
-            interimCount += 1
-            if interimCount > 16 { return fail(Problem(.upstreamUnavailable, reason: "interim_flood")) }
-            let rest = inbound
-            inbound = ByteBuffer()
-            if rest.readableBytes > 0 { upstreamReceived(rest) }
-        case .head(let head): refuse(head)
-        }
+    package func clientBecameWritable() {
+        act()
+        upstream?.resumeReading()
     }
 
-    package func upstreamReceivedAll() {
-        guard refusal != nil, !isOver else { return }
-        takeLease()
-        writer.flushResponse()
-    }
-
-    /// An answer that is not complete after its first burst of bytes can be ended by whatever would end the socket.
-    private func takeLease() {
-        guard leaseID == nil, let lease = terms.lease else { return }
-        leaseID = leases.insert(lease, holder: self)
+    package func clientGone() {
+        machine.clientGone()
+        act()
     }
 
     package func leaseEnded(_ end: LeaseEnd) {
-        guard !isOver else { return }
-        finish(closing: true)
-        writer.abortResponse()
+        leaseID = nil
+        machine.leaseEnded()
+        act()
+    }
+
+    package func deadlinePassed() {
+        let isPatient = machine.deadlinePassed(clientTakes: writer.isClientWritable)
+        if isPatient { deadline.arm(after: terms.timeout) }
+        act()
+    }
+
+    // MARK: The upstream's side
+
+    package var isSeekingUpstream: Bool { machine.isConnecting }
+
+    package func connected(to connection: UpstreamConnection, isPooled: Bool) {
+        upstream = connection
+        machine.connected(to: connection.member)
+        connection.lend(to: self)
+        act()
+    }
+
+    package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
+        machine.failedToConnect(to: member, fault)
+        act()
+    }
+
+    package func noUpstreamLeft() {
+        machine.noUpstreamLeft()
+        act()
+    }
+
+    package var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
+
+    package func upstreamReceived(_ bytes: ByteBuffer) {
+        machine.upstreamReceived(bytes)
+        act()
+    }
+
+    package func upstreamReceivedAll() {
+        machine.upstreamReceivedAll()
+        act()
     }
 
     package func upstreamBecameWritable() {}
 
     package func upstreamClosed() {
-        guard refusal != nil, endsWithConnection, upstream?.isBroken == false else {
-            let fault = UpstreamFault(closedBy: upstream?.fault)
-            // In the middle of an answer it has served, if not to the end: the client sees that.
-            if let upstream, refusal == nil { tell(fault, of: upstream.member) }
-            return fail(Problem(.upstreamUnavailable, reason: fault.reason))
-        }
-        finish(closing: true)
-        writer.finishResponse()
+        machine.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true)
+        act()
     }
 
-    private func switchProtocols(_ head: ResponseHead) {
-        if let fault = WebSocketHandshake.faultOfAnswer(head, to: request, accept: terms.accept) {
-            return fail(Problem(.upstreamUnavailable, reason: "upstream_upgrade: \(fault)"))
+    // MARK: Actions
+
+    /// Every callback is an event, followed by the actions that are due. An action that calls back only adds an event.
+    private func act() {
+        guard !isActing else { return }
+        isActing = true
+        while let action = machine.next(clientTakes: writer.isClientWritable) { perform(action) }
+        isActing = false
+    }
+
+    private func perform(_ action: RelayMachine.Action) {
+        switch action {
+        case .upstream(let action): perform(action)
+        case .startAnswer(let head): startAnswer(head)
+        case .sendAnswer(let part):
+            deadline.arm(after: terms.timeout)
+            writer.sendBody(part)
+        case .flushAnswer: writer.flushResponse()
+        case .takeLease: takeLease()
+        case .settle(let keepsPlace): settleAll(keepsPlace: keepsPlace)
+        case .open(let head, let early): open(head, early)
+        case .finishAnswer: writer.finishResponse()
+        case .abortAnswer: writer.abortResponse()
+        case .respond(let problem): writer.respond(problem)
         }
-        guard let upstream, canPassOn(head) else { return }
+    }
+
+    private func perform(_ action: UpstreamAttempt.Action) {
+        switch action {
+        case .connect(let reuse, let tried): pool.lend(to: self, reuse, excluding: tried)
+        case .send(let part): upstream?.send(part, head: terms.head, isChunked: false)
+        case .release(let reuse):
+            let connection = upstream.take()
+            connection?.release(clean: reuse)
+        case .tell(let fault, let member): log.failed(pool.target(member), fault)
+        }
+    }
+
+    private func startAnswer(_ head: ResponseHead) {
+        deadline.arm(after: terms.timeout)
+        let out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date)
+        writer.startResponse(out, framing: ResponseFraming(of: head))
+    }
+
+    private func takeLease() {
+        guard leaseID == nil, let lease = terms.lease else { return }
+        leaseID = leases.insert(lease, holder: self)
+        machine.leaseTaken()
+    }
+
+    private func settleAll(keepsPlace: Bool) {
+        deadline.cancel()
+        if let leaseID { leases.remove(leaseID) }
+        leaseID = nil
+        if !keepsPlace { terms.place?.leave() }
+    }
+
+    private func open(_ head: ResponseHead, _ early: ByteBuffer) {
+        guard let upstream = upstream.take() else { return }
         var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
         out.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
         if let own = terms.ownProtocol, !head.present.contains(.secWebSocketProtocol) {
@@ -173,101 +209,8 @@ package final class RelayExchange: Exchange, UpstreamUser, DeadlineHolder, Lease
         }
         out.writeStaticString("\r\n")
         let relay = SocketRelay(
-            writer: writer, upstream: upstream, place: terms.place, leases: leases, terms: terms.lease,
-            early: inbound)
-        self.upstream = nil
-        finish(closing: false)
+            writer: writer, upstream: upstream, place: terms.place, leases: leases, terms: terms.lease, early: early)
         upstream.lend(to: relay)
         writer.switchProtocols(out, to: relay)
-    }
-
-    /// Any other answer than 101 is passed on as it is, and the client's connection is closed behind it.
-    private func refuse(_ head: ResponseHead) {
-        if writer.opensTunnelOnSuccess, head.status < 300 {
-            return fail(Problem(.upstreamUnavailable, reason: "upstream_upgrade: \(head.status)"))
-        }
-        guard canPassOn(head) else { return }
-        let framing: ResponseFraming
-        switch head.framing {
-        case .none: framing = .none
-        case .length(let count): framing = .length(count)
-        case .chunked: framing = .stream
-        case .untilClose:
-            framing = .stream
-            endsWithConnection = true
-        }
-        // While nothing has been passed on, a fault of the body can still be answered.
-        var decoder = BodyDecoder(head.framing)
-        var look = inbound
-        if case .failed = decoder.next(&look, maxSlice: 64 * 1024) {
-            if let upstream { tell(.malformed, of: upstream.member) }
-            return fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
-        }
-        refusal = BodyDecoder(head.framing)
-        isEventStream = ResponseFilter.isEventStream(head)
-        writer.startResponse(
-            ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date),
-            framing: framing)
-        passRefusal()
-    }
-
-    /// Whether the head can be said to this client unchanged; fails the exchange if not.
-    private func canPassOn(_ head: ResponseHead) -> Bool {
-        if writer.takesAnyBytes || ResponseFilter.isText(head) { return true }
-        fail(Problem(.upstreamUnavailable, reason: "upstream_answer_not_utf8"))
-        return false
-    }
-
-    private func passRefusal() {
-        while !isOver, let event = refusal?.next(&inbound, maxSlice: 64 * 1024) {
-            switch event {
-            case .needMoreData: return
-            case .data(let part):
-                deadline.arm(after: terms.timeout)
-                writer.sendBody(part)
-            case .end:
-                finish(closing: true)
-                writer.finishResponse()
-            case .failed: fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
-            }
-        }
-    }
-
-    private var endsWithConnection = false
-
-    package func deadlinePassed() {
-        guard let upstream else {
-            return fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
-        }
-        if refusal != nil, !writer.isClientWritable || (isEventStream && leaseID != nil) {
-            // A client that is slow is ended by its own deadline, a stream that is silent by its lease.
-            return deadline.arm(after: terms.timeout)
-        }
-        if refusal == nil { tell(.answerTimeout, of: upstream.member) }
-        fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
-    }
-
-    private func tell(_ fault: UpstreamFault, of member: Int) {
-        lastFault = fault
-        log.failed(pool.target(member), fault)
-    }
-
-    private func fail(_ problem: Problem) {
-        guard !isOver else { return }
-        finish(closing: true)
-        writer.respond(problem)
-    }
-
-    private func finish(closing: Bool) {
-        isOver = true
-        deadline.rest()
-        inbound = ByteBuffer()
-        if let leaseID { leases.remove(leaseID) }
-        leaseID = nil
-        if closing {
-            upstream?.release(clean: false)
-            terms.place?.leave()
-        }
-        upstream = nil
     }
 }

@@ -137,7 +137,7 @@ package struct FamilyRecord: Sendable, Equatable {
     package var userID: String
     package var clientID: String
     package var scope: [String]
-    /// Filled in by the edge (the home session); opaque to whoever keeps families.
+    /// The id of the session that the family is at home in; nil where it has none.
     package var binding: String?
     package var isLive: Bool
     package var createdAt: Milliseconds

@@ -57,11 +57,11 @@ import Testing
         #expect(sleeper.woken == 1)
     }
 
-    @Test("Whoever rests is not told, and can be armed again")
-    func rests() {
+    @Test("A cancelled deadline does not pass, and can be armed again")
+    func cancelled() {
         let deadline = ConnectionDeadline(wheel)
         deadline.arm(after: .milliseconds(200), for: sleeper)
-        deadline.rest()
+        deadline.cancel()
         run(until: 1_000)
         #expect(sleeper.woken == 0)
         deadline.arm(after: .milliseconds(200), for: sleeper)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "Nobody is lost when the loop was held up for long, whatever the delay",
+        "No deadline is lost when the loop was held up for long, whatever the delay",
         arguments: [100, 50_000, 150_000] as [Int64])
     func heldUp(delay: Int64) {
         let deadline = ConnectionDeadline(wheel)
@@ -80,14 +80,14 @@ import Testing
         #expect(sleeper.woken == 1)
     }
 
-    @Test("A holder is let go when it rests, and one that armed itself again is told again")
+    @Test("A holder is let go when its deadline is cancelled, and one that armed itself again is told again")
     func rearms() {
         final class Again: DeadlineHolder {
             var deadline: ConnectionDeadline?
             private(set) var count = 0
             func deadlinePassed() {
                 count += 1
-                if count < 3 { deadline?.arm(after: .milliseconds(300)) } else { deadline?.rest() }
+                if count < 3 { deadline?.arm(after: .milliseconds(300)) } else { deadline?.cancel() }
             }
         }
         weak var gone: Again?

@@ -7,12 +7,13 @@ import Logging
 import NIOCore
 import Runtime
 import SecurityGuard
-import StateSurface
+import SignIn
 import Synchronization
 import TrafficCop
 
 @testable import EdgeConfiguration
 @testable import GatewayAPI
+@testable import StateSurface
 
 /// The API over a store of its own, without the edge around it.
 final class APIHouse: Sendable {
@@ -25,9 +26,9 @@ final class APIHouse: Sendable {
     let responder: APIResponder
     private let folder: String
 
-    /// - Parameter wrap: puts something between the store and everybody else.
+    /// - Parameter wrap: puts something between the database and the store above it.
     init(
-        adjust: (inout GatewayConfiguration) -> Void = { _ in }, wrap: (any StateSurface) -> any StateSurface = { $0 }
+        adjust: (inout GatewayConfiguration) -> Void = { _ in }, wrap: (any SQLEngine) -> any SQLEngine = { $0 }
     ) async throws {
         var configuration = GatewayConfiguration()
         configuration.limits.loginPerMinute = 100
@@ -35,7 +36,8 @@ final class APIHouse: Sendable {
         folder = NSTemporaryDirectory() + "gatehouse-api-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let read = clock.read
-        state = wrap(try await StateSurfaceFactory.open(url: "sqlite:\(folder)/state.sqlite", clock: read))
+        let engine = wrap(try SQLiteEngine(url: "sqlite:\(folder)/state.sqlite"))
+        state = SQLSurface(engine: engine, clock: read)
         let policy = TokenPolicy(
             issuer: "https://gate.example", defaultScope: ["read"], registration: configuration.accounts.registration,
             registrationTenants: configuration.accounts.registrationTenants,
@@ -51,8 +53,9 @@ final class APIHouse: Sendable {
             state: state, cop: cop, policy: SessionPolicy(perUser: configuration.sessions.perUser), clock: read)
         let state = state
         var services = APIServices(
-            securityGuard: guarding, runtime: runtime, trafficCop: cop, configuration: configuration,
-            issuer: policy.issuer, clock: read, logger: Logger(label: "test"),
+            securityGuard: guarding, runtime: runtime, trafficCop: cop,
+            signIn: SignInService(securityGuard: guarding, runtime: runtime, trafficCop: cop, store: state),
+            configuration: configuration, issuer: policy.issuer, clock: read, logger: Logger(label: "test"),
             sessionIDOfSecret: { try await state.session(secretHash: $0)?.id })
         let alive = Alive()
         services.storeIsAlive = { alive.value.withLock { $0 } }

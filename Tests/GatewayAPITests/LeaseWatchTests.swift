@@ -1,3 +1,4 @@
+import LeasesForTests
 import NIOCore
 import NIOPosix
 import Runtime
@@ -39,7 +40,7 @@ import Testing
     func busyStore(faults count: Int) async throws {
         let faults = Faults()
         let house = try await APIHouse(
-            wrap: { SteppedSurface(inner: $0, gate: StepGate(), fault: { try faults.next() }) })
+            wrap: { SteppedEngine(inner: $0, gate: StepGate(), fault: { _ in try faults.next() }) })
         let (live, over) = (try await house.sessionID(), try await house.sessionID(ended: true))
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
@@ -48,6 +49,12 @@ import Testing
             loops: loops, held: HeldSessions(), runtime: house.runtime, state: house.state, clock: house.clock.read,
             skew: 0)
         let holders = try await loop.submit {
+            let leases = LeaseTable(
+                now: house.clock.read(),
+                authority: LeaseAuthorityModel { terms in
+                    watch.verify(terms)
+                    return nil
+                })
             let state = LoopState(
                 loop: loop,
                 gate: GateMemory(
@@ -55,13 +62,9 @@ import Testing
                     securityGuard: house.guarding,
                     origins: OriginPolicy(configured: [], issuer: "https://gate.example", loopbackPort: nil),
                     now: house.clock.read),
-                leases: LeaseTable(now: house.clock.read()),
+                leases: leases,
                 upstreams: UpstreamPools(pools: [], runtime: nil), flushes: FlushQueue(loop: loop),
                 now: house.clock.read)
-            state.leases.verify = {
-                watch.verify($0)
-                return nil
-            }
             loops.add(NIOLoopBound(state, eventLoop: loop))
             faults.left.withLock { $0 = count }
             let holders = [over, live].map { id in

@@ -12,7 +12,7 @@ import Testing
     @Test("Whatever the order, no credential of a dead epoch works, and the owner never changes", arguments: 0..<8)
     func schedules(block: Int) async throws {
         let gate = StepGate()
-        let house = try await APIHouse(wrap: { SteppedSurface(inner: $0, gate: gate) })
+        let house = try await APIHouse(wrap: { SteppedEngine(inner: $0, gate: gate) })
         let world = APIWorld(house: house, gate: gate)
         for round in 0..<40 {
             let faults = try await world.run(seed: UInt64(block * 1_000 + round))

@@ -1,3 +1,4 @@
+import LeasesForTests
 import SecurityGuard
 import Testing
 
@@ -65,14 +66,13 @@ import Testing
 
     @Test("A session counts as held from before its lease is verified until its last lease has gone")
     func held() {
-        let table = LeaseTable(now: Self.start)
         let held = HeldSessions()
-        table.held = held
         var heldWhenVerified = false
-        table.verify = { _ in
+        let authority = LeaseAuthorityModel(held: held) { _ in
             heldWhenVerified = held.contains("s")
             return nil
         }
+        let table = LeaseTable(now: Self.start, authority: authority)
         let (first, second) = (Holder(), Holder())
         let one = table.insert(terms(), holder: first)
         #expect(heldWhenVerified)
@@ -171,9 +171,9 @@ import Testing
 
     @Test("A lease that was over before it was taken ends at the next turn")
     func overBefore() {
-        let table = LeaseTable(now: Self.start)
+        let authority = LeaseAuthorityModel { $0.tokenID == "dead" ? .tokenRevoked : nil }
+        let table = LeaseTable(now: Self.start, authority: authority)
         let (late, good) = (Holder(), Holder())
-        table.verify = { $0.tokenID == "dead" ? .tokenRevoked : nil }
         _ = table.insert(terms(token: "dead"), holder: late)
         _ = table.insert(terms(), holder: good)
         #expect(late.ends.isEmpty, "the holder is told when it is ready to be")
@@ -183,33 +183,31 @@ import Testing
 
     @Test("Sessions with something open are told as used once a second")
     func uses() {
-        let table = LeaseTable(now: Self.start)
-        var told: [String] = []
-        table.used = { told.append($0) }
+        let authority = LeaseAuthorityModel()
+        let table = LeaseTable(now: Self.start, authority: authority)
         let holder = Holder()
         let id = table.insert(terms(), holder: holder)
         _ = table.insert(terms(), holder: holder)
         for step in 1...40 { table.turn(now: Self.start + Int64(step) * 50) }
-        #expect(told == ["s", "s"])
+        #expect(authority.uses == ["s", "s"])
         table.remove(id)
         table.sessionEnded("s")
         table.turn(now: Self.start + 9_000)
-        #expect(told.count == 2)
+        #expect(authority.uses.count == 2)
     }
 
     @Test("At the end of its session the store is asked, and only its answer ends the lease")
     func sessionDue() {
-        let table = LeaseTable(now: Self.start)
+        let authority = LeaseAuthorityModel()
+        let table = LeaseTable(now: Self.start, authority: authority)
         let holder = Holder()
-        var asked = 0
-        table.sessionDue = { _ in asked += 1 }
         var limited = terms(expiresAt: Self.start + 5_000)
         limited.sessionEndsAt = Self.start + 1_000
         _ = table.insert(limited, holder: holder)
         table.turn(now: Self.start + 900)
-        #expect(asked == 0)
+        #expect(authority.due.isEmpty)
         for step in 20...40 { table.turn(now: Self.start + Int64(step) * 50) }
-        #expect(asked == 1 && holder.ends.isEmpty)
+        #expect(authority.due.count == 1 && holder.ends.isEmpty)
         #expect(turn(table, until: Self.start + 6_000, holder) != nil && holder.ends == [.tokenExpired])
     }
 

@@ -1,5 +1,6 @@
 import Gate
 import HTTPWire
+import LeasesForTests
 import Logging
 import NIOCore
 import NIOEmbedded
@@ -143,7 +144,8 @@ private final class Upstreams {
                 writer: client, pool: pool, leases: LeaseTable(now: 0), log: log, request: try Self.head(head),
                 terms: ProxyExchange.Terms(
                     head: ByteBuffer(string: head), timeout: .seconds(5), maxBody: nil, ownsCORS: false,
-                    admitted: .anyone, isLeased: false, clockSkew: 0, maxLifetime: 1_000, receivedAt: 0))
+                    admitted: .anyone, isLeased: false,
+                    leaseBounds: LeaseBounds(clockSkew: 0, maxLifetime: 1_000), receivedAt: 0))
             let before = upstreams.channels.count
             let wasIdle = Set(upstreams.channels.filter(\.isActive).map(ObjectIdentifier.init))
             let carriedBefore = Dictionary(
@@ -225,7 +227,7 @@ private final class Upstreams {
             request: try Self.head(head),
             terms: ProxyExchange.Terms(
                 head: ByteBuffer(string: head), timeout: .seconds(5), maxBody: nil, ownsCORS: false, admitted: .anyone,
-                isLeased: false, clockSkew: 0, maxLifetime: 1_000, receivedAt: 0))
+                isLeased: false, leaseBounds: LeaseBounds(clockSkew: 0, maxLifetime: 1_000), receivedAt: 0))
         let deferred = DeferredExchange(writer: client)
         client.exchange = deferred
         let part = ByteBuffer(repeating: 0x78, count: 40 * 1024)

@@ -1,7 +1,10 @@
+import Answers
 import Foundation
 import HTTPWire
 import NIOCore
 import Testing
+
+@testable import Proxy
 
 @Suite struct ProxyMachineTests {
     /// How many orders of events are tried; more with `GATEHOUSE_SCHEDULES`.
@@ -31,5 +34,128 @@ import Testing
             "\(finished) finished, \(cut) cut, \(refused) refused, \(left) left; \(reused) connections reused")
         // Each way to end is among them, or the schedules show nothing.
         #expect(min(finished, cut, refused, left, reused) > Self.count / 200)
+    }
+
+    // MARK: Every state and every event
+
+    private enum State: CaseIterable { case created, connecting, sending, asked, answering, over }
+    private enum Event: CaseIterable {
+        case start, connected, failed, noUpstream, body, bodyEnd, gone, notForClient, leaseEnded, answer, closed,
+            deadline
+    }
+
+    private static let whole = "HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nok"
+    private static let fault = UpstreamFault(reason: "refused", cause: "")
+
+    private static func word(_ action: ProxyMachine.Action) -> String {
+        switch action {
+        case .upstream(.connect): "connect"
+        case .upstream(.send(.sendHead)): "head"
+        case .upstream(.send(.sendBody(let part))): String(buffer: part)
+        case .upstream(.send(.sendEnd)): "end"
+        case .upstream(.send(.flush)): "ask"
+        case .upstream(.release(let reuse)): reuse ? "reuse" : "release"
+        case .upstream(.tell(let fault, _)): "tell \(fault.reason)"
+        case .pauseBody: "pause"
+        case .resumeBody: "resume"
+        case .sendInterim: "interim"
+        case .startAnswer(let head): "start \(head.status)"
+        case .sendAnswer(let part): String(buffer: part)
+        case .flushAnswer: "flush"
+        case .takeLease: "lease"
+        case .settle: "settle"
+        case .finishAnswer: "finish"
+        case .abortAnswer: "abort"
+        case .respond(let problem): "\(problem.status) \(problem.reason ?? "")"
+        }
+    }
+
+    private static func act(_ machine: inout ProxyMachine) -> [String] {
+        var words: [String] = []
+        while let action = machine.next(clientTakes: true, upstreamTakes: true) { words.append(word(action)) }
+        return words
+    }
+
+    /// A `POST` in chunks, as far as the state says.
+    private static func machine(in state: State) -> ProxyMachine {
+        var machine = ProxyMachine(
+            ProxyMachine.Terms(framing: .chunked, method: .post, maxBody: 8, isLeased: false))
+        if state == .created { return machine }
+        machine.start()
+        _ = act(&machine)
+        if state == .connecting { return machine }
+        machine.connected(to: 0, isPooled: false)
+        machine.received(body: ByteBuffer(string: "body"))
+        if state != .sending { machine.receivedEnd() }
+        if state == .answering {
+            machine.upstreamReceived(ByteBuffer(string: "HTTP/1.1 200 X\r\nContent-Length: 3\r\n\r\nn"))
+            machine.upstreamReceivedAll()
+        }
+        if state == .over { machine.clientGone() }
+        _ = act(&machine)
+        return machine
+    }
+
+    private static func expected(_ state: State, _ event: Event) -> [String] {
+        let isOpen = [.sending, .asked, .answering].contains(state)
+        let gives = isOpen ? ["release"] : []
+        switch (state, event) {
+        case (.created, .start): return ["connect"]
+        case (.connecting, .connected): return ["head", "ask"]
+        case (.connecting, .failed): return ["tell refused", "connect"]
+        case (_, .failed): return ["tell refused"]
+        case (.connecting, .noUpstream): return ["settle", "502 no_upstream_reachable"]
+        case (.over, _), (_, .start), (_, .connected), (_, .noUpstream): return []
+        case (.sending, .body): return ["more", "ask"]
+        case (.sending, .bodyEnd): return ["end", "ask"]
+        case (_, .body), (_, .bodyEnd): return []
+        case (_, .gone): return gives + ["settle"]
+        case (_, .leaseEnded): return gives + ["settle", "abort"]
+        case (_, .notForClient): return gives + ["settle", "502 not_utf8"]
+        case (.sending, .answer): return ["start 200", "ok", "release", "settle", "finish"]
+        case (.asked, .answer): return ["start 200", "ok", "reuse", "settle", "finish"]
+        case (.answering, .answer): return ["HT", "release", "settle", "finish"]
+        case (.created, .answer), (.connecting, .answer): return []
+        case (.sending, .closed), (.asked, .closed):
+            return ["tell upstream_closed", "release", "settle", "502 upstream_closed"]
+        case (.answering, .closed), (.answering, .deadline): return ["release", "settle", "abort"]
+        case (.created, .closed), (.connecting, .closed): return []
+        case (.connecting, .deadline): return ["settle", "504 upstream_connect_timeout"]
+        case (.asked, .deadline):
+            return ["tell upstream_answer_timeout", "release", "settle", "504 upstream_answer_timeout"]
+        // A client that is slow with its body has a time limit of its own.
+        case (.created, .deadline), (.sending, .deadline): return []
+        }
+    }
+
+    @Test("Every event in every state", arguments: State.allCases, Event.allCases)
+    private func table(state: State, event: Event) {
+        var machine = Self.machine(in: state)
+        var isPatient = false
+        switch event {
+        case .start: machine.start()
+        case .connected: machine.connected(to: 1, isPooled: false)
+        case .failed: machine.failedToConnect(to: 1, Self.fault)
+        case .noUpstream: machine.noUpstreamLeft()
+        case .body: machine.received(body: ByteBuffer(string: "more"))
+        case .bodyEnd: machine.receivedEnd()
+        case .gone: machine.clientGone()
+        case .notForClient: machine.cannotPassOn(reason: "not_utf8")
+        case .leaseEnded: machine.leaseEnded()
+        case .answer: machine.upstreamReceived(ByteBuffer(string: Self.whole))
+        case .closed: machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: false)
+        case .deadline: isPatient = machine.deadlinePassed(clientTakes: true, upstreamTakes: true)
+        }
+        #expect(Self.act(&machine) == Self.expected(state, event))
+        #expect(isPatient == (event == .deadline && state == .sending))
+    }
+
+    @Test("A body that is longer than it may be is refused, wherever its connection stands")
+    func maxBody() {
+        for state in [State.connecting, .sending] {
+            var machine = Self.machine(in: state)
+            machine.received(body: ByteBuffer(string: "too long!"))
+            #expect(Self.act(&machine).suffix(2) == ["settle", "413 "])
+        }
     }
 }

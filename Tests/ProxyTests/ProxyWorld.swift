@@ -49,6 +49,9 @@ struct ProxyWorld {
     let leavesEarly: Bool
 
     var links: [Link] = []
+    /// How many upstreams there are, and how many of them could not be reached.
+    let members: Int
+    var failed = 0
     var isConnectDue = false
     var mayPool = true
     var isPaused = false
@@ -78,6 +81,7 @@ struct ProxyWorld {
         body = framing == .none ? [] : (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(seed)) }
         unsent = body[...]
         hasSentEnd = framing == .none
+        members = Int.random(in: 1...2, using: &random)
         leavesEarly = Int.random(in: 0..<8, using: &random) == 0
         clientEnd = leavesEarly ? .gone : .whole
         machine = ProxyMachine(
@@ -168,27 +172,11 @@ extension ProxyWorld {
     var current: Int? { links.indices.last { links[$0].released == nil } }
 
     private mutating func perform(_ action: ProxyMachine.Action) {
-        if !endings.isEmpty, case .tell = action {} else if !endings.isEmpty { fault("\(action) after \(endings)") }
+        if !endings.isEmpty {
+            if case .upstream(.tell) = action {} else { fault("\(action) after \(endings)") }
+        }
         switch action {
-        case .connect(let reuse):
-            if current != nil { fault("two connections at once") }
-            mayPool = reuse != .none
-            isConnectDue = true
-            if chance(2) { connect() }
-        case .sendHead: change { $0.heads += 1 }
-        case .sendBody(let part):
-            check { link in
-                if link.heads != 1 || link.hasEnd { return "a body before its head or after its end" }
-                link.body += Array(part.readableBytesView)
-                return nil
-            }
-            if chance(6) { upstreamTakes.toggle() }
-        case .sendEnd:
-            check { link in
-                defer { link.hasEnd = true }
-                return link.hasEnd ? "two ends" : nil
-            }
-        case .flushUpstream: change { $0.hasFlushed = true }
+        case .upstream(let action): perform(action)
         case .pauseBody: isPaused = true
         case .resumeBody:
             isPaused = false
@@ -205,13 +193,39 @@ extension ProxyWorld {
             if chance(4) { clientTakes = false }
         case .flushAnswer: break
         case .takeLease: if chance(2) { machine.leaseTaken() }
-        case .release(let reuse): release(reuse)
         case .settle: settled += 1
         case .finishAnswer: endings.append("finish")
         case .abortAnswer: endings.append("abort")
         case .respond(let answer):
             endings.append("respond")
             problem = answer.code.rawValue
+        }
+    }
+
+    private mutating func perform(_ action: UpstreamAttempt.Action) {
+        switch action {
+        case .connect(let reuse, let tried):
+            if current != nil { fault("two connections at once") }
+            if tried.count > members { fault("\(tried.count) tried of \(members)") }
+            if tried.count == members { return machine.noUpstreamLeft() }
+            mayPool = reuse != .none
+            isConnectDue = true
+            if chance(2) { connect() }
+        case .send(.sendHead): change { $0.heads += 1 }
+        case .send(.sendBody(let part)):
+            check { link in
+                if link.heads != 1 || link.hasEnd { return "a body before its head or after its end" }
+                link.body += Array(part.readableBytesView)
+                return nil
+            }
+            if chance(6) { upstreamTakes.toggle() }
+        case .send(.sendEnd):
+            check { link in
+                defer { link.hasEnd = true }
+                return link.hasEnd ? "two ends" : nil
+            }
+        case .send(.flush): change { $0.hasFlushed = true }
+        case .release(let reuse): release(reuse)
         case .tell: break
         }
     }
@@ -251,10 +265,13 @@ extension ProxyWorld {
     mutating func connect() {
         guard isConnectDue else { return }
         isConnectDue = false
-        if chance(12) { return machine.cannotConnect(reason: "refused") }
+        if chance(12) {
+            failed += 1
+            return machine.failedToConnect(to: failed, UpstreamFault(reason: "refused", cause: ""))
+        }
         guard machine.isConnecting else { return }
         links.append(Link(script: script(), isPooled: mayPool && chance(2)))
-        machine.connected(isPooled: links.last?.isPooled ?? false)
+        machine.connected(to: 0, isPooled: links.last?.isPooled ?? false)
     }
 
     mutating func sendSome() {

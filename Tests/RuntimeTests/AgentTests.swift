@@ -20,8 +20,10 @@ import Testing
 
         func wait(for count: Int) async throws -> [JSONObject] {
             try await self.received.wait(for: count).map { output in
-                guard case .text(let text) = output else { throw AgentFault(.invalidRequest, "closed") }
-                return try StrictJSON.object(text)
+                switch output {
+                case .event(let text), .message(let text): return try StrictJSON.object(text)
+                case .end: throw AgentFault(.invalidRequest, "closed")
+                }
             }
         }
 
@@ -41,7 +43,7 @@ import Testing
         let socket = try await Socket(self.house.runtime, try await self.permit())
         #expect(
             socket.received.all == [
-                .text(
+                .message(
                     #"{"type":"ready","session":{"state":"authenticated","tenant_id":"t","user_id":"usr_a"},"last_seq":0}"#
                 )
             ])
@@ -49,7 +51,7 @@ import Testing
         let received = await socket.received.wait(for: 2)
         #expect(
             received.last
-                == .text(#"{"type":"event","seq":1,"id":"c1","event":"result","data":{"b":[1.50,"x"],"a":null}}"#))
+                == .event(#"{"type":"event","seq":1,"id":"c1","event":"result","data":{"b":[1.50,"x"],"a":null}}"#))
     }
 
     @Test("An intent whose outcome is no longer kept is not run again, and its id is told that it has run")
@@ -236,9 +238,7 @@ import Testing
         // The socket was closed by the first intent that no longer had the right to run.
         while !house.runtime.streams.sessionIDs.isEmpty { await Task.yield() }
         #expect(counter.runs.load(ordering: .relaxed) == 0)
-        let close: AgentOutput =
-            isLogout ? .close(code: 4403, reason: "session_ended") : .close(code: 4401, reason: "token_revoked")
-        #expect(socket.received.all.last == close)
+        #expect(socket.received.all.last == .end(isLogout ? .sessionEnded : .permitOutgrown))
         #expect(try await house.store.execution(sessionID: issued.session.id, intentID: "0") == nil)
         #expect(try await house.store.execution(sessionID: issued.session.id, intentID: "slow")?.outcome != nil)
     }

@@ -26,7 +26,7 @@ import Testing
         return (listener, received)
     }
 
-    private func expected(_ numbers: ClosedRange<Int64>) -> [AgentOutput] { numbers.map { .text("event \($0)") } }
+    private func expected(_ numbers: ClosedRange<Int64>) -> [AgentOutput] { numbers.map { .event("event \($0)") } }
 
     @Test("A socket that lacks nothing is let in without a look at the others")
     func attachIsCheap() async throws {
@@ -38,7 +38,7 @@ import Testing
         let next = try await self.happen("b")
         streams.grew(sessionID: "ses_a", to: next)
         for socket in sockets {
-            #expect(await socket.received.wait(for: 1) == [.text("event 2")])
+            #expect(await socket.received.wait(for: 1) == [.event("event 2")])
         }
     }
 
@@ -80,7 +80,7 @@ import Testing
         streams.remove(first.listener)
         #expect(streams.sessionIDs.isEmpty)
         let second = self.listener(streams, after: 0, lastSeq: last)
-        #expect(await second.received.wait(for: 1) == [.text("event 1")])
+        #expect(await second.received.wait(for: 1) == [.event("event 1")])
         streams.written(1, to: first.listener)
         let next = try await self.happen("b")
         streams.grew(sessionID: "ses_a", to: next)

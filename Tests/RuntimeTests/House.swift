@@ -28,14 +28,14 @@ final class House: Sendable {
 
     func anonymous(metadata: String = "{}") async throws -> IssuedSession {
         let intent = SessionIntent(kind: .anonymous, clientAddress: "a", metadata: metadata)
-        return try await self.runtime.createAnonymous(self.cop.prepare(intent).get(), for: intent)
+        return try await self.open(intent)
     }
 
     func authenticated(
         _ user: String = "usr_a", tenant: String = "t", family: String? = nil
     ) async throws -> IssuedSession {
         let intent = SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: tenant, userID: user)
-        return try await self.runtime.createAuthenticated(self.cop.prepare(intent).get(), for: intent, familyID: family)
+        return try await self.open(intent, family: family)
     }
 
     func upgrade(
@@ -44,9 +44,7 @@ final class House: Sendable {
     ) async throws -> IssuedSession {
         let intent = SessionIntent(
             kind: .upgrade, clientAddress: "a", sessionID: id, tenantID: tenant, userID: user, metadata: metadata)
-        return try await self.runtime.upgrade(
-            self.cop.prepare(intent).get(), for: intent, secretHash: secret, familyID: family,
-            expectedEpoch: expectedEpoch)
+        return try await self.open(intent, secret: secret, family: family, expectedEpoch: expectedEpoch)
     }
 
     func resume(
@@ -54,8 +52,16 @@ final class House: Sendable {
     ) async throws -> IssuedSession {
         let intent = SessionIntent(
             kind: .resume, clientAddress: "a", sessionID: id, tenantID: tenant, userID: user)
-        return try await self.runtime.resume(
-            self.cop.prepare(intent).get(), for: intent, secretHash: secret, familyID: family)
+        return try await self.open(intent, secret: secret, family: family)
+    }
+
+    private func open(
+        _ intent: SessionIntent, secret: [UInt8] = [], family: String? = nil, expectedEpoch: Int64? = nil
+    ) async throws -> IssuedSession {
+        try await self.runtime.open(
+            self.runtime.prepare(
+                self.cop.prepare(intent).get(), for: intent, secretHash: secret, familyID: family,
+                expectedEpoch: expectedEpoch))
     }
 
     func permit(_ session: SessionSnapshot) async throws -> Permit {

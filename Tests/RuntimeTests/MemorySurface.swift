@@ -1,9 +1,10 @@
+import Runtime
 import StateSurface
 import Synchronization
 
-/// A store in memory that does what the protocol promises, for one or more Runtimes in a test. It can be made
-/// unreachable, and made to wait at its door.
-final class MemorySurface: StateSurface {
+/// The roles of a store that the Runtime uses, in memory, for one or more Runtimes in a test. It can be made unreachable,
+/// and reading a session can be made to wait.
+final class MemorySurface: RuntimeStore {
     struct State: Sendable {
         var sessions: [String: SessionRecord] = [:]
         var executions: [String: [String: ExecutionRecord]] = [:]
@@ -69,8 +70,6 @@ final class MemorySurface: StateSurface {
 
     func sinceLastBeat() -> Duration { .zero }
     func feedIsLost() -> Bool { false }
-    func ping() async throws { try self.access { _ in } }
-    func close() async {}
 
     // MARK: Sessions
 
@@ -101,15 +100,39 @@ final class MemorySurface: StateSurface {
     }
 
     func replace(session record: SessionRecord) async throws -> Bool {
-        let next = try self.access { state -> SessionRecord? in
-            guard state.sessions[record.id]?.version == record.version else { return nil }
-            var next = record
-            next.version += 1
-            state.sessions[record.id] = next
-            return next
-        }
+        let next = try self.access { Self.replace(record, in: &$0) }
         if let next { self.tell(next) }
         return next != nil
+    }
+
+    func change<Outcome: Sendable>(
+        sessionID: String,
+        _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
+    ) async throws -> Outcome? {
+        let pause = try self.access { $0.beforeReturningSession }
+        await pause?()
+        let (written, outcome) = try self.access { state -> (SessionRecord?, Outcome?) in
+            let (next, outcome) = decide(state.sessions[sessionID])
+            guard let next else { return (nil, outcome) }
+            let written = Self.replace(next, in: &state)
+            return (written, written == nil ? nil : outcome)
+        }
+        if let written { self.tell(written) }
+        return outcome
+    }
+
+    /// - Returns: the record as it is now stored; nil when its version has moved on, or it would move backwards.
+    private static func replace(_ record: SessionRecord, in state: inout State) -> SessionRecord? {
+        guard let stored = state.sessions[record.id], stored.version == record.version,
+            record.state == stored.state || stored.state == .anonymous
+                || (stored.state == .authenticated && !record.state.isLive),
+            stored.userID == nil || (stored.userID == record.userID && stored.tenantID == record.tenantID)
+        else { return nil }
+        var next = record
+        next.version += 1
+        next.lastSeenAt = max(stored.lastSeenAt, record.lastSeenAt)
+        state.sessions[record.id] = next
+        return next
     }
 
     private func tell(_ record: SessionRecord) {
@@ -131,6 +154,16 @@ final class MemorySurface: StateSurface {
         try self.access { Array($0.sessions.values.prefix(limit)) }
     }
 
+    func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession] {
+        try self.access { state in
+            let live = state.sessions.values.filter { $0.userID == userID && $0.state.isLive }
+            guard live.count > limit else { return [] }
+            // Homes are known to families alone: here every session is a guest.
+            let others = live.filter { $0.id != sparing }.sorted { ($0.lastSeenAt, $0.id) < ($1.lastSeenAt, $1.id) }
+            return others.prefix(live.count - limit).map { SurplusSession(id: $0.id, homeOf: nil) }
+        }
+    }
+
     private func end(at: Milliseconds, where matches: (SessionRecord) -> Bool) throws -> [String] {
         let ended = try self.access { state -> [SessionRecord] in
             let matching = state.sessions.values.filter { $0.state.isLive && matches($0) }
@@ -147,7 +180,8 @@ final class MemorySurface: StateSurface {
         return ended.map(\.id)
     }
 
-    func endSessions(familyID: String, at: Milliseconds) async throws -> [String] {
+    /// Ends the sessions of a family, as the store does when a family ends.
+    func endSessions(familyID: String, at: Milliseconds) throws -> [String] {
         try self.end(at: at) { $0.familyID == familyID }
     }
 

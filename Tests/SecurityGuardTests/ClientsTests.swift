@@ -79,13 +79,13 @@ struct ClientsTests {
         let own = try await fixture.subject.clientCredentials(client).accessToken
         let tokens = try await fixture.login()
         let refresh = try #require(tokens.refreshToken)
-        for stranger in [other, foreign] { _ = try await fixture.subject.revoke(presented: own, by: stranger) }
-        _ = try await fixture.subject.revoke(presented: refresh, by: foreign)
-        _ = try await fixture.subject.revoke(presented: "nonsense", by: client)
+        for stranger in [other, foreign] { try await fixture.subject.revoke(presented: own, by: stranger) }
+        try await fixture.subject.revoke(presented: refresh, by: foreign)
+        try await fixture.subject.revoke(presented: "nonsense", by: client)
         #expect(fixture.judge(own).isGood && fixture.judge(tokens.accessToken).isGood)
-        _ = try await fixture.subject.revoke(presented: own, by: client)
+        try await fixture.subject.revoke(presented: own, by: client)
         #expect(fixture.judge(own).fault == .invalid("revoked"))
-        _ = try await fixture.subject.revoke(presented: refresh, by: client)
+        try await fixture.subject.revoke(presented: refresh, by: client)
         #expect(fixture.judge(tokens.accessToken).fault == .invalid("revoked"))
     }
 

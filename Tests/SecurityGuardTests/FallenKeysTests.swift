@@ -46,7 +46,7 @@ struct FallenKeysTests {
         fixture.clock.advance(10)
         try await fixture.subject.reload()
         let outcome = try await fixture.subject.refresh(login.refreshToken ?? "")
-        guard case .rotated(let tokens, _) = outcome else {
+        guard case .rotated(let tokens) = outcome else {
             Issue.record("not rotated: \(outcome)")
             return
         }
@@ -69,7 +69,7 @@ struct FallenKeysTests {
         fixture.clock.advance(10)
         try await fixture.subject.reload()
         let outcome = try await fixture.subject.refresh(login.refreshToken ?? "")
-        guard case .repeated(let tokens, _) = outcome else {
+        guard case .repeated(let tokens) = outcome else {
             Issue.record("not repeated: \(outcome)")
             return
         }

@@ -1,3 +1,4 @@
+import LeasesForTests
 import NIOCore
 import NIOEmbedded
 import Testing

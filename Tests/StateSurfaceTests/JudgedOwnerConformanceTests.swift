@@ -87,10 +87,8 @@ struct JudgedOwnerConformanceTests {
     func keeps(_ backend: Backend) async throws {
         try await backend.withStore { store in
             try await store.insert(account: Sample.account())
-            for (index, family) in ["mine", "other"].enumerated() {
-                try await store.insert(family: Sample.family(family, token: 100 + index))
-            }
-            try await store.bind(familyID: "mine", to: "ses_home")
+            try await store.insert(family: Sample.family("mine", home: "ses_home", token: 100))
+            try await store.insert(family: Sample.family("other", token: 101))
             let sessions: [(String, String?)] = [
                 ("ses_home", "mine"), ("ses_asking", "mine"), ("ses_guest", "mine"), ("ses_other", "other"),
                 ("ses_loose", nil),
@@ -216,8 +214,7 @@ struct JudgedOwnerConformanceTests {
     @Test("Of too many sessions guests go first, then homes, the longest unused first", arguments: Backend.available)
     func surplus(_ backend: Backend) async throws {
         try await backend.withStore { store in
-            try await store.insert(family: Sample.family("fam"))
-            try await store.bind(familyID: "fam", to: "ses_home")
+            try await store.insert(family: Sample.family("fam", home: "ses_home"))
             let sessions = [("ses_home", 0), ("ses_old", 1), ("ses_older", 0), ("ses_new", 3), ("ses_mid", 2)]
             for (index, session) in sessions.enumerated() {
                 let family = session.0 == "ses_mid" ? nil : "fam"

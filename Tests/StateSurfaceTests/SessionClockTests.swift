@@ -32,20 +32,23 @@ struct SessionClockTests {
 
         func anonymous() async throws -> IssuedSession {
             let intent = SessionIntent(kind: .anonymous, clientAddress: "a")
-            return try await self.runtime.createAnonymous(self.cop.prepare(intent).get(), for: intent)
+            return try await self.open(intent)
         }
 
         func authenticated() async throws -> IssuedSession {
             let intent = SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: "t", userID: "usr_a")
-            return try await self.runtime.createAuthenticated(
-                self.cop.prepare(intent).get(), for: intent, familyID: nil)
+            return try await self.open(intent)
         }
 
         func upgrade(_ issued: IssuedSession) async throws -> IssuedSession {
             let intent = SessionIntent(
                 kind: .upgrade, clientAddress: "a", sessionID: issued.session.id, tenantID: "t", userID: "usr_a")
-            return try await self.runtime.upgrade(
-                self.cop.prepare(intent).get(), for: intent, secretHash: issued.secret.hash, familyID: nil)
+            return try await self.open(intent, secret: issued.secret.hash)
+        }
+
+        private func open(_ intent: SessionIntent, secret: [UInt8] = []) async throws -> IssuedSession {
+            try await self.runtime.open(
+                self.runtime.prepare(self.cop.prepare(intent).get(), for: intent, secretHash: secret))
         }
 
         /// Lets somebody find out.

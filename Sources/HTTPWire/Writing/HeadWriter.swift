@@ -108,11 +108,11 @@ package enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// The line end behind the data of a chunk.
-    package static func chunkEnd(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
+    /// The line end behind the data of a chunk, to be written as it is.
+    package static let chunkEnd = ByteBuffer(string: "\r\n")
 
-    /// The chunk that ends a body.
-    package static func lastChunk(to buffer: inout ByteBuffer) { buffer.writeStaticString("0\r\n\r\n") }
+    /// The chunk that ends a body, to be written as it is.
+    package static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
 
     private static func startField(_ name: StaticString, to buffer: inout ByteBuffer) {
         buffer.writeStaticString(name)

@@ -26,7 +26,7 @@ struct TicketBook: Sendable {
     static let limit = 64
     private static let byteCount = 32
 
-    let store: any StateSurface
+    let store: any TicketStore
     /// This run of this node: by whose clock its tickets expire.
     let nodeID: String
     /// By how much other nodes' clocks may differ.

@@ -40,14 +40,14 @@ package final class AgentConnection: Sendable {
         do {
             try self.enqueue(AgentProtocol.intent(bytes, isFrame: true, limits: self.limits))
         } catch {
-            self.listener.emit(.text(AgentProtocol.fault(error)))
+            self.listener.emit(.message(AgentProtocol.fault(error)))
         }
     }
 
     /// Answers a frame that can't be an intent, such as a binary one.
     package func receiveUnreadable() {
         let fault = AgentFault(.invalidRequest, "Only text frames are understood.")
-        self.listener.emit(.text(AgentProtocol.fault(fault)))
+        self.listener.emit(.message(AgentProtocol.fault(fault)))
     }
 
     /// So many events have left for the peer: as many more may follow.
@@ -111,28 +111,28 @@ package final class AgentConnection: Sendable {
                 // Asked anew each time: what was queued under an older epoch, or before a logout, never runs.
                 switch try await self.confirm(self.permit) {
                 case .holds(let permit): self.report(try await self.runner.run(intent, with: permit))
-                case .ended: return self.close(code: 4403, reason: "session_ended")
-                case .outgrown: return self.close(code: 4401, reason: "token_revoked")
+                case .ended: return self.end(.sessionEnded)
+                case .outgrown: return self.end(.permitOutgrown)
                 }
             } catch let fault as AgentFault {
-                self.listener.emit(.text(AgentProtocol.fault(fault)))
+                self.listener.emit(.message(AgentProtocol.fault(fault)))
             } catch {
                 // It may have run all the same: its event, or that it is unknown, is for the stream to say.
                 let fault = AgentFault(.storeUnavailable, "The store can't be reached.", intentID: intent.id)
-                self.listener.emit(.text(AgentProtocol.fault(fault)))
+                self.listener.emit(.message(AgentProtocol.fault(fault)))
             }
         }
     }
 
-    /// The edge has most likely closed it already; if it missed the moment, this is the last chance.
-    private func close(code: UInt16, reason: String) {
-        self.listener.emit(.close(code: code, reason: reason))
+    /// Its peer has most likely ended it already: this is for the one that missed the moment.
+    private func end(_ end: AgentEnd) {
+        self.listener.emit(.end(end))
         self.detach()
     }
 
     private func report(_ outcome: IntentRunner.Outcome) {
         // A new event comes to every socket through the stream; so does an old one that this socket has yet to see.
         guard case .event(let event, isRepeat: true) = outcome, self.listener.delivered >= event.seq else { return }
-        self.listener.emit(.text(event.payload))
+        self.listener.emit(.event(event.payload))
     }
 }

@@ -1,12 +1,25 @@
 import Encodings
 import Libcrypto
 
-/// What an agent's socket is told to do.
+/// What an agent's connection gives to its peer.
 package enum AgentOutput: Sendable, Equatable {
-    /// One text frame.
-    case text(String)
-    /// A close frame, after which nothing follows.
-    case close(code: UInt16, reason: String)
+    /// A message of the session's stream, as JSON: how many of them are under way is bounded, so the peer's side has to
+    /// tell of each that has left.
+    case event(String)
+    /// A message outside the stream, as JSON: `ready`, or the answer to what was no intent.
+    case message(String)
+    /// The connection is over, and nothing follows.
+    case end(AgentEnd)
+}
+
+/// Why the Runtime ends an agent's connection.
+package enum AgentEnd: Sendable, Equatable {
+    /// The session is no longer live.
+    case sessionEnded
+    /// The session has moved on to another epoch, in which what the connection was admitted with no longer counts.
+    case permitOutgrown
+    /// The peer takes its events so slowly that the next ones are no longer kept.
+    case fellBehind
 }
 
 /// Bounds on what one agent may ask for.

@@ -34,7 +34,7 @@ final class EventStreams: Sendable {
 
         fileprivate func emit(_ event: EventRecord) {
             self.onTheWay.add(1, ordering: .acquiringAndReleasing)
-            self.emit(.text(event.payload))
+            self.emit(.event(event.payload))
             self.move(to: event.seq)
         }
 
@@ -79,12 +79,12 @@ final class EventStreams: Sendable {
     }
 
     private static let batch = 128
-    private let store: any StateSurface
+    private let store: any ExecutionStore
     private let channels = Mutex<[String: Channel]>([:])
     private let lastReader = Atomic<UInt64>(0)
     private let looks = Atomic<Int>(0)
 
-    init(store: any StateSurface) {
+    init(store: any ExecutionStore) {
         self.store = store
     }
 
@@ -198,7 +198,7 @@ final class EventStreams: Sendable {
             guard delivered >= position, delivered < lastSeq else { continue }
             if let next = events.first(where: { $0.seq > delivered }), next.seq != delivered + 1 {
                 // So slow that what it has yet to see is no longer kept: `ready` tells it so when it comes back.
-                listener.emit(.close(code: 1013, reason: "overloaded"))
+                listener.emit(.end(.fellBehind))
                 self.remove(listener)
                 continue
             }

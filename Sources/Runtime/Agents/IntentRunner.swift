@@ -12,7 +12,7 @@ final class IntentRunner: Sendable {
         case underWay
     }
 
-    private let store: any StateSurface
+    private let store: any RealmStore & ExecutionStore
     private let realms: [String: any Realm]
     private let uses: SessionUses
     private let nodeID: String
@@ -22,7 +22,7 @@ final class IntentRunner: Sendable {
     private let unrecorded = Mutex<[(execution: ExecutionRecord, outcome: RealmOutcome)]>([])
 
     init(
-        store: any StateSurface, realms: [any Realm], uses: SessionUses, nodeID: String, limits: AgentLimits,
+        store: any RealmStore & ExecutionStore, realms: [any Realm], uses: SessionUses, nodeID: String, limits: AgentLimits,
         clock: @escaping @Sendable () -> Milliseconds
     ) {
         var byName: [String: any Realm] = [:]

@@ -1,6 +1,9 @@
 import Encodings
 import StateSurface
 
+/// The roles of the store that the built-in realms use.
+typealias RealmStore = SessionStore & ArtifactStore
+
 /// On whose behalf an intent is carried out.
 public struct RealmContext: Sendable {
     /// The tenant of the session's owner.
@@ -10,7 +13,7 @@ public struct RealmContext: Sendable {
     let sessionID: String
     let uses: SessionUses
     let clock: @Sendable () -> Milliseconds
-    private let surface: (any StateSurface)?
+    private let surface: (any RealmStore)?
 
     /// A context of this owner, for the tests of a realm. It has no session and no store: the built-in realms answer
     /// that the store can't be reached.
@@ -20,7 +23,7 @@ public struct RealmContext: Sendable {
     }
 
     init(
-        tenantID: String, userID: String, sessionID: String, store: (any StateSurface)?, uses: SessionUses,
+        tenantID: String, userID: String, sessionID: String, store: (any RealmStore)?, uses: SessionUses,
         clock: @escaping @Sendable () -> Milliseconds
     ) {
         self.tenantID = tenantID
@@ -32,7 +35,7 @@ public struct RealmContext: Sendable {
     }
 
     /// The store, for the built-in realms.
-    var store: any StateSurface {
+    var store: any RealmStore {
         get throws(StateSurfaceError) {
             guard let surface else { throw StateSurfaceError(.unavailable, "this context has no store") }
             return surface

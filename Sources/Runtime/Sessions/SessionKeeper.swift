@@ -8,7 +8,7 @@ struct SessionKeeper: Sendable {
     /// How often a write may lose its race before the caller is told so.
     static let attempts = 64
 
-    let store: any StateSurface
+    let store: any SessionStore
     let lifecycle: SessionLifecycle
     let uses: SessionUses
     let clock: @Sendable () -> Milliseconds
@@ -33,25 +33,33 @@ struct SessionKeeper: Sendable {
     }
 
     /// Loads, decides and writes.
-    /// - Returns: nil when somebody else wrote in between.
+    /// - Returns: nil when another writer was faster.
     private func step(_ event: SessionEvent, on id: String) async throws -> Step? {
         switch event {
         case .read, .lapse:
             // Hardly ever writes: not for the store's writer, then.
-            let step = self.decide(try await self.store.session(id: id), event)
+            let step = self.step(try await self.store.session(id: id), event)
             guard let next = step.next else { return step }
             return try await self.store.replace(session: next) ? step : nil
         case .upgrade, .resume, .end:
             return try await self.store.change(sessionID: id) { stored in
-                let step = self.decide(stored, event)
+                let step = self.step(stored, event)
                 return (next: step.next, outcome: step)
             }
         }
     }
 
-    private func decide(_ stored: SessionRecord?, _ event: SessionEvent) -> Step {
+    private func step(_ stored: SessionRecord?, _ event: SessionEvent) -> Step {
+        let (loaded, action) = self.decide(stored, event)
+        return Step(loaded: loaded, action: action)
+    }
+
+    /// Decides on a session as it lies in the store, with the latest use of it that this node knows of.
+    func decide(
+        _ stored: SessionRecord?, _ event: SessionEvent
+    ) -> (loaded: SessionRecord?, action: SessionAction) {
         let loaded = stored.map(self.uses.apply)
-        return Step(loaded: loaded, action: self.lifecycle.decide(loaded, event, now: self.clock()))
+        return (loaded, self.lifecycle.decide(loaded, event, now: self.clock()))
     }
 
     /// The live session whose current secret this is.

@@ -36,9 +36,9 @@ package struct SessionSnapshot: Sendable, Equatable {
         SessionOwner(tenantID: tenantID, userID: userID).owns(tenantID: self.tenantID, userID: self.userID)
     }
 
-    /// The session as the API shows it; `secret` only where one is handed out.
-    package func json(secret: String? = nil) -> JSONObject {
-        var object: JSONObject = [
+    /// What a session shows of itself to its owner, as `session.describe` says it: never a secret.
+    package func json() -> JSONObject {
+        [
             "session_id": .string(self.id),
             "state": .string(self.state.rawValue),
             "tenant_id": self.tenantID.map(JSONValue.string) ?? .null,
@@ -48,8 +48,6 @@ package struct SessionSnapshot: Sendable, Equatable {
             "last_seen_at": .string(Timestamp.text(self.lastSeenAt)),
             "metadata": .object(self.metadata),
         ]
-        if let secret { object["session_secret"] = .string(secret) }
-        return object
     }
 }
 
@@ -58,8 +56,6 @@ package struct IssuedSession: Sendable {
     package let session: SessionSnapshot
     /// `sec_…`, to be handed to its one reader and forgotten.
     package let secret: SessionSecret
-    /// The refresh family that was the session's before; the caller decides whether it has to end.
-    package let previousFamilyID: String?
 }
 
 /// What came of ending a session.

@@ -41,7 +41,7 @@ final class SessionUses: Sendable {
     }
 
     /// Writes down what is pending; what can't be written is kept for the next time.
-    func flush(to store: any StateSurface) async throws {
+    func flush(to store: any SessionStore) async throws {
         let batch = self.state.withLock { state -> [String: Milliseconds] in
             guard state.flushing.isEmpty else { return [:] }
             state.flushing = state.pending

@@ -4,14 +4,14 @@ import StateSurface
 ///
 /// Refusals are thrown as ``AuthError``; a store that fails throws its own error.
 package struct Accounts: Sendable {
-    let state: any StateSurface
+    let state: any AccountStore
     let policy: TokenPolicy
     let pool: HashPool
     let clock: @Sendable () -> Int64
     let audit: AuditSink
 
     package init(
-        state: any StateSurface, policy: TokenPolicy, clock: @escaping @Sendable () -> Int64,
+        state: any AccountStore, policy: TokenPolicy, clock: @escaping @Sendable () -> Int64,
         audit: @escaping AuditSink = { _ in }
     ) {
         self.state = state

@@ -3,12 +3,12 @@ import StateSurface
 
 /// The registered OAuth clients. Usable without a gateway: `gatehouse clients` works on one of these.
 package struct Clients: Sendable {
-    let state: any StateSurface
+    let state: any ClientStore
     let clock: @Sendable () -> Int64
     let audit: AuditSink
 
     package init(
-        state: any StateSurface, clock: @escaping @Sendable () -> Int64, audit: @escaping AuditSink = { _ in }
+        state: any ClientStore, clock: @escaping @Sendable () -> Int64, audit: @escaping AuditSink = { _ in }
     ) {
         self.state = state
         self.clock = clock

@@ -5,7 +5,7 @@ import StateSurface
 /// RFC 8693: a trusted issuer's JWT for an access token made here. It widens neither scope nor lifetime.
 struct TokenExchange: Sendable {
     let issuers: [(issuer: TrustedIssuer, keys: RemoteKeySet)]
-    let state: any StateSurface
+    let state: any AccountStore & FamilyStore
     let policy: TokenPolicy
     let tokens: TokenIssuer
     let clock: @Sendable () -> Int64

@@ -3,37 +3,32 @@ import StateSurface
 
 /// The chains of refresh tokens: one use each, one successor whatever the concurrency, and the end for all on reuse.
 struct RefreshFamilies: Sendable {
-    let state: any StateSurface
+    let state: any AccountStore & FamilyStore
     let policy: TokenPolicy
     let issuer: TokenIssuer
     let revocations: Revocations
     let clock: @Sendable () -> Int64
     let audit: AuditSink
 
-    /// Begins a family for someone whose password was just proved.
-    func open(_ account: AccountRecord, clientID: String, binding: String?) async throws -> IssuedTokens {
+    /// Prepares a family for an account that was just proved. Nothing is written.
+    func prepare(
+        _ id: String, _ account: AccountRecord, clientID: String, binding: String?
+    ) throws -> FamilyOpening {
         let now = clock()
         let token = RefreshToken.random()
         let family = FamilyRecord(
-            id: FamilyID.make(accountVersion: account.version), tenantID: account.tenantID, userID: account.userID,
-            clientID: clientID,
-            scope: account.scope, binding: binding, createdAt: now,
+            id: id, tenantID: account.tenantID, userID: account.userID,
+            clientID: clientID, scope: account.scope, binding: binding, createdAt: now,
             absoluteExpiresAt: now + policy.refreshTokenLifetime, currentHash: token.hash)
-        do {
-            try await state.insert(family: family, judged: JudgedOwner(credentialEpoch: account.credentialEpoch))
-        } catch let error as StateSurfaceError where error.code == .ownerGone {
-            // Disabled, or given another password, since this one was proved.
-            audit(
-                AuditEvent(
-                    .loginRefused, reason: "changed_meanwhile", tenantID: account.tenantID, subject: account.userID))
-            throw AuthError(.invalidCredentials)
-        }
-        report(.familyOpened, family)
-        return try tokens(of: family, scope: account.scope, refresh: token, now: now)
+        return FamilyOpening(
+            record: family, judged: JudgedOwner(credentialEpoch: account.credentialEpoch),
+            tokens: try tokens(of: family, scope: account.scope, refresh: token, now: now))
     }
 
-    /// Uses a refresh token.
-    func refresh(_ text: String, clientID: String?) async throws -> RefreshOutcome {
+    /// Uses a refresh token. See ``SecurityGuard/refresh(_:clientID:commit:)``.
+    func refresh(
+        _ text: String, clientID: String?, commit: (RefreshWrite) async throws -> RefreshWritten
+    ) async throws -> RefreshOutcome {
         guard let token = RefreshToken(text) else { return refused(.unknown, nil) }
         let hash = token.hash
         // A racer that loses the compare-and-set looks again and finds itself the predecessor. More rounds are only
@@ -50,10 +45,10 @@ struct RefreshFamilies: Sendable {
             case .reuse: return try await endReused(family)
             case .repeat:
                 guard let scope = try await currentScope(of: family) else { return refused(.account, family) }
-                return try await repeated(token, family, scope: scope, now: now)
+                return try await repeated(token, family, scope: scope, now: now, commit)
             case .rotate:
                 guard let scope = try await currentScope(of: family) else { return refused(.account, family) }
-                if let outcome = try await rotated(token, family, scope: scope, now: now) { return outcome }
+                if let outcome = try await rotated(token, family, scope: scope, now: now, commit) { return outcome }
             }
         }
         return refused(.contended, nil)
@@ -61,7 +56,8 @@ struct RefreshFamilies: Sendable {
 
     /// nil when another racer was faster.
     private func rotated(
-        _ token: RefreshToken, _ family: FamilyRecord, scope: [String], now: Int64
+        _ token: RefreshToken, _ family: FamilyRecord, scope: [String], now: Int64,
+        _ commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome? {
         let salt = SecureRandom.bytes(32)
         let successor = token.successor(salt: salt)
@@ -76,42 +72,54 @@ struct RefreshFamilies: Sendable {
         let tokens = try tokens(of: next, scope: scope, refresh: successor, now: now)
         next.tokenExpiresAt = max(tokens.principal.expiresAt, family.tokenExpiresAt ?? .min)
         next.tokenKey = tokens.principal.keyThumbprint
-        guard try await state.rotate(family: next) else { return nil }
-        report(.familyRotated, next)
-        return .rotated(tokens, binding: next.binding)
+        switch try await commit(RefreshWrite(family: next, isRotation: true)) {
+        case .lost: return nil
+        case .ended(let refusal): return .refused(refusal)
+        case .done:
+            report(.familyRotated, next)
+            return .rotated(tokens)
+        }
     }
 
     private func repeated(
-        _ token: RefreshToken, _ family: FamilyRecord, scope: [String], now: Int64
+        _ token: RefreshToken, _ family: FamilyRecord, scope: [String], now: Int64,
+        _ commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome {
         guard let salt = family.successorSalt else { return try await endReused(family) }
         let successor = token.successor(salt: salt)
         guard ConstantTime.equal(successor.hash, family.currentHash) else { return try await endReused(family) }
         let tokens = try tokens(of: family, scope: scope, refresh: successor, now: now)
         // The key may have been changed since the rotation: what the family has open rests on the new one.
-        let isLive = try await state.extend(
-            familyID: family.id, tokenExpiresAt: tokens.principal.expiresAt, key: tokens.principal.keyThumbprint)
-        guard isLive else { return refused(.ended, family) }
-        report(.familyRepeated, family)
-        return .repeated(tokens, binding: family.binding)
+        var extended = family
+        extended.tokenExpiresAt = tokens.principal.expiresAt
+        extended.tokenKey = tokens.principal.keyThumbprint
+        switch try await commit(RefreshWrite(family: extended, isRotation: false)) {
+        case .lost: return refused(.ended, family)
+        case .ended(let refusal): return .refused(refusal)
+        case .done:
+            report(.familyRepeated, family)
+            return .repeated(tokens)
+        }
     }
 
     private func endReused(_ family: FamilyRecord) async throws -> RefreshOutcome {
-        let sessions = try await end(family.id, reason: RefreshDecision.Reason.reused.rawValue)
-        report(.familyReused, family, reason: RefreshDecision.Reason.reused.rawValue)
-        return .refused(
-            RefreshRefusal(
-                reason: RefreshDecision.Reason.reused.rawValue, endedFamily: family.id, endedSessions: sessions))
+        let reason = RefreshDecision.Reason.reused.rawValue
+        let end = end()
+        let sessions = try await state.endFamily(id: family.id, at: end.at, revokedUntil: end.revokedUntil)
+        report(endOf: family.id, end, reason: reason)
+        report(.familyReused, family, reason: reason)
+        return .refused(RefreshRefusal(reason: reason, endedFamily: family.id, endedSessions: sessions))
     }
 
-    /// Ends a family with its access tokens and sessions. Harmless when it has ended before.
-    func end(_ id: String, reason: String) async throws -> [String] {
+    func end() -> FamilyEnd {
         let now = clock()
-        let until = now + policy.tokenReach
-        let sessions = try await state.endFamily(id: id, at: now, revokedUntil: until)
-        revocations.insert(Revocation(kind: .family, id: id, expiresAt: until))
+        return FamilyEnd(at: now, revokedUntil: now + policy.tokenReach)
+    }
+
+    /// Remembers a family's end, also where the store has told of it already: harmless, and once more is safer.
+    func report(endOf id: String, _ end: FamilyEnd, reason: String) {
+        revocations.insert(Revocation(kind: .family, id: id, expiresAt: end.revokedUntil))
         audit(AuditEvent(.familyEnded, reason: reason, familyID: id))
-        return sessions
     }
 
     /// What the user may still do of what the login was for; nil when the account can't be used any more.
@@ -143,7 +151,7 @@ struct RefreshFamilies: Sendable {
         return .refused(RefreshRefusal(reason: reason.rawValue, endedFamily: nil, endedSessions: []))
     }
 
-    private func report(_ name: AuditEvent.Name, _ family: FamilyRecord, reason: String = "") {
+    func report(_ name: AuditEvent.Name, _ family: FamilyRecord, reason: String = "") {
         audit(
             AuditEvent(
                 name, reason: reason, tenantID: family.tenantID, subject: family.userID, clientID: family.clientID,

@@ -14,14 +14,14 @@ final class FleetReach: Sendable {
     private let own: TokenReach
     /// How long after its making a token of this node may still be accepted.
     private let ownReach: Int64
-    private let state: any StateSurface
+    private let state: any RevocationStore
     private let clock: @Sendable () -> Int64
     /// What is known, and how often it was heard from the feed.
     private let known: Mutex<(reach: TokenReach, hearings: UInt64)>
     /// When it was noted last.
     private let noted = Atomic<Int64>(.min)
 
-    init(policy: TokenPolicy, state: any StateSurface, clock: @escaping @Sendable () -> Int64) {
+    init(policy: TokenPolicy, state: any RevocationStore, clock: @escaping @Sendable () -> Int64) {
         own = TokenReach(lifetime: policy.accessTokenLifetime, clockSkew: policy.clockSkew)
         ownReach = policy.tokenReach
         known = Mutex((own, 0))

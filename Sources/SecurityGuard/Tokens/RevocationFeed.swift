@@ -4,7 +4,7 @@ import Synchronization
 /// Keeps ``Revocations`` and ``FleetReach`` true: everything at the start, each change as it is told, everything again after a gap.
 final class RevocationFeed: Sendable {
     private let revocations: Revocations
-    private let state: any StateSurface
+    private let state: any RevocationStore & ChangeFeed
     private let clock: @Sendable () -> Int64
     private let reach: FleetReach
     private let subscription = Mutex<Subscription?>(nil)
@@ -14,7 +14,7 @@ final class RevocationFeed: Sendable {
     private let gapSince = Mutex<ContinuousClock.Instant?>(nil)
 
     init(
-        _ revocations: Revocations, state: any StateSurface, reach: FleetReach, clock: @escaping @Sendable () -> Int64
+        _ revocations: Revocations, state: any RevocationStore & ChangeFeed, reach: FleetReach, clock: @escaping @Sendable () -> Int64
     ) {
         self.revocations = revocations
         self.state = state

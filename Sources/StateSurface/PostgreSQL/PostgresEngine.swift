@@ -4,6 +4,7 @@ final class PostgresEngine: SQLEngine {
     /// How often a transaction that collided with another is run.
     private static let attempts = 5
 
+    let capabilities = SQLDialect.postgres.capabilities
     let observers = Observers()
     private let origin: String
     private let pool: PostgresPool
@@ -58,6 +59,8 @@ final class PostgresEngine: SQLEngine {
             // They may have happened. Whoever hears of one asks again, so a word too many does no harm.
             observers.tell(changes)
             throw StateSurfaceError(postgres: PostgresFault.commitUnknown(changes))
+        } catch let error as any TransactionAbort {
+            throw error
         } catch {
             throw StateSurfaceError(postgres: error)
         }

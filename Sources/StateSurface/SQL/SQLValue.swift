@@ -9,6 +9,8 @@ enum SQLValue: Sendable, Equatable {
     static func optional(_ value: String?) -> Self { value.map(Self.text) ?? .null }
     static func optional(_ value: [UInt8]?) -> Self { value.map(Self.blob) ?? .null }
     static func flag(_ value: Bool) -> Self { .integer(value ? 1 : 0) }
+    /// A number of rows; none for less than none.
+    static func limit(_ count: Int) -> Self { .integer(Int64(max(0, count))) }
     /// Scope tokens hold no spaces (RFC 6749 §3.3), so a space keeps them apart.
     static func scope(_ value: [String]) -> Self { .text(value.joined(separator: " ")) }
 

@@ -4,6 +4,7 @@ import Synchronization
 
 /// The embedded database: one file, one writer that groups commits, readers beside it.
 final class SQLiteEngine: SQLEngine {
+    let capabilities = SQLDialect.sqlite.capabilities
     let observers = Observers()
     private let pool: DatabasePool
     private let writer: SQLiteWriter

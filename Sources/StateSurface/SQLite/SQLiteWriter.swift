@@ -8,7 +8,7 @@ final class SQLiteWriter: Sendable {
     private struct Pending: Sendable {
         /// Runs the write; returns how to report success once it is durable.
         let run: @Sendable (SQLiteTransaction) throws -> @Sendable () -> Void
-        let fail: @Sendable (StateSurfaceError) -> Void
+        let fail: @Sendable (any Error) -> Void
     }
 
     /// What a batch has come to, to be told once it is durable.
@@ -84,7 +84,7 @@ final class SQLiteWriter: Sendable {
         do {
             finish(try transact(batch, on: database, each: run))
         } catch let failure as BodyFailure where batch.count == 1 {
-            batch.first?.fail(StateSurfaceError(sqlite: failure.cause))
+            batch.first?.fail(Self.told(failure.cause))
         } catch is BodyFailure {
             do {
                 finish(try transact(batch, on: database, each: attempt))
@@ -94,6 +94,11 @@ final class SQLiteWriter: Sendable {
         } catch {
             fail(batch, error)
         }
+    }
+
+    /// A failed write as its caller is told of it.
+    private static func told(_ error: any Error) -> any Error {
+        error is any TransactionAbort ? error : StateSurfaceError(sqlite: error)
     }
 
     private func fail(_ batch: [Pending], _ error: any Error) {
@@ -143,7 +148,7 @@ final class SQLiteWriter: Sendable {
         } catch let error as DatabaseError where Self.endsTransaction(error) {
             throw error
         } catch {
-            let error = StateSurfaceError(sqlite: error)
+            let error = Self.told(error)
             outcome.reports.append { pending.fail(error) }
             return
         }

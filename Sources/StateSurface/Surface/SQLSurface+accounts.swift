@@ -1,17 +1,26 @@
-extension SQLSurface {
-    private static let insertAccountSQL =
-        "INSERT INTO accounts (\(AccountRecord.columns)) VALUES (\(parameters(11)))"
-    private static let accountSQL = "SELECT \(AccountRecord.columns) FROM accounts WHERE user_id = ?1"
+private enum AccountSQL {
+    static let insert = "INSERT INTO accounts (\(AccountRecord.columns)) VALUES (\(sqlParameters(11)))"
+    static let byID = "SELECT \(AccountRecord.columns) FROM accounts WHERE user_id = ?1"
+}
 
+// MARK: Inside a transaction
+extension SQLTransaction {
+    func account(userID: String) throws -> AccountRecord? {
+        try row(AccountSQL.byID, [.text(userID)]).map(AccountRecord.init(row:))
+    }
+}
+
+// MARK: The roles
+extension SQLSurface {
     func insert(account: AccountRecord) async throws {
         try await write { transaction in
-            _ = try transaction.execute(Self.insertAccountSQL, account.values)
+            _ = try transaction.execute(AccountSQL.insert, account.values)
             try transaction.record(.account(userID: account.userID), reach: .here)
         }
     }
 
     func account(userID: String) async throws -> AccountRecord? {
-        try await row(Self.accountSQL, [.text(userID)]).map(AccountRecord.init(row:))
+        try await row(AccountSQL.byID, [.text(userID)]).map(AccountRecord.init(row:))
     }
 
     func accounts(emailKey: String) async throws -> [AccountRecord] {
@@ -26,7 +35,7 @@ extension SQLSurface {
     func accounts(limit: Int) async throws -> [AccountRecord] {
         try await rows(
             "SELECT \(AccountRecord.columns) FROM accounts ORDER BY created_at DESC, user_id LIMIT ?1",
-            [self.limit(limit)]
+            [.limit(limit)]
         ).map(AccountRecord.init(row:))
     }
 
@@ -47,7 +56,8 @@ extension SQLSurface {
     /// - Returns: whether there is such an account.
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
         try await write { transaction in
-            // The account first: whoever opens a family or a session for it waits on this row, or is waited for.
+            // The account first: a transaction that opens a family or a session for it waits for this row, or is waited
+            // for.
             var changed = try transaction.row(
                 """
                 UPDATE accounts SET disabled = 1, credential_epoch = credential_epoch + 1, version = version + 1
@@ -55,13 +65,12 @@ extension SQLSurface {
                 """, [.text(userID)])
             guard let version = try changed?.integer() else { return false }
             // A family that began before families named the account's version is found by its name alone.
-            _ = try Self.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil, transaction) { _ in
-                try Self.endSessions(userID: userID, at: at, transaction)
+            _ = try transaction.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil) { _ in
+                try transaction.endSessions(userID: userID, at: at)
             }
-            try Self.revoke(
+            try transaction.revoke(
                 Revocation(
-                    kind: .subject, id: userID, issuedUntil: at, accountVersion: version, expiresAt: revokedUntil),
-                transaction)
+                    kind: .subject, id: userID, issuedUntil: at, accountVersion: version, expiresAt: revokedUntil))
             try transaction.record(.account(userID: userID))
             return true
         }
@@ -85,7 +94,7 @@ extension SQLSurface {
                 ON CONFLICT DO NOTHING
                 """, key + [.text(account.userID)])
             guard claimed == 0 else {
-                _ = try transaction.execute(Self.insertAccountSQL, account.values)
+                _ = try transaction.execute(AccountSQL.insert, account.values)
                 try transaction.record(.account(userID: account.userID), reach: .here)
                 return account
             }
@@ -101,7 +110,7 @@ extension SQLSurface {
     func insert(client: ClientRecord) async throws {
         try await write { transaction in
             _ = try transaction.execute(
-                "INSERT INTO clients (\(ClientRecord.columns)) VALUES (\(Self.parameters(7)))", client.values)
+                "INSERT INTO clients (\(ClientRecord.columns)) VALUES (\(sqlParameters(7)))", client.values)
         }
     }
 
@@ -116,17 +125,16 @@ extension SQLSurface {
                 "UPDATE clients SET disabled = 1 WHERE client_id = ?1", [.text(clientID)])
             guard changed == 1 else { return false }
             // The second half is what the index on clients asks for; no registered client has that name.
-            _ = try Self.endFamilies(
-                "client_id = ?1 AND client_id <> 'gatehouse'", [.text(clientID)], revokedUntil: revokedUntil,
-                transaction
+            _ = try transaction.endFamilies(
+                "client_id = ?1 AND client_id <> 'gatehouse'", [.text(clientID)], revokedUntil: revokedUntil
             ) { families in
                 // A session of the client's own names it as its user.
-                try families.flatMap { try Self.endSessions(familyID: $0, at: at, transaction) }
-                    + Self.endSessions(userID: clientID, at: at, transaction)
+                try families.flatMap { try transaction.endSessions(familyID: $0, at: at) }
+                    + transaction.endSessions(userID: clientID, at: at)
             }
             // For good, so no clock has a say: a token that is just being made is dead as well.
-            try Self.revoke(
-                Revocation(kind: .subject, id: clientID, issuedUntil: .max, expiresAt: revokedUntil), transaction)
+            try transaction.revoke(
+                Revocation(kind: .subject, id: clientID, issuedUntil: .max, expiresAt: revokedUntil))
             return true
         }
     }
@@ -134,7 +142,7 @@ extension SQLSurface {
     func clients(limit: Int) async throws -> [ClientRecord] {
         try await rows(
             "SELECT \(ClientRecord.columns) FROM clients ORDER BY created_at DESC, client_id LIMIT ?1",
-            [self.limit(limit)]
+            [.limit(limit)]
         ).map(ClientRecord.init(row:))
     }
 }

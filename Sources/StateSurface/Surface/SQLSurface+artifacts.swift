@@ -45,7 +45,7 @@ extension SQLSurface {
             """
             SELECT \(ArtifactRecord.columns) FROM artifacts WHERE tenant_id = ?1 AND user_id = ?2
             ORDER BY name LIMIT ?3
-            """, [.text(tenantID), .text(userID), self.limit(limit)]
+            """, [.text(tenantID), .text(userID), .limit(limit)]
         ).map(ArtifactRecord.init(row:))
     }
 

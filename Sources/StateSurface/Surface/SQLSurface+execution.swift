@@ -14,7 +14,7 @@ extension SQLSurface {
             let written = try transaction.execute(
                 """
                 INSERT INTO executions (session_id, intent_id, intent, fingerprint, node_id, epoch, created_at)
-                VALUES (\(Self.parameters(7))) ON CONFLICT DO NOTHING
+                VALUES (\(sqlParameters(7))) ON CONFLICT DO NOTHING
                 """, execution.values)
             guard written == 0 else { return nil }
             let key = [SQLValue.text(execution.sessionID), .text(execution.intentID)]
@@ -62,7 +62,7 @@ extension SQLSurface {
 
     /// Drops the oldest outcomes and their events.
     private static func dropOutcomes(of sessionID: String, _ transaction: any SQLTransaction) throws {
-        let size = transaction.dialect.size(of: "outcome")
+        let size = transaction.dialect.byteCount("outcome")
         let id = SQLValue.text(sessionID)
         var row = try transaction.row(
             """
@@ -104,19 +104,19 @@ extension SQLSurface {
 
     func interruptedExecutions(livingNodes: Set<String>, limit: Int) async throws -> [ExecutionRecord] {
         let living = livingNodes.sorted()
-        let others = living.isEmpty ? "" : "AND node_id NOT IN (\(Self.parameters(living.count, from: 2)))"
+        let others = living.isEmpty ? "" : "AND node_id NOT IN (\(sqlParameters(living.count, from: 2)))"
         return try await rows(
             """
             SELECT \(ExecutionRecord.columns) FROM executions WHERE seq IS NULL \(others)
             ORDER BY created_at LIMIT ?1
-            """, [self.limit(limit)] + living.map(SQLValue.text)
+            """, [.limit(limit)] + living.map(SQLValue.text)
         ).map(ExecutionRecord.init(row:))
     }
 
     func events(sessionID: String, after seq: Int64, limit: Int) async throws -> [EventRecord] {
         try await rows(
             "SELECT \(EventRecord.columns) FROM events WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
-            [.text(sessionID), .integer(seq), self.limit(limit)]
+            [.text(sessionID), .integer(seq), .limit(limit)]
         ).map(EventRecord.init(row:))
     }
 

@@ -44,7 +44,7 @@ extension SQLSurface {
                 UPDATE sessions SET state = 'expired', ended_at = expires_at, version = version + 1
                 WHERE id IN (SELECT id FROM due) AND \(StoredSessionState.isLiveSQL) AND expires_at <= ?1
                 RETURNING id, epoch
-                """, [.integer(now), self.limit(limit)])
+                """, [.integer(now), .limit(limit)])
             return try rows.map { row in
                 var row = row
                 let id = try row.text()
@@ -73,7 +73,7 @@ extension SQLSurface {
                 WITH due AS MATERIALIZED (SELECT id FROM families WHERE absolute_expires_at <= ?1
                 AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.family_id = families.id
                 AND \(StoredSessionState.isLiveSQL)) LIMIT ?2\(skip)) DELETE FROM families WHERE id IN (SELECT id FROM due) RETURNING id
-                """, [.integer(now &- Self.familyMargin), self.limit(limit)])
+                """, [.integer(now &- Self.familyMargin), .limit(limit)])
             for row in families {
                 var row = row
                 _ = try transaction.execute(

@@ -1,40 +1,40 @@
-extension SQLSurface {
-    private static let insertSQL =
-        "INSERT INTO sessions (\(SessionRecord.columns), expires_at) VALUES (\(parameters(17)))"
-    private static let byIDSQL = "SELECT \(SessionRecord.columns) FROM sessions WHERE id = ?1"
-    private static let bySecretSQL = """
+/// The statements on sessions. Each is made once: a text of its own for every write would have to be built and hashed anew.
+private enum SessionSQL {
+    static let insert =
+        "INSERT INTO sessions (\(SessionRecord.columns), expires_at) VALUES (\(sqlParameters(17)))"
+    static let byID = "SELECT \(SessionRecord.columns) FROM sessions WHERE id = ?1"
+    static let bySecret = """
         SELECT \(SessionRecord.columns) FROM sessions WHERE secret_hash = ?1 OR previous_secret_hash = ?1 LIMIT 1
         """
-    // Each is made once: a text of its own for every write would have to be built and hashed anew.
-    private static let replaceByAnonymousSQL = makeReplaceSQL(.anonymous)
-    private static let replaceByAuthenticatedSQL = makeReplaceSQL(.authenticated)
-    private static let replaceByEndedSQL = makeReplaceSQL(.ended)
-    private static let replaceByExpiredSQL = makeReplaceSQL(.expired)
-    private static let byOwnerSQL = """
+    private static let replaceByAnonymous = makeReplace(.anonymous)
+    private static let replaceByAuthenticated = makeReplace(.authenticated)
+    private static let replaceByEnded = makeReplace(.ended)
+    private static let replaceByExpired = makeReplace(.expired)
+    static let byOwner = """
         SELECT \(SessionRecord.columns) FROM sessions WHERE user_id = ?1 AND tenant_id = ?2
         AND \(StoredSessionState.isLiveSQL) AND expires_at > ?3 ORDER BY created_at DESC, id LIMIT ?4
         """
     /// Whether the account is disabled and whether the family lives, each null where there is none.
-    private static let ownersSQL = makeOwnersSQL(.sqlite)
-    private static let ownersForShareSQL = makeOwnersSQL(.postgres)
-    private static let newestSQL =
+    private static let owners = makeOwners(.sqlite)
+    private static let ownersForShare = makeOwners(.postgres)
+    static let newest =
         "SELECT \(SessionRecord.columns) FROM sessions ORDER BY created_at DESC, id LIMIT ?1"
-    private static let endByFamilySQL = """
+    static let endByFamily = """
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
         WHERE family_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
         """
-    private static let endByUserSQL = """
+    static let endByUser = """
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
         WHERE user_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
         """
     /// Only sessions of the kept family can be kept: the others end with theirs.
-    private static let endOthersSQL = """
+    static let endOthers = """
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
         WHERE user_id = ?1 AND (family_id IS NULL OR family_id <> ?3 OR id NOT IN (?4, ?5))
         AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
         """
 
-    private static func makeOwnersSQL(_ dialect: SQLDialect) -> String {
+    private static func makeOwners(_ dialect: SQLDialect) -> String {
         """
         WITH account AS (SELECT disabled FROM accounts WHERE user_id = ?1\(dialect.forShare)),
         family AS (SELECT is_live FROM families WHERE id = ?2\(dialect.forShare))
@@ -42,7 +42,7 @@ extension SQLSurface {
         """
     }
 
-    private static func makeReplaceSQL(_ state: StoredSessionState) -> String {
+    private static func makeReplace(_ state: StoredSessionState) -> String {
         """
         UPDATE sessions SET state = ?2, tenant_id = ?3, user_id = ?4, created_at = ?5,
         last_seen_at = CASE WHEN last_seen_at > ?6 THEN last_seen_at ELSE ?6 END, idle_timeout = ?7,
@@ -55,25 +55,124 @@ extension SQLSurface {
         """
     }
 
-    func insert(session: SessionRecord) async throws {
-        try await write { transaction in
-            try Self.requireOwners(of: session, transaction)
-            try transaction.post(Self.insertSQL, session.values)
-            let change = Change.session(id: session.id, state: session.state, epoch: session.epoch)
-            try transaction.record(change, reach: .here)
+    static func replace(by state: StoredSessionState) -> String {
+        switch state {
+        case .anonymous: replaceByAnonymous
+        case .authenticated: replaceByAuthenticated
+        case .ended: replaceByEnded
+        case .expired: replaceByExpired
         }
     }
 
+    static func owners(_ dialect: SQLDialect) -> String {
+        dialect.capabilities.hasRowLocks ? ownersForShare : owners
+    }
+
+    static let countLive = """
+        SELECT COUNT(*) FROM (SELECT 1 FROM sessions WHERE user_id = ?1 AND \(StoredSessionState.isLiveSQL)
+        LIMIT ?2) AS live
+        """
+    static let surplus = """
+        SELECT sessions.id, families.id FROM sessions LEFT JOIN families ON families.id = sessions.family_id
+        AND families.is_live = 1 AND families.binding = sessions.id
+        WHERE sessions.user_id = ?1 AND sessions.id <> ?2 AND \(StoredSessionState.isLiveSQL)
+        ORDER BY CASE WHEN families.id IS NULL THEN 0 ELSE 1 END, sessions.last_seen_at, sessions.id LIMIT ?3
+        """
+    /// How many surplus sessions are told at once.
+    static let surplusBatch = 64
+}
+
+// MARK: Inside a transaction
+extension SQLTransaction {
+    func insert(session: SessionRecord) throws {
+        try requireOwners(of: session)
+        try post(SessionSQL.insert, session.values)
+        try record(.session(id: session.id, state: session.state, epoch: session.epoch), reach: .here)
+    }
+
+    func session(id: String) throws -> SessionRecord? {
+        try row(SessionSQL.byID, [.text(id)]).map(SessionRecord.init(row:))
+    }
+
+    /// Beside the version this guards what no caller may break: states only move to the right, an owner stays.
+    func replace(session: SessionRecord) throws -> Bool {
+        try requireOwners(of: session)
+        guard try execute(SessionSQL.replace(by: session.state), session.values) == 1 else { return false }
+        try record(.session(id: session.id, state: session.state, epoch: session.epoch))
+        return true
+    }
+
+    func surplusSessions(userID: String, sparing: String, limit: Int) throws -> [SurplusSession] {
+        let counted = try rows(SessionSQL.countLive, [.text(userID), .limit(limit + SessionSQL.surplusBatch)])
+        let surplus = try SurplusSession.count(counted, beyond: limit)
+        guard surplus > 0 else { return [] }
+        return try rows(SessionSQL.surplus, [.text(userID), .text(sparing), .limit(surplus)])
+            .map(SurplusSession.init(row:))
+    }
+
+    func endSessions(familyID: String, at: Milliseconds) throws -> [String] {
+        try tellEnded(rows(SessionSQL.endByFamily, [.text(familyID), .integer(at)]))
+    }
+
+    func endSessions(userID: String, at: Milliseconds) throws -> [String] {
+        try tellEnded(rows(SessionSQL.endByUser, [.text(userID), .integer(at)]))
+    }
+
+    /// Ends the user's sessions but those of a family that are named.
+    func endSessions(
+        userID: String, sparing kept: (String, String), of familyID: String, at: Milliseconds
+    ) throws -> [String] {
+        let values = [SQLValue.text(userID), .integer(at), .text(familyID), .text(kept.0), .text(kept.1)]
+        return try tellEnded(rows(SessionSQL.endOthers, values))
+    }
+
+    private func tellEnded(_ rows: [SQLRow]) throws -> [String] {
+        try rows.map { row in
+            var row = row
+            let id = try row.text()
+            try record(.session(id: id, state: .ended, epoch: try row.integer()))
+            return id
+        }
+    }
+
+    /// A session that is written after its family or its owner was shut out would outlive them: it is not written.
+    private func requireOwners(of session: SessionRecord) throws {
+        guard session.state.isLive, session.userID != nil || session.familyID != nil else { return }
+        var owners = try row(
+            SessionSQL.owners(dialect), [.optional(session.userID), .optional(session.familyID)])
+        // Neither an account nor a family that is unknown here shuts anything.
+        let isDisabled = try owners?.optionalInteger() ?? 0
+        let isLive = try owners?.optionalInteger() ?? 1
+        guard isDisabled == 0, isLive != 0 else { throw StateSurfaceError.ownerGone }
+    }
+}
+
+extension SurplusSession {
+    fileprivate init(row: SQLRow) throws {
+        var row = row
+        self.init(id: try row.text(), homeOf: try row.optionalText())
+    }
+
+    fileprivate static func count(_ rows: [SQLRow], beyond limit: Int) throws -> Int {
+        var row = rows.first
+        return Int(clamping: try row?.integer() ?? 0) - limit
+    }
+}
+
+// MARK: The role
+extension SQLSurface {
+    func insert(session: SessionRecord) async throws { try await write { try $0.insert(session: session) } }
+
     func session(id: String) async throws -> SessionRecord? {
-        try await row(Self.byIDSQL, [.text(id)]).map(SessionRecord.init(row:))
+        try await row(SessionSQL.byID, [.text(id)]).map(SessionRecord.init(row:))
     }
 
     func session(secretHash: [UInt8]) async throws -> SessionRecord? {
-        try await row(Self.bySecretSQL, [.blob(secretHash)]).map(SessionRecord.init(row:))
+        try await row(SessionSQL.bySecret, [.blob(secretHash)]).map(SessionRecord.init(row:))
     }
 
     func replace(session record: SessionRecord) async throws -> Bool {
-        try await write { try Self.replace(session: record, $0) }
+        try await write { try $0.replace(session: record) }
     }
 
     /// The row is read without a lock: its version tells whether it is still that when it is written, and locks are
@@ -82,30 +181,11 @@ extension SQLSurface {
         sessionID: String,
         _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
     ) async throws -> Outcome? {
-        let key = SQLValue.text(sessionID)
-        guard !key.holdsNUL else { return decide(nil).outcome }
+        guard !SQLValue.text(sessionID).holdsNUL else { return decide(nil).outcome }
         return try await write { transaction -> Outcome? in
-            let stored = try transaction.row(Self.byIDSQL, [key]).map(SessionRecord.init(row:))
-            let (next, outcome) = decide(stored)
+            let (next, outcome) = decide(try transaction.session(id: sessionID))
             guard let next else { return outcome }
-            return try Self.replace(session: next, transaction) ? outcome : nil
-        }
-    }
-
-    /// Beside the version this guards what no caller may break: states only move to the right, an owner stays.
-    private static func replace(session record: SessionRecord, _ transaction: any SQLTransaction) throws -> Bool {
-        try requireOwners(of: record, transaction)
-        guard try transaction.execute(replaceSQL(to: record.state), record.values) == 1 else { return false }
-        try transaction.record(.session(id: record.id, state: record.state, epoch: record.epoch))
-        return true
-    }
-
-    private static func replaceSQL(to state: StoredSessionState) -> String {
-        switch state {
-        case .anonymous: replaceByAnonymousSQL
-        case .authenticated: replaceByAuthenticatedSQL
-        case .ended: replaceByEndedSQL
-        case .expired: replaceByExpiredSQL
+            return try transaction.replace(session: next) ? outcome : nil
         }
     }
 
@@ -113,59 +193,19 @@ extension SQLSurface {
         tenantID: String, userID: String, now: Milliseconds, limit: Int
     ) async throws -> [SessionRecord] {
         try await rows(
-            Self.byOwnerSQL, [.text(userID), .text(tenantID), .integer(now), self.limit(limit)]
+            SessionSQL.byOwner, [.text(userID), .text(tenantID), .integer(now), .limit(limit)]
         ).map(SessionRecord.init(row:))
     }
 
     func sessions(limit: Int) async throws -> [SessionRecord] {
-        try await rows(Self.newestSQL, [self.limit(limit)]).map(SessionRecord.init(row:))
+        try await rows(SessionSQL.newest, [.limit(limit)]).map(SessionRecord.init(row:))
     }
 
-    func endSessions(familyID: String, at: Milliseconds) async throws -> [String] {
-        try await write { try Self.endSessions(familyID: familyID, at: at, $0) }
-    }
-
-    // MARK: Shared with the families and accounts
-
-    static func endSessions(
-        familyID: String, at: Milliseconds, _ transaction: any SQLTransaction
-    ) throws -> [String] {
-        try tellEnded(transaction.rows(endByFamilySQL, [.text(familyID), .integer(at)]), transaction)
-    }
-
-    static func endSessions(
-        userID: String, at: Milliseconds, _ transaction: any SQLTransaction
-    ) throws -> [String] {
-        try tellEnded(transaction.rows(endByUserSQL, [.text(userID), .integer(at)]), transaction)
-    }
-
-    /// Ends the user's sessions but those of a family that are named.
-    static func endSessions(
-        userID: String, sparing kept: (String, String), of familyID: String, at: Milliseconds,
-        _ transaction: any SQLTransaction
-    ) throws -> [String] {
-        let values = [SQLValue.text(userID), .integer(at), .text(familyID), .text(kept.0), .text(kept.1)]
-        return try tellEnded(transaction.rows(endOthersSQL, values), transaction)
-    }
-
-    private static func tellEnded(_ rows: [SQLRow], _ transaction: any SQLTransaction) throws -> [String] {
-        try rows.map { row in
-            var row = row
-            let id = try row.text()
-            try transaction.record(.session(id: id, state: .ended, epoch: try row.integer()))
-            return id
-        }
-    }
-
-    /// A session that is written after its family or its owner was shut out would outlive them: it is not written.
-    private static func requireOwners(of session: SessionRecord, _ transaction: any SQLTransaction) throws {
-        guard session.state.isLive, session.userID != nil || session.familyID != nil else { return }
-        var row = try transaction.row(
-            transaction.dialect == .postgres ? ownersForShareSQL : ownersSQL,
-            [.optional(session.userID), .optional(session.familyID)])
-        // Neither an account nor a family that is unknown here shuts anything.
-        let isDisabled = try row?.optionalInteger() ?? 0
-        let isLive = try row?.optionalInteger() ?? 1
-        guard isDisabled == 0, isLive != 0 else { throw StateSurfaceError.ownerGone }
+    func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession] {
+        let counted = try await rows(SessionSQL.countLive, [.text(userID), .limit(limit + SessionSQL.surplusBatch)])
+        let surplus = try SurplusSession.count(counted, beyond: limit)
+        guard surplus > 0 else { return [] }
+        return try await rows(SessionSQL.surplus, [.text(userID), .text(sparing), .limit(surplus)])
+            .map(SurplusSession.init(row:))
     }
 }

@@ -10,7 +10,7 @@ extension SQLSurface {
     func register(signingKey: String, held: Set<String>, superseded: Set<String>) async throws -> Bool {
         let now = clock()
         return try await write { transaction in
-            // Nobody else reads the registry between this look at it and the entry.
+            // No other node reads the registry between this look at it and the entry.
             if let lock = transaction.dialect.lock(table: "signing_keys") { _ = try transaction.execute(lock, []) }
             let registered = try Set(
                 transaction.rows("SELECT thumbprint FROM signing_keys", []).map { row in
@@ -25,6 +25,18 @@ extension SQLSurface {
                 "INSERT INTO signing_keys (thumbprint, registered_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
                 [.text(signingKey), .integer(now)])
             return true
+        }
+    }
+
+    func sharedSecret(name: String, candidate: [UInt8]) async throws -> [UInt8] {
+        try await write { transaction in
+            _ = try transaction.execute(
+                "INSERT INTO secrets (name, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                [.text(name), .blob(candidate)])
+            guard var row = try transaction.row("SELECT value FROM secrets WHERE name = ?1", [.text(name)]) else {
+                throw StateSurfaceError(.corrupt, "a secret that was just kept is not there")
+            }
+            return try row.blob()
         }
     }
 

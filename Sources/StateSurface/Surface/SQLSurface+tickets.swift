@@ -8,7 +8,7 @@ extension SQLSurface {
                 [.text(ticket.sessionID), .integer(now)])
             guard try row?.integer() ?? 0 < Int64(limit) else { return false }
             _ = try transaction.execute(
-                "INSERT INTO tickets (\(Self.ticketColumns)) VALUES (\(Self.parameters(7)))",
+                "INSERT INTO tickets (\(Self.ticketColumns)) VALUES (\(sqlParameters(7)))",
                 [
                     .blob(ticket.hash), .text(ticket.sessionID), .integer(ticket.epoch), .blob(ticket.facts),
                     .optional(ticket.origin), .integer(ticket.expiresAt), .optional(ticket.nodeID),

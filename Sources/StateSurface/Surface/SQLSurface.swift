@@ -1,7 +1,16 @@
-/// The store, above either database. One file per kind of record extends it.
+/// The store, above either database. Each file that extends it holds the SQL of one kind of record: what runs inside a
+/// transaction as an extension of ``SQLTransaction``, and the role that wraps it.
 struct SQLSurface: StateSurface {
     let engine: any SQLEngine
     let clock: @Sendable () -> Milliseconds
+
+    var capabilities: StoreCapabilities { engine.capabilities }
+
+    func transaction<Outcome: Sendable>(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Outcome
+    ) async throws -> Outcome {
+        try await engine.write { try body($0) }
+    }
 
     func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription {
         engine.observers.subscribe(observer)
@@ -29,11 +38,9 @@ struct SQLSurface: StateSurface {
     ) async throws -> Value {
         try await engine.write(body)
     }
+}
 
-    func limit(_ count: Int) -> SQLValue { .integer(Int64(max(0, count))) }
-
-    /// `?first, ?first+1, …`
-    static func parameters(_ count: Int, from first: Int = 1) -> String {
-        (0..<count).map { "?\(first + $0)" }.joined(separator: ", ")
-    }
+/// `?first, ?first+1, …`
+func sqlParameters(_ count: Int, from first: Int = 1) -> String {
+    (0..<count).map { "?\(first + $0)" }.joined(separator: ", ")
 }

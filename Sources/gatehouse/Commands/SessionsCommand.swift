@@ -87,30 +87,41 @@ struct SessionEnding {
 
     let store: Store
 
-    /// Whether it was alive; nil when there is no such session.
+    /// The session was written between reading and ending it.
+    private struct Changed: TransactionAbort {}
+
+    /// Ends a session, and its family if it is at home there: a family ends with its home, and lives on without a guest.
+    /// - Returns: whether it was alive; nil when there is no such session.
     func end(_ id: String) async throws -> Bool? {
+        let (now, revokedUntil) = (SystemClock.milliseconds(), store.revokedUntil)
         for _ in 0..<Self.attempts {
-            guard var session = try await store.surface.session(id: id) else { return nil }
-            let wasLive = session.state.isLive
-            if wasLive {
-                session.state = .ended
-                session.endedAt = SystemClock.milliseconds()
-                session.previousSecretHash = nil
-                session.previousSecretUntil = nil
-                guard try await store.surface.replace(session: session) else { continue }
+            do {
+                return try await store.surface.transaction { transaction in
+                    try Self.end(id, at: now, revokedUntil: revokedUntil, transaction)
+                }
+            } catch is Changed {
+                // Nothing has happened.
             }
-            try await endFamily(atHomeIn: session)
-            return wasLive
         }
         throw CommandFailure("the session is being changed all the time: try again")
     }
 
-    /// A family ends with its home; a session that is only a guest of it leaves it alive.
-    private func endFamily(atHomeIn session: SessionRecord) async throws {
-        guard let familyID = session.familyID, let family = try await store.surface.family(id: familyID),
-            let home = family.binding, home.utf8.elementsEqual(session.id.utf8)
-        else { return }
-        _ = try await store.surface.endFamily(
-            id: familyID, at: SystemClock.milliseconds(), revokedUntil: store.revokedUntil)
+    private static func end(
+        _ id: String, at now: Milliseconds, revokedUntil: Milliseconds, _ transaction: any StoreTransaction
+    ) throws -> Bool? {
+        guard var session = try transaction.session(id: id) else { return nil }
+        let family = try session.familyID.flatMap { try transaction.family(id: $0) }
+        let wasLive = session.state.isLive
+        if wasLive {
+            session.state = .ended
+            session.endedAt = now
+            session.previousSecretHash = nil
+            session.previousSecretUntil = nil
+            guard try transaction.replace(session: session) else { throw Changed() }
+        }
+        if let family, family.binding?.hasSameBytes(as: session.id) == true {
+            _ = try transaction.endFamily(id: family.id, at: now, revokedUntil: revokedUntil)
+        }
+        return wasLive
     }
 }

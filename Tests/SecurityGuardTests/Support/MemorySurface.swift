@@ -1,8 +1,9 @@
+import SecurityGuard
 import StateSurface
 import Synchronization
 
-/// A state surface in memory: what SecurityGuard uses of one, with the rules of the protocol.
-final class MemorySurface: StateSurface {
+/// The roles of a store that SecurityGuard uses, in memory.
+final class MemorySurface: GuardStore {
     struct Tables: Sendable {
         var accounts: [String: AccountRecord] = [:]
         var identities: [String: String] = [:]
@@ -43,8 +44,6 @@ final class MemorySurface: StateSurface {
     }
     func sinceLastBeat() -> Duration { .zero }
     func feedIsLost() -> Bool { false }
-    func ping() async throws { try check() }
-    func close() async {}
 
     // MARK: Accounts, identities, clients
     func insert(account: AccountRecord) async throws {
@@ -140,6 +139,18 @@ final class MemorySurface: StateSurface {
         return tables.withLock { $0.clients[id] }
     }
     func clients(limit: Int) async throws -> [ClientRecord] { tables.withLock { Array($0.clients.values) } }
+    func disable(clientID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
+        try check()
+        let families = tables.withLock { tables -> [String]? in
+            guard tables.clients[clientID] != nil else { return nil }
+            tables.clients[clientID]?.disabled = true
+            return tables.families.values.filter { $0.clientID == clientID && $0.isLive }.map(\.id)
+        }
+        guard let families else { return false }
+        for id in families { _ = try await endFamily(id: id, at: at, revokedUntil: revokedUntil) }
+        try await revoke(Revocation(kind: .subject, id: clientID, issuedUntil: .max, expiresAt: revokedUntil))
+        return true
+    }
 
     // MARK: Families and revocations
     func insert(family: FamilyRecord, judged: JudgedOwner) async throws {
@@ -186,9 +197,6 @@ final class MemorySurface: StateSurface {
             }
             return tables.families[familyID]?.isLive == true
         }
-    }
-    func bind(familyID: String, to binding: String) async throws {
-        tables.withLock { $0.families[familyID]?.binding = binding }
     }
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
         try check()
@@ -243,5 +251,4 @@ final class MemorySurface: StateSurface {
             return true
         }
     }
-    func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64 { 0 }
 }

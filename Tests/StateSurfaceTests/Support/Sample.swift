@@ -26,9 +26,11 @@ enum Sample {
             scope: ["read", "write"], createdAt: now)
     }
 
-    static func family(_ id: String = "fam", user: String = "usr_a", token: Int = 100) -> FamilyRecord {
+    static func family(
+        _ id: String = "fam", user: String = "usr_a", home: String = "ses_a", token: Int = 100
+    ) -> FamilyRecord {
         FamilyRecord(
-            id: id, tenantID: "acme", userID: user, clientID: "gatehouse", scope: [], binding: "ses_a",
+            id: id, tenantID: "acme", userID: user, clientID: "gatehouse", scope: [], binding: home,
             createdAt: now, absoluteExpiresAt: now + 1_000_000, currentHash: hash(token))
     }
 

@@ -1,54 +1,10 @@
+import EdgeCore
 import SecurityGuard
-
-/// Whoever is let in by a lease and must go when it ends. Called on the lease's event loop, at most once.
-package protocol LeaseHolder: AnyObject {
-    /// Says so to the peer, and no more: where many end at once, all are told before anything else is done for one.
-    func leaseEnded(_ end: LeaseEnd)
-    /// Follows `leaseEnded`: what else there is to do.
-    func settle()
-}
-
-extension LeaseHolder {
-    package func settle() {}
-}
-
-/// What an open socket or streaming answer was admitted with: everything that can end it.
-package struct LeaseTerms: Sendable {
-    /// The session it is bound to; nil where only a token was asked for.
-    package var sessionID: String?
-    /// The session's epoch when it was admitted.
-    var sessionEpoch: Int64 = 0
-    /// Whether the session had no owner when it was admitted.
-    var isAnonymous = false
-    /// `jti`, `fid` and `sub` of the access token; nil where no token was asked for.
-    package var tokenID: String?
-    package var familyID: String?
-    package var subject: String?
-    /// `iat` of the token, in ms.
-    package var tokenIssuedAt: Int64 = 0
-    /// The key of the newest token that this is known to rest on: the one it was admitted with, or a refreshed one.
-    package var key: KeyNumber?
-    /// When the token is no longer good, `exp` plus the clock skew, in ms since the epoch; moved by a refresh.
-    /// nil for answers that only a revocation ends early.
-    package var expiresAt: Int64?
-    /// The end that nothing can move, in ms since the epoch.
-    package var endsAt = Int64.max
-    /// When the session ends however much it is used, in ms since the epoch.
-    var sessionEndsAt = Int64.max
-    /// When it was let in, in ms since the epoch: what happened after that may have been missed.
-    package var admittedAt: Int64 = 0
-
-    /// The next moment at which time alone may end it.
-    var due: Int64 { min(expiresAt ?? .max, endsAt, sessionEndsAt) }
-
-    /// Whether a session in this epoch has nothing to do any more with what admitted this.
-    package func isOutgrown(by epoch: Int64) -> Bool { (isAnonymous || tokenID == nil) && sessionEpoch < epoch }
-}
 
 /// The leases of one event loop: found by session, token, family and subject, and by time.
 ///
-/// Time is kept in a hashed wheel of 50 ms slots. A refresh only writes the new expiry; the slot finds out when it
-/// comes round. Confined to its loop.
+/// A refresh only writes the new expiry; the wheel finds out when the old one has come. A lease is registered before it
+/// is verified: what ends it from then on finds it. Confined to its loop.
 package final class LeaseTable {
     package typealias ID = UInt64
 
@@ -59,34 +15,26 @@ package final class LeaseTable {
         var overBefore: LeaseEnd?
     }
 
-    static let slotWidth: Int64 = 50
-    private static let slotCount: Int64 = 1024
+    /// How often a session that has something open is told as used, in ms.
+    private static let useInterval: Int64 = 1_000
 
+    private let authority: any LeaseAuthority
     private var entries: [ID: Entry] = [:]
     private var nextID: ID = 0
     private var bySession = LeaseIndex()
     private var byToken = LeaseIndex()
     private var byFamily = LeaseIndex()
     private var bySubject = LeaseIndex()
-    private var wheel: [[ID]] = Array(repeating: [], count: Int(slotCount))
-    /// The last slot number that was looked at.
-    private var turned: Int64
+    private var wheel: TimingWheel<ID>
     private var lastUse: Int64
     /// Keys that are out of service, as of the key ring of this generation.
     private var fallenKeys: Set<KeyNumber> = []
     private var keyGeneration: UInt64 = 0
 
-    /// Where other threads look up which sessions have a lease on some loop.
-    package var held: HeldSessions?
-    /// Asked of every new lease: what ended between its admission and now was told when nobody listened for it yet.
-    package var verify: ((LeaseTerms) -> LeaseEnd?)?
-    /// Asked when a lease's session has come to its end: the store's answer ends it.
-    package var sessionDue: ((LeaseTerms) -> Void)?
-    /// Told once a second of every session that has something open.
-    package var used: ((String) -> Void)?
-
-    package init(now: Int64) {
-        turned = now / Self.slotWidth
+    /// - Parameter now: the time, in ms since the epoch, as in everything that follows.
+    package init(now: Int64, authority: any LeaseAuthority) {
+        self.authority = authority
+        wheel = TimingWheel(unitsPerMillisecond: 1, now: now)
         lastUse = now
     }
 
@@ -96,20 +44,20 @@ package final class LeaseTable {
         nextID += 1
         let id = nextID
         // Before it is verified: what ends from here on is told to this loop.
-        if let key = terms.sessionID { held?.add(key) }
-        let overBefore = verify?(terms)
+        if let key = terms.sessionID { authority.held.add(key) }
+        let overBefore = authority.end(of: terms)
         entries[id] = Entry(terms: terms, holder: holder, overBefore: overBefore)
         bySession.insert(id, under: terms.sessionID)
         byToken.insert(id, under: terms.tokenID)
         byFamily.insert(id, under: terms.familyID)
         bySubject.insert(id, under: terms.subject)
-        if overBefore != nil { place(id, due: .min) } else if terms.due < .max { place(id, due: terms.due) }
+        if overBefore != nil || terms.due < .max { wheel.insert(id, due: overBefore == nil ? terms.due : .min) }
         return id
     }
 
     package func remove(_ id: ID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
-        if let key = entry.terms.sessionID { held?.remove(key) }
+        if let key = entry.terms.sessionID { authority.held.remove(key) }
         bySession.remove(id, under: entry.terms.sessionID)
         byToken.remove(id, under: entry.terms.tokenID)
         byFamily.remove(id, under: entry.terms.familyID)
@@ -123,8 +71,8 @@ package final class LeaseTable {
         end(bySession[sessionID], .sessionEnded) { _ in true }
     }
 
-    /// The session moved to another epoch: whoever was let in before its owner was known must go, as must whoever was
-    /// let in by a secret that is no longer the session's.
+    /// The session moved to another epoch: what was let in before its owner was known must go, as must what was let in by
+    /// a secret that is no longer the session's.
     package func sessionMoved(_ sessionID: String, to epoch: Int64) {
         end(bySession[sessionID], .sessionUpgraded) { $0.isOutgrown(by: epoch) }
     }
@@ -178,51 +126,34 @@ package final class LeaseTable {
     /// Ends one lease.
     package func end(_ id: ID, _ reason: LeaseEnd) { end([id], reason) { _ in true } }
 
-    /// Looks at every slot whose time has come.
+    /// Ends what time has ended. A clock that was set back ends nothing too late.
     package func turn(now: Int64) {
         tellUses(now)
-        let current = now / Self.slotWidth
-        guard current > turned else {
-            // A clock that was set back: start over from where it is now.
-            if current < turned - 20 { turned = current }
-            return
-        }
-        let steps = min(current - turned, Self.slotCount)
-        for step in 0..<steps {
-            let slot = Int((current - step) % Self.slotCount)
-            let ids = wheel[slot]
-            guard !ids.isEmpty else { continue }
-            wheel[slot] = []
+        wheel.turn(to: now)
+        while let ids = wheel.takeDue() {
             for id in ids { look(at: id, now: now) }
         }
-        turned = current
     }
 
     /// An open socket or stream is a use of its session.
     private func tellUses(_ now: Int64) {
-        guard let used, now >= lastUse + 1_000 || now < lastUse else { return }
+        guard now >= lastUse + Self.useInterval || now < lastUse else { return }
         lastUse = now
-        for sessionID in bySession.keys { used(sessionID) }
+        for sessionID in bySession.keys { authority.used(sessionID: sessionID) }
     }
 
     private func look(at id: ID, now: Int64) {
         guard let entry = entries[id] else { return }
         if let reason = entry.overBefore { return end(id, reason) }
         let terms = entry.terms
-        if terms.due > now { return place(id, due: terms.due) }
+        if terms.due > now { return wheel.insert(id, due: terms.due) }
         if terms.sessionEndsAt <= now {
-            sessionDue?(terms)
+            authority.sessionDue(terms)
             entries[id]?.terms.sessionEndsAt = .max
-            return place(id, due: now)
+            return wheel.insert(id, due: now)
         }
         let isToken = (terms.expiresAt ?? .max) <= now
         end([id], isToken ? .tokenExpired : .lifetimeOver) { _ in true }
-    }
-
-    private func place(_ id: ID, due: Int64) {
-        // Beyond the horizon the lease waits in the farthest slot and is placed anew from there.
-        let slot = min(max(due / Self.slotWidth, turned) + 1, turned + Self.slotCount - 1)
-        wheel[Int(slot % Self.slotCount)].append(id)
     }
 
     private func end(_ ids: [ID], _ reason: LeaseEnd, where isConcerned: (LeaseTerms) -> Bool) {

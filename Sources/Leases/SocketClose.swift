@@ -1,0 +1,25 @@
+import HTTPWire
+import NIOCore
+
+/// A Close of the gateway's own: code and reason (RFC 6455 section 7.4).
+package struct SocketClose: Equatable {
+    package let code: UInt16
+    package let reason: String
+
+    package init(code: UInt16, reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// The client takes less than it is sent.
+    package static let overloaded = SocketClose(code: 1013, reason: "overloaded")
+    /// A message was not whole in time.
+    package static let messageTooSlow = SocketClose(code: 1008, reason: "message_too_slow")
+
+    /// The whole frame.
+    package var frame: ByteBuffer {
+        var frame = ByteBuffer()
+        FrameEncoder.close(code: code, reason: reason, to: &frame)
+        return frame
+    }
+}

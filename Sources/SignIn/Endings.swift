@@ -1,0 +1,59 @@
+import Runtime
+import SecurityGuard
+import StateSurface
+
+/// What a transaction has ended, gathered inside it and told once it is durable.
+struct Endings: Sendable {
+    private var families: [(id: String, sessionIDs: [String])] = []
+    private var sessions: [(write: SessionWrite, reason: String)] = []
+    private var refusals: [SessionRefusal] = []
+    private let familyEnd: FamilyEnd
+
+    init(_ familyEnd: FamilyEnd) {
+        self.familyEnd = familyEnd
+    }
+
+    /// Ends a family with its home and guests.
+    mutating func endFamily(_ id: String, in transaction: any StoreTransaction) throws {
+        families.append((id, try familyEnd.end(id, in: transaction)))
+    }
+
+    /// Ends one session.
+    /// - Parameter reason: for a line in the audit log of its own; none when it is empty.
+    /// - Returns: why it was refused; nil when it has ended now or before.
+    mutating func end(
+        _ change: SessionChange, reason: String = "", in transaction: any StoreTransaction
+    ) throws -> SessionFault? {
+        switch try change.decide(in: transaction) {
+        case .leave: return nil
+        case .refuse(let refusal):
+            refusals.append(refusal)
+            return refusal.fault
+        case .write(let write):
+            try write.write(in: transaction)
+            sessions.append((write, reason))
+            return nil
+        }
+    }
+
+    /// A session was found past its end, and marked so.
+    mutating func note(_ refusal: SessionRefusal) { refusals.append(refusal) }
+
+    /// The sessions that ended together with a family.
+    var sessionIDsOfFamilies: [String] { families.flatMap(\.sessionIDs) }
+
+    /// Tells the audit log and the memory of this node.
+    func report(to securityGuard: SecurityGuard, _ runtime: Runtime) {
+        for family in families {
+            securityGuard.report(endOfFamily: family.id, familyEnd)
+            runtime.noteEnded(family.sessionIDs, reason: "family_ended")
+        }
+        for refusal in refusals { runtime.report(refusal) }
+        for session in sessions {
+            runtime.report(session.write)
+            if !session.reason.isEmpty {
+                runtime.note(.ended, sessionID: session.write.session.id, reason: session.reason)
+            }
+        }
+    }
+}

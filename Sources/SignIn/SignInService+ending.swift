@@ -1,0 +1,110 @@
+import Encodings
+import Runtime
+import SecurityGuard
+import StateSurface
+
+/// What a caller shows to be logged out. Any one of them is enough, also of something that has ended before: a caller who
+/// logs out wants to be out.
+package struct LogoutProofs: Sendable {
+    /// Whom an access token was made for, be it past its end.
+    package var principal: Principal?
+    /// A live session that was opened, and the proof that opened it.
+    package var session: (snapshot: SessionSnapshot, proof: SessionProof)?
+    package var refreshToken: String?
+
+    package init(
+        principal: Principal? = nil, session: (snapshot: SessionSnapshot, proof: SessionProof)? = nil,
+        refreshToken: String? = nil
+    ) {
+        self.principal = principal
+        self.session = session
+        self.refreshToken = refreshToken
+    }
+}
+
+/// Which of the proofs of a logout held.
+package struct LoggedOut: Sendable {
+    /// The access token or the session.
+    package var byTokenOrSession = false
+    package var byRefreshToken = false
+
+    package var isProved: Bool { byTokenOrSession || byRefreshToken }
+}
+
+extension SignInService {
+    /// Logs out: the session, the families behind the proofs, their access tokens, homes and guests end, all in one
+    /// transaction. The access token of a family that it does not name ends alone.
+    package func logOut(_ proofs: LogoutProofs) async throws -> LoggedOut {
+        var loggedOut = LoggedOut()
+        var refreshFamily: String?
+        if let token = proofs.refreshToken {
+            refreshFamily = try await securityGuard.family(ofRefreshToken: token)?.id
+        }
+        loggedOut.byRefreshToken = refreshFamily != nil
+        let families = [proofs.principal?.familyID, proofs.session?.snapshot.familyID, refreshFamily]
+            .compactMap(\.self).reduce(into: [String]()) { ids, id in
+                if !ids.contains(where: { $0.hasSameBytes(as: id) }) { ids.append(id) }
+            }
+        let token = proofs.principal.flatMap { $0.familyID == nil ? $0 : nil }
+        guard !families.isEmpty || token != nil || proofs.session != nil else { return loggedOut }
+
+        if let session = proofs.session { sessionEnding(session.snapshot.id) }
+        for id in families {
+            if let home = try await securityGuard.familyBinding(id) { sessionEnding(home) }
+        }
+        let ending = proofs.session.map { runtime.ending(sessionID: $0.snapshot.id, proof: $0.proof) }
+        let revocation = token.map { securityGuard.revocation(of: $0) }
+        let familyEnd = securityGuard.familyEnd()
+        let (endings, fault) = try await transact { transaction in
+            var endings = Endings(familyEnd)
+            for id in families { try endings.endFamily(id, in: transaction) }
+            if let revocation { try transaction.revoke(revocation) }
+            // A secret that was replaced meanwhile ends nothing more than its family, which has just ended.
+            let fault = try ending.flatMap { try endings.end($0, in: transaction) }
+            return (endings, fault)
+        }
+        endings.report(to: securityGuard, runtime)
+        if let token, let revocation { securityGuard.report(revocation, of: token) }
+        loggedOut.byTokenOrSession = proofs.principal != nil || (proofs.session != nil && fault == nil)
+        return loggedOut
+    }
+
+    /// Ends one session for a caller whose proof has just opened it, and its family if it is at home there.
+    /// - Throws: `SessionFault` `.mismatch` when the proof no longer opens it; the store's errors.
+    package func end(_ session: SessionSnapshot, proof: SessionProof) async throws {
+        sessionEnding(session.id)
+        let ending = runtime.ending(sessionID: session.id, proof: proof)
+        let familyEnd = securityGuard.familyEnd()
+        let (endings, fault) = try await transact { transaction -> (Endings, SessionFault?) in
+            var endings = Endings(familyEnd)
+            // The family first: rows are taken in one order everywhere.
+            let family = try session.familyID.flatMap { try transaction.family(id: $0) }
+            let isHome = family?.isLive == true && family?.binding?.hasSameBytes(as: session.id) == true
+            let decision = try ending.decide(in: transaction)
+            if case .refuse(let refusal) = decision {
+                endings.note(refusal)
+                return (endings, refusal.fault)
+            }
+            if let family, isHome { try endings.endFamily(family.id, in: transaction) }
+            return (endings, try endings.end(ending, in: transaction))
+        }
+        endings.report(to: securityGuard, runtime)
+        if let fault { throw fault }
+    }
+
+    /// RFC 7009: ends a token, whatever its kind, if it is one that `client` may end. Silent about everything else.
+    package func revoke(presented text: String, by client: ClientRecord) async throws {
+        switch try await securityGuard.revocable(presented: text, by: client) {
+        case nil: return
+        case .family(let id):
+            let familyEnd = securityGuard.familyEnd()
+            let sessionIDs = try await transact { try familyEnd.end(id, in: $0) }
+            securityGuard.report(endOfFamily: id, familyEnd, reason: "revoked_by_client")
+            runtime.noteEnded(sessionIDs, reason: "family_ended")
+        case .accessToken(let principal):
+            let revocation = securityGuard.revocation(of: principal)
+            try await transact { try $0.revoke(revocation) }
+            securityGuard.report(revocation, of: principal)
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import HTTPWire
+import Leases
+import NIOCore
+
+/// The life of a WebSocket that ends in the gateway (RFC 6455), as a value: bytes, time and the application's wishes go
+/// in, and ``next(applicationTakes:clientTakes:)`` gives the one action that is due, until nothing is.
+///
+/// A message is taken from what has arrived only when the application and the client have room for what follows from
+/// it. At most one Close is sent and nothing behind it. Place and lease are given back once.
+struct EmbeddedSocketMachine {
+    enum Action: Equatable {
+        /// A whole message of the client's.
+        case deliverText(ByteBuffer)
+        case deliverBinary(ByteBuffer)
+        /// Write a whole frame.
+        case write(ByteBuffer)
+        case flush
+        /// Give everything back but the connection: application, lease, place, deadline.
+        case giveBack
+        /// Close the connection in any case when ``closeTime`` is over.
+        case limitClosing
+        /// Close the connection when what was written has gone out: the server closes first (RFC 6455 section 7.1.1).
+        case finish
+        /// Close the connection at once.
+        case cut
+        case read
+    }
+
+    private enum State: Equatable {
+        /// The client has not got its 101 yet.
+        case unopened
+        case open
+        /// A Close has been sent. What follows from that is due at ``settle()``.
+        case unsettled
+        /// The client's Close is all that is looked for.
+        case awaitingClose
+        case over
+    }
+
+    /// More unread bytes than this, written while the client takes none, end the socket.
+    static let maxBacklog = 1024 * 1024
+    /// How long a client may be at one message.
+    static let messageTime = TimeAmount.seconds(60)
+    /// How long a client has to answer a Close.
+    static let closeTime = TimeAmount.seconds(1)
+    /// After so many pings without a byte from the client, it is gone.
+    private static let maxUnansweredPings = 2
+    private static let pingFrame = frame(.ping, ByteBuffer())
+
+    private let pingInterval: TimeAmount
+    private var state = State.unopened
+    private var decoder: FrameDecoder
+    private var inbound = ByteBuffer()
+    private var pending: [Action] = []
+    private var needsFlush = false
+    private var backlog = 0
+    private var unansweredPings = 0
+    private var now = NIODeadline.uptimeNanoseconds(0)
+    private var pingDue: NIODeadline?
+    /// Until when the message under way has to be whole; nil when there is none.
+    private var messageDue: NIODeadline?
+
+    /// - Parameters:
+    ///   - maxMessage: the longest message, in bytes.
+    ///   - pingInterval: how often the client is asked whether it is there; nothing or less for never.
+    init(maxMessage: Int, pingInterval: TimeAmount) {
+        self.decoder = FrameDecoder(maxMessage: maxMessage)
+        self.pingInterval = pingInterval
+    }
+
+    // MARK: Questions
+
+    /// Whether messages can be sent.
+    var isOpen: Bool { state == .open }
+
+    /// Whether more of the client's bytes are of use now.
+    func wantsBytes(applicationTakes: Bool, clientTakes: Bool) -> Bool {
+        state != .open || (applicationTakes && clientTakes)
+    }
+
+    /// When ``timePassed(now:)`` is to be called next; nil while nothing is waited for.
+    var due: NIODeadline? {
+        guard state == .open else { return nil }
+        guard let messageDue else { return pingDue }
+        return pingDue.map { min($0, messageDue) } ?? messageDue
+    }
+
+    // MARK: Events
+
+    /// The client has got its 101.
+    mutating func opened(now: NIODeadline) {
+        guard state == .unopened else { return }
+        state = .open
+        self.now = now
+        if pingInterval > .zero { pingDue = now + pingInterval }
+    }
+
+    mutating func received(_ bytes: ByteBuffer, now: NIODeadline) {
+        self.now = now
+        unansweredPings = 0
+        if state == .over { return }
+        if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeImmutableBuffer(bytes) }
+    }
+
+    mutating func clientBecameWritable() { backlog = 0 }
+
+    mutating func clientGone() {
+        switch state {
+        case .unopened, .open, .unsettled: pending.append(.giveBack)
+        case .awaitingClose, .over: break
+        }
+        state = .over
+    }
+
+    mutating func timePassed(now: NIODeadline) {
+        self.now = now
+        guard state == .open else { return }
+        if let messageDue, messageDue < now { return close(.messageTooSlow) }
+        guard let pingDue, pingDue <= now else { return }
+        guard unansweredPings < Self.maxUnansweredPings else {
+            state = .over
+            pending += [.giveBack, .cut]
+            return
+        }
+        unansweredPings += 1
+        self.pingDue = now + pingInterval
+        pending += [.write(Self.pingFrame), .flush]
+    }
+
+    /// The application wants to send a frame of so many bytes. Returns whether it may be written.
+    ///
+    /// - Parameter isAwaited: whether the application waits until it has left, so that it bounds itself.
+    mutating func maySend(_ count: Int, clientTakes: Bool, isAwaited: Bool) -> Bool {
+        guard state == .open else { return false }
+        if !clientTakes, !isAwaited {
+            backlog += count
+            if backlog > Self.maxBacklog {
+                close(.overloaded)
+                return false
+            }
+        }
+        needsFlush = true
+        return true
+    }
+
+    /// Sends a Close: nothing of the session is sent after it. The client has a moment to answer.
+    mutating func close(_ close: SocketClose) {
+        guard state == .open else { return }
+        sendClose(close.frame)
+        settle()
+    }
+
+    /// Sends the Close of a lease that is over, and no more; the rest is due at ``settle()``.
+    mutating func leaseEnded(_ end: LeaseEnd) { sendClose(end.frame) }
+
+    /// Follows a Close that was sent.
+    mutating func settle() {
+        guard state == .unsettled else { return }
+        state = .awaitingClose
+        pending += [.giveBack, .limitClosing, .read]
+    }
+
+    private mutating func sendClose(_ frame: ByteBuffer) {
+        guard state == .open else { return }
+        state = .unsettled
+        pending += [.write(frame), .flush]
+    }
+
+    // MARK: Actions
+
+    /// The next thing to do; nil when something has to happen first.
+    mutating func next(applicationTakes: Bool, clientTakes: Bool) -> Action? {
+        if !pending.isEmpty { return pending.removeFirst() }
+        switch state {
+        case .open:
+            if applicationTakes, clientTakes, let action = nextOfMessages() { return action }
+            guard needsFlush, state == .open else { return nil }
+            needsFlush = false
+            return .flush
+        case .awaitingClose: return nextOfClosing()
+        case .unopened, .unsettled, .over: return nil
+        }
+    }
+
+    private mutating func nextOfMessages() -> Action? {
+        while true {
+            let event = decoder.next(&inbound)
+            note(event)
+            switch event {
+            case .needMoreData: return nil
+            case .text(let text): return .deliverText(text)
+            case .binary(let bytes): return .deliverBinary(bytes)
+            case .ping(let payload):
+                needsFlush = true
+                return .write(Self.frame(.pong, payload))
+            case .pong: continue
+            case .close(let code, _): return end(with: Self.closeFrame(code))
+            // What the client sends from here on has no borders any more.
+            case .violation(let fault): return end(with: Self.closeFrame(fault.rawValue))
+            }
+        }
+    }
+
+    /// The last frame, of a socket whose client has closed or has to be closed.
+    private mutating func end(with frame: ByteBuffer) -> Action {
+        state = .over
+        inbound = ByteBuffer()
+        pending += [.giveBack, .finish, .read]
+        return .write(frame)
+    }
+
+    /// After the gateway's Close only the client's is of interest, and it only ends the wait.
+    private mutating func nextOfClosing() -> Action? {
+        while true {
+            switch decoder.next(&inbound) {
+            case .text, .binary, .ping, .pong: continue
+            case .needMoreData: return nil
+            case .close, .violation:
+                state = .over
+                inbound = ByteBuffer()
+                return .finish
+            }
+        }
+    }
+
+    /// Keeps the time of the message at hand. A ping or pong between two fragments does not make it any more whole.
+    private mutating func note(_ event: FrameEvent) {
+        switch event {
+        case .needMoreData:
+            let isInside = decoder.isInsideMessage || inbound.readableBytes > 0
+            messageDue = isInside ? messageDue ?? now + Self.messageTime : nil
+        case .ping, .pong: if !decoder.isInsideMessage { messageDue = nil }
+        case .text, .binary, .close, .violation: messageDue = nil
+        }
+    }
+
+    private static func frame(_ opcode: WebSocketOpcode, _ payload: ByteBuffer) -> ByteBuffer {
+        var frame = ByteBuffer()
+        frame.reserveCapacity(payload.readableBytes + 10)
+        FrameEncoder.write(opcode, payload, to: &frame)
+        return frame
+    }
+
+    /// - Parameter code: nil for a Close without one.
+    private static func closeFrame(_ code: UInt16?) -> ByteBuffer {
+        guard let code else { return frame(.close, ByteBuffer()) }
+        var frame = ByteBuffer()
+        FrameEncoder.close(code: code, to: &frame)
+        return frame
+    }
+}

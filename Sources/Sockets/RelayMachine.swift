@@ -1,0 +1,230 @@
+import Answers
+import HTTPWire
+import NIOCore
+import Proxy
+
+/// An upgrade's handshake with an upstream as a value: events go in, and ``next(clientTakes:)`` gives the one action that
+/// is due, until nothing is.
+///
+/// The client gets its `101` only after the upstream's has passed the gateway's own checks. Any other answer is passed
+/// on whole, or cut where the client can tell; until something of it has been passed on, a fault of it is a 502. The
+/// connection is never used again: it becomes the socket's, or it is closed.
+struct RelayMachine {
+    /// What the request and its connection say beforehand.
+    struct Terms {
+        /// The client's request, whose offers bound what the upstream may choose.
+        var request: RequestHead
+        /// `Sec-WebSocket-Accept` as the client's key demands it.
+        var accept: String
+        /// Whether the client can be told field values of any bytes; over HTTP/2 they have to be text.
+        var takesAnyBytes: Bool
+        /// Whether any 2xx would tell the client that its upgrade was taken, as over HTTP/2 (RFC 8441 section 5).
+        var opensTunnelOnSuccess: Bool
+    }
+
+    enum Action {
+        /// What concerns the upstream's connection.
+        case upstream(UpstreamAttempt.Action)
+        /// An answer other than `101` is passed on.
+        case startAnswer(ResponseHead)
+        case sendAnswer(ByteBuffer)
+        case flushAnswer
+        /// The answer is going to last: it must be possible to end it as the socket would have been ended.
+        case takeLease
+        /// Let go of deadline and lease, and of the socket's place in the census unless a socket follows.
+        case settle(keepsPlace: Bool)
+        /// Tell the client `101` and join the two connections; `early` is what came behind the upstream's head.
+        case open(ResponseHead, early: ByteBuffer)
+        /// The last word to the client.
+        case finishAnswer
+        case abortAnswer
+        case respond(Problem)
+    }
+
+    private enum Phase {
+        case created
+        case running
+        case ending(Ending, isSettled: Bool)
+        case over
+    }
+
+    private enum Ending {
+        case opened(ResponseHead, early: ByteBuffer)
+        case complete
+        case fail(Problem)
+        case abort
+        case gone
+    }
+
+    private let terms: Terms
+    private var phase = Phase.created
+    private var attempt = UpstreamAttempt(
+        UpstreamAttempt.Terms(framing: .none, reuse: .none, isRepeatable: false, expectsSwitch: true))
+    private var flow = AnswerFlow()
+
+    init(_ terms: Terms) { self.terms = terms }
+
+    private var isRunning: Bool {
+        if case .running = phase { true } else { false }
+    }
+
+    // MARK: Events
+
+    mutating func start() {
+        guard case .created = phase else { return }
+        phase = .running
+        attempt.start()
+    }
+
+    mutating func connected(to member: Int) { attempt.connected(to: member, isPooled: false) }
+
+    mutating func failedToConnect(to member: Int, _ fault: UpstreamFault) {
+        attempt.failedToConnect(to: member, fault)
+    }
+
+    /// None of the upstreams can be reached.
+    mutating func noUpstreamLeft() {
+        guard attempt.isConnecting else { return }
+        fail(attempt.connectFailure)
+    }
+
+    mutating func upstreamReceived(_ bytes: ByteBuffer) {
+        if isRunning { attempt.answer.received(bytes) }
+    }
+
+    mutating func upstreamReceivedAll() { attempt.answer.receivedAll() }
+
+    /// The upstream closed its side or failed.
+    mutating func upstreamClosed(_ fault: UpstreamFault, isBroken: Bool) {
+        guard isRunning, let reason = attempt.closed(fault, isBroken: isBroken) else { return }
+        fail(reason)
+    }
+
+    mutating func clientGone() { end(.gone) }
+
+    mutating func leaseTaken() { flow.isLeaseHeld = true }
+
+    mutating func leaseEnded() {
+        flow.isLeaseHeld = false
+        end(.abort)
+    }
+
+    /// The time limit has passed. Returns whether it is to be set anew: another limit ends this.
+    mutating func deadlinePassed(clientTakes: Bool) -> Bool {
+        guard isRunning else { return false }
+        if attempt.isConnecting {
+            end(.fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason)))
+        } else if attempt.answer.hasStarted {
+            // A client that is slow to read has a time limit of its own; and a stream under a lease may be silent.
+            if !clientTakes || flow.mayBeSilent { return true }
+            end(.abort)
+        } else {
+            attempt.blame(.answerTimeout)
+            end(.fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason)))
+        }
+        return false
+    }
+
+    // MARK: Questions
+
+    /// Whether a connection is still wanted.
+    var isConnecting: Bool { attempt.isConnecting }
+
+    /// Whether more bytes of the upstream are of use now.
+    func wantsUpstreamBytes(clientTakes: Bool) -> Bool {
+        guard isRunning, attempt.answer.hasStarted else { return true }
+        return clientTakes && !attempt.answer.holdsPart
+    }
+
+    // MARK: Actions
+
+    /// The next thing to do; nil when something has to happen first.
+    mutating func next(clientTakes: Bool) -> Action? {
+        if let action = attempt.next() { return .upstream(action) }
+        switch phase {
+        case .created, .over: return nil
+        case .running: return attempt.isConnecting ? nil : nextOfAnswer(clientTakes)
+        case .ending(let ending, isSettled: false):
+            phase = .ending(ending, isSettled: true)
+            if case .opened = ending { return .settle(keepsPlace: true) }
+            return .settle(keepsPlace: false)
+        case .ending(let ending, isSettled: true):
+            phase = .over
+            switch ending {
+            case .opened(let head, let early): return .open(head, early: early)
+            case .complete: return .finishAnswer
+            case .fail(let problem): return .respond(problem)
+            case .abort: return .abortAnswer
+            case .gone: return nil
+            }
+        }
+    }
+
+    private mutating func nextOfAnswer(_ clientTakes: Bool) -> Action? {
+        switch attempt.answer.next(takesBody: clientTakes) {
+        case .switched(let head): switchProtocols(head)
+        // The answer to an upgrade is told whole or not at all: interim ones are left out.
+        case .interim: break
+        case .start(let head):
+            if let reason = faultOfRefusal(head) {
+                fail(reason)
+            } else {
+                flow.started(isStream: ResponseFilter.isEventStream(head))
+                return .startAnswer(head)
+            }
+        case .part(let part):
+            flow.passedPart()
+            return .sendAnswer(part)
+        case .wait: return nextOfPause(clientTakes)
+        case .end: end(.complete)
+        case .cut where attempt.answer.hasStarted, .malformed where attempt.answer.hasStarted: end(.abort)
+        case .cut: fail("upstream_closed")
+        case .malformed:
+            attempt.blame(.malformed)
+            fail(UpstreamFault.malformed.reason)
+        case .unexpected: fail("interim_flood")
+        }
+        return next(clientTakes: clientTakes)
+    }
+
+    /// What is due while an answer lasts and nothing more of it can be passed on at the moment.
+    private mutating func nextOfPause(_ clientTakes: Bool) -> Action? {
+        guard attempt.answer.hasStarted, attempt.answer.isBurstOver || !clientTakes else { return nil }
+        switch flow.nextOfPause() {
+        case .takeLease: return .takeLease
+        case .flush: return .flushAnswer
+        case nil: return nil
+        }
+    }
+
+    private mutating func switchProtocols(_ head: ResponseHead) {
+        if let fault = WebSocketHandshake.faultOfAnswer(head, to: terms.request, accept: terms.accept) {
+            fail("upstream_upgrade: \(fault)")
+        } else if !canPassOn(head) {
+            fail("upstream_answer_not_utf8")
+        } else {
+            phase = .ending(.opened(head, early: attempt.handOver()), isSettled: false)
+        }
+    }
+
+    /// Why an answer other than `101` can't be told to the client; nil when it can.
+    private func faultOfRefusal(_ head: ResponseHead) -> String? {
+        if terms.opensTunnelOnSuccess, head.status < 300 { return "upstream_upgrade: \(head.status)" }
+        return canPassOn(head) ? nil : "upstream_answer_not_utf8"
+    }
+
+    private func canPassOn(_ head: ResponseHead) -> Bool {
+        terms.takesAnyBytes || ResponseFilter.isText(head)
+    }
+
+    private mutating func end(_ ending: Ending) {
+        switch phase {
+        case .created, .running:
+            phase = .ending(ending, isSettled: false)
+            attempt.end(reuse: false)
+        case .ending, .over: break
+        }
+    }
+
+    private mutating func fail(_ reason: String) { end(.fail(Problem(.upstreamUnavailable, reason: reason))) }
+}

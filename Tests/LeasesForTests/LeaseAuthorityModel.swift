@@ -1,0 +1,24 @@
+import Leases
+
+/// What a lease table is told by the rest of the gateway, as a test has it: nothing is over beforehand.
+package final class LeaseAuthorityModel: LeaseAuthority {
+    package let held: HeldSessions
+    private let overBefore: (LeaseTerms) -> LeaseEnd?
+    /// The leases whose session came to its end, and the sessions that were told as used.
+    package private(set) var due: [LeaseTerms] = []
+    package private(set) var uses: [String] = []
+
+    package init(held: HeldSessions = HeldSessions(), overBefore: @escaping (LeaseTerms) -> LeaseEnd? = { _ in nil }) {
+        self.held = held
+        self.overBefore = overBefore
+    }
+
+    package func end(of terms: LeaseTerms) -> LeaseEnd? { overBefore(terms) }
+    package func sessionDue(_ terms: LeaseTerms) { due.append(terms) }
+    package func used(sessionID: String) { uses.append(sessionID) }
+}
+
+extension LeaseTable {
+    /// A table of its own.
+    package convenience init(now: Int64) { self.init(now: now, authority: LeaseAuthorityModel()) }
+}

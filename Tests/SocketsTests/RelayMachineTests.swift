@@ -1,0 +1,312 @@
+import Answers
+import HTTPWire
+import NIOCore
+import Proxy
+import RandomForTests
+import Testing
+
+@testable import Sockets
+
+/// A relayed upgrade's handshake, without sockets.
+@Suite struct RelayMachineTests {
+    private static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+    private static let fault = UpstreamFault(reason: "refused", cause: "")
+
+    private static func request() throws -> RequestHead {
+        var buffer = ByteBuffer(
+            string: """
+                GET /ws HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r
+                Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: chat\r\n\r\n
+                """)
+        var scanner = HeadScanner()
+        guard case .head(let head) = scanner.feed(&buffer) else { throw ChannelError.eof }
+        return head
+    }
+
+    private static func switching(_ more: String = "", accept: String = accept) -> String {
+        "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: \(accept)\r\n\(more)\r\n"
+    }
+
+    /// A machine, and what it has asked for since it was last looked at, one word for each action.
+    private struct Relay {
+        var machine: RelayMachine
+        var clientTakes = true
+        var takesLease = true
+
+        init(takesAnyBytes: Bool = true, opensTunnelOnSuccess: Bool = false) throws {
+            machine = RelayMachine(
+                RelayMachine.Terms(
+                    request: try RelayMachineTests.request(), accept: RelayMachineTests.accept,
+                    takesAnyBytes: takesAnyBytes, opensTunnelOnSuccess: opensTunnelOnSuccess))
+        }
+
+        mutating func act() -> [String] {
+            var words: [String] = []
+            while let action = machine.next(clientTakes: clientTakes) { words.append(word(action)) }
+            return words
+        }
+
+        private mutating func word(_ action: RelayMachine.Action) -> String {
+            switch action {
+            case .upstream(.connect(_, let tried)): "connect \(tried.count)"
+            case .upstream(.send(.sendHead)): "head"
+            case .upstream(.send(.flush)): "ask"
+            case .upstream(.send): "body"
+            case .upstream(.release(let reuse)): reuse ? "reuse" : "release"
+            case .upstream(.tell(let fault, _)): "tell \(fault.reason)"
+            case .startAnswer(let head): "start \(head.status)"
+            case .sendAnswer(let part): String(buffer: part)
+            case .flushAnswer: "flush"
+            case .takeLease: lease()
+            case .settle(let keepsPlace): keepsPlace ? "keep" : "settle"
+            case .open(_, let early): "open '\(String(buffer: early))'"
+            case .finishAnswer: "finish"
+            case .abortAnswer: "abort"
+            case .respond(let problem): "\(problem.status) \(problem.reason ?? "")"
+            }
+        }
+
+        private mutating func lease() -> String {
+            if takesLease { machine.leaseTaken() }
+            return "lease"
+        }
+
+        /// As far as the request has been sent.
+        static func asked(takesAnyBytes: Bool = true, opensTunnelOnSuccess: Bool = false) throws -> Relay {
+            var relay = try Relay(takesAnyBytes: takesAnyBytes, opensTunnelOnSuccess: opensTunnelOnSuccess)
+            relay.machine.start()
+            #expect(relay.act() == ["connect 0"])
+            relay.machine.connected(to: 0)
+            #expect(relay.act() == ["head", "ask"])
+            return relay
+        }
+
+        /// One read from the upstream, which is all of a burst unless told otherwise.
+        mutating func says(_ text: String, isBurst: Bool = true) -> [String] {
+            machine.upstreamReceived(ByteBuffer(string: text))
+            var words = act()
+            if isBurst {
+                machine.upstreamReceivedAll()
+                words += act()
+            }
+            return words
+        }
+
+        mutating func closes(isBroken: Bool = false) -> [String] {
+            machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: isBroken)
+            return act()
+        }
+    }
+
+    // MARK: What the upstream answers
+
+    private static let refused = "HTTP/1.1 404 X\r\nContent-Length: 2\r\n\r\n"
+    private static let chunked = "HTTP/1.1 403 X\r\nTransfer-Encoding: chunked\r\n\r\n"
+    private static let malformed = [
+        "tell upstream_answer_malformed", "release", "settle", "502 upstream_answer_malformed",
+    ]
+
+    @Test(
+        "An upstream's answer opens the socket, is passed on, or is a 502",
+        arguments: [
+            (switching(), ["keep", "open ''"]),
+            (switching("Sec-WebSocket-Protocol: chat\r\n") + "early", ["keep", "open 'early'"]),
+            ("HTTP/1.1 103 X\r\n\r\n" + switching(), ["keep", "open ''"]),
+            (switching(accept: "x"), ["release", "settle", "502 upstream_upgrade: wrong Sec-WebSocket-Accept"]),
+            (
+                switching("Sec-WebSocket-Protocol: other\r\n"),
+                ["release", "settle", "502 upstream_upgrade: a subprotocol that was not offered"]
+            ),
+            (refused + "no", ["start 404", "no", "release", "settle", "finish"]),
+            (chunked + "2\r\nno\r\n0\r\n\r\n", ["start 403", "no", "release", "settle", "finish"]),
+            (refused + "n", ["start 404", "n", "lease", "flush"]),
+            ("HTTP/1.1 204 X\r\n\r\n", ["start 204", "release", "settle", "finish"]),
+            (String(repeating: "HTTP/1.1 103 X\r\n\r\n", count: 17), ["release", "settle", "502 interim_flood"]),
+            (chunked + "z\r\n", malformed), ("what?", malformed), ("SSH-2.0\r\n\r\n", malformed),
+        ] as [(String, [String])])
+    func answers(text: String, expected: [String]) throws {
+        var relay = try Relay.asked()
+        #expect(relay.says(text) == expected)
+        // However it is cut into reads.
+        var slow = try Relay.asked()
+        var words: [String] = []
+        for byte in text.utf8 { words += slow.says(String(UnicodeScalar(byte)), isBurst: false) }
+        slow.machine.upstreamReceivedAll()
+        words += slow.act()
+        #expect(words.joined() == expected.joined().replacing("early", with: ""))
+    }
+
+    @Test("A first chunk that is none, in a read of its own behind the head, is found before anything is passed on")
+    func badFirstChunk() throws {
+        var relay = try Relay.asked()
+        #expect(relay.says(Self.chunked, isBurst: false).isEmpty)
+        #expect(relay.says("z\r\n") == Self.malformed)
+        // Where the head had to be passed on before, the client sees the answer cut.
+        var late = try Relay.asked()
+        #expect(late.says(Self.chunked) == ["start 403", "lease", "flush"])
+        #expect(late.says("z\r\n") == ["release", "settle", "abort"])
+    }
+
+    @Test("Over HTTP/2 no 2xx but the upgrade's own is passed on, and no field that is not text")
+    func overHTTP2() throws {
+        var relay = try Relay.asked(takesAnyBytes: false, opensTunnelOnSuccess: true)
+        #expect(
+            relay.says("HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n") == [
+                "release", "settle", "502 upstream_upgrade: 200",
+            ])
+        for head in [Self.switching("X: \u{FF}\r\n"), "HTTP/1.1 404 X\r\nContent-Length: 0\r\nX: \u{FF}\r\n\r\n"] {
+            var relay = try Relay.asked(takesAnyBytes: false, opensTunnelOnSuccess: true)
+            relay.machine.upstreamReceived(ByteBuffer(bytes: head.unicodeScalars.map { UInt8($0.value) }))
+            #expect(relay.act() == ["release", "settle", "502 upstream_answer_not_utf8"])
+        }
+    }
+
+    @Test("A body without a length ends in order with its connection, and is cut with a broken one")
+    func untilClose() throws {
+        for isBroken in [false, true] {
+            var relay = try Relay.asked()
+            #expect(relay.says("HTTP/1.1 404 X\r\n\r\nno") == ["start 404", "no", "lease", "flush"])
+            #expect(relay.closes(isBroken: isBroken) == ["release", "settle", isBroken ? "abort" : "finish"])
+        }
+    }
+
+    @Test("What a slow client has yet to read outlives the upstream's connection")
+    func slowClient() throws {
+        var relay = try Relay.asked()
+        relay.clientTakes = false
+        #expect(relay.says(Self.refused + "no") == ["start 404", "lease", "flush"])
+        #expect(!relay.machine.wantsUpstreamBytes(clientTakes: false))
+        #expect(relay.closes() == ["release"])
+        relay.clientTakes = true
+        #expect(relay.act() == ["no", "settle", "finish"])
+    }
+
+    // MARK: Every state and every event
+
+    private enum State: CaseIterable { case created, connecting, asked, answering, opened, over }
+    private enum Event: CaseIterable { case start, connect, fail, none, bytes, close, gone, lease, deadline }
+
+    private static func relay(in state: State) throws -> Relay {
+        var relay = try state == .created || state == .connecting ? Relay() : Relay.asked()
+        switch state {
+        case .created, .asked: break
+        case .connecting:
+            relay.machine.start()
+            _ = relay.act()
+        case .answering: _ = relay.says(refused + "n")
+        case .opened: _ = relay.says(switching())
+        case .over:
+            relay.machine.clientGone()
+            _ = relay.act()
+        }
+        return relay
+    }
+
+    private static func expected(_ state: State, _ event: Event) -> [String] {
+        switch (state, event) {
+        case (.created, .start): ["connect 0"]
+        case (.created, .fail): ["tell refused"]
+        case (.created, .gone): ["settle"]
+        case (.created, .lease): ["settle", "abort"]
+        case (.created, _): []
+        case (.connecting, .connect): ["head", "ask"]
+        case (.connecting, .fail): ["tell refused", "connect 1"]
+        case (.connecting, .none): ["settle", "502 no_upstream_reachable"]
+        case (.connecting, .gone): ["settle"]
+        case (.connecting, .lease): ["settle", "abort"]
+        case (.connecting, .deadline): ["settle", "504 upstream_connect_timeout"]
+        case (.connecting, .start), (.connecting, .bytes), (.connecting, .close): []
+        case (.asked, .bytes): ["start 404", "no", "release", "settle", "finish"]
+        case (.asked, .close): ["tell upstream_closed", "release", "settle", "502 upstream_closed"]
+        case (.asked, .gone), (.answering, .gone): ["release", "settle"]
+        case (.asked, .lease), (.answering, .lease): ["release", "settle", "abort"]
+        case (.asked, .deadline): ["tell upstream_answer_timeout", "release", "settle", "504 upstream_answer_timeout"]
+        case (.answering, .bytes): ["H", "release", "settle", "finish"]
+        case (.answering, .close), (.answering, .deadline): ["release", "settle", "abort"]
+        // A connection attempt that failed is told whatever has become of the exchange.
+        case (_, .fail): ["tell refused"]
+        case (.asked, _), (.answering, _), (.opened, _), (.over, _): []
+        }
+    }
+
+    @Test("Every event in every state", arguments: State.allCases, Event.allCases)
+    private func table(state: State, event: Event) throws {
+        var relay = try Self.relay(in: state)
+        switch event {
+        case .start: relay.machine.start()
+        case .connect: relay.machine.connected(to: 1)
+        case .fail: relay.machine.failedToConnect(to: 1, Self.fault)
+        case .none: relay.machine.noUpstreamLeft()
+        case .bytes: relay.machine.upstreamReceived(ByteBuffer(string: Self.refused + "no"))
+        case .close: relay.machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: false)
+        case .gone: relay.machine.clientGone()
+        case .lease: relay.machine.leaseEnded()
+        case .deadline:
+            let isPatient = relay.machine.deadlinePassed(clientTakes: true)
+            #expect(!isPatient)
+        }
+        #expect(relay.act() == Self.expected(state, event))
+    }
+
+    @Test("A deadline is another limit's while the client is slow, or while a stream is silent under its lease")
+    func patience() throws {
+        for (type, takesLease, clientTakes) in [
+            ("text/event-stream", true, true), ("text/event-stream", false, true), ("text/plain", true, true),
+            ("text/plain", true, false),
+        ] {
+            var relay = try Relay.asked()
+            relay.takesLease = takesLease
+            _ = relay.says("HTTP/1.1 200 X\r\nContent-Type: \(type)\r\n\r\nx")
+            let isPatient = relay.machine.deadlinePassed(clientTakes: clientTakes)
+            #expect(isPatient == (!clientTakes || (takesLease && type == "text/event-stream")))
+        }
+    }
+
+    @Test(
+        "In any order of events, the connection is given up once, settled once, and the client gets one ending at most")
+    func schedules() throws {
+        for seed in 0..<20_000 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            var relay = try Relay()
+            let answers = [Self.switching(), Self.refused + "no", Self.chunked + "2\r\nno\r\n0\r\n\r\n", "??"]
+            var unsent = Array((answers.randomElement(using: &random) ?? "").utf8)[...]
+            var words: [String] = []
+            var connections = 0
+            relay.machine.start()
+            for _ in 0..<40 {
+                relay.clientTakes = Int.random(in: 0..<4, using: &random) > 0
+                switch Int.random(in: 0..<24, using: &random) {
+                case 0..<5:
+                    guard relay.machine.isConnecting else { break }
+                    if Int.random(in: 0..<6, using: &random) == 0 {
+                        relay.machine.failedToConnect(to: connections, Self.fault)
+                    } else {
+                        relay.machine.connected(to: connections)
+                        connections += 1
+                    }
+                case 5..<18:
+                    let part = unsent.prefix(Int.random(in: 1...60, using: &random))
+                    guard words.contains("ask") else { break }
+                    unsent = unsent.dropFirst(part.count)
+                    relay.machine.upstreamReceived(ByteBuffer(bytes: part))
+                    if Bool.random(using: &random) { relay.machine.upstreamReceivedAll() }
+                case 18:
+                    relay.machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: Bool.random(using: &random))
+                case 19: relay.machine.clientGone()
+                case 20: relay.machine.leaseEnded()
+                case 21: _ = relay.machine.deadlinePassed(clientTakes: relay.clientTakes)
+                default: relay.machine.upstreamReceivedAll()
+                }
+                words += relay.act()
+            }
+            relay.machine.clientGone()
+            words += relay.act()
+            let opened = words.filter { $0.hasPrefix("open") }.count
+            let endings = words.filter { ["finish", "abort"].contains($0) || $0.hasPrefix("50") }
+            let settled = words.filter { $0 == "settle" || $0 == "keep" }
+            #expect(settled.count == 1 && opened + endings.count <= 1, "seed \(seed): \(words)")
+            #expect(words.filter { $0 == "release" }.count + opened == connections, "seed \(seed): \(words)")
+            #expect((settled == ["keep"]) == (opened == 1), "seed \(seed): \(words)")
+        }
+    }
+}
