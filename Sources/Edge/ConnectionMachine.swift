@@ -179,9 +179,12 @@ extension ConnectionMachine {
     }
 
     /// The head of a stream's request.
-    mutating func received(head: RequestHead) {
+    ///
+    /// - Parameter isWhole: whether no body follows.
+    mutating func received(head: RequestHead, isWhole: Bool) {
         guard case .head = state, streamHead == nil else { return }
         streamHead = head
+        hasStreamEnded = isWhole
     }
 
     /// The head of a stream's request is malformed or too long.

@@ -158,9 +158,9 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         act()
     }
 
-    /// The head of a stream's request.
-    func received(head: RequestHead) {
-        machine.received(head: head)
+    /// The head of a stream's request; no body follows where it is whole.
+    func received(head: RequestHead, isWhole: Bool) {
+        machine.received(head: head, isWhole: isWhole)
         act()
     }
 

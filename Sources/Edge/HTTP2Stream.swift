@@ -67,7 +67,7 @@ final class HTTP2Stream: ChannelDuplexHandler {
         switch HTTP2Request.read(headers.headers, endsStream: headers.endStream, limits: limits) {
         case .request(let head, let isTunnel):
             self.isTunnel = isTunnel
-            connection.received(head: head)
+            connection.received(head: head, isWhole: headers.endStream)
         case .refused(let error, let isHead):
             // What HTTP/2's own rules forbid (RFC 9113 section 8.1.1) is answered like a malformed head over HTTP/1.1, and
             // reset behind the answer if more was to come.

@@ -213,8 +213,8 @@ import Testing
         try builder.add("Content-Length", "4")
         let head = try builder.finish()
         var machine = Machine(limits: WireLimits(), isStream: true)
-        machine.received(head: head)
-        machine.received(head: head)
+        machine.received(head: head, isWhole: false)
+        machine.received(head: head, isWhole: false)
         let begun = Self.actions(&machine)
         #expect(begun == ["dispatch /s"])
         let given = Self.actions(&machine, behind: Self.get)
@@ -230,6 +230,17 @@ import Testing
         machine.outputFinished()
         let closed = Self.actions(&machine)
         #expect(closed == ["close"])
+    }
+
+    @Test("A stream's request that announces no body is whole with its head")
+    func wholeStream() throws {
+        var builder = try RequestHeadBuilder(method: "POST", target: "/s")
+        try builder.add("Host", "h")
+        try builder.add("Content-Length", "0")
+        var machine = Machine(limits: WireLimits(), isStream: true)
+        machine.received(head: try builder.finish(), isWhole: true)
+        let actions = Self.actions(&machine)
+        #expect(actions == ["dispatch /s", "end"])
     }
 
     @Test("What arrives at a connection that only waits for its client to close is bounded")
