@@ -13,10 +13,9 @@ let package = Package(
         .executable(name: "gatehouse", targets: ["gatehouse"]),
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "HostileTokens", targets: ["HostileTokens"]),
-        .library(name: "SecurityGuard", targets: ["SecurityGuard"]),
         // With a realm of one's own: `Runtime` has the protocol, `Experience` the gateway that runs it.
         .library(name: "Runtime", targets: ["Runtime"]),
-        .library(name: "Experience", targets: ["Experience"]),
+        .library(name: "Experience", targets: ["Experience", "Exposition"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
@@ -27,11 +26,10 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
-        .package(
-            url: "https://github.com/apple/swift-configuration.git", from: "1.4.0",
-            traits: ["CommandLineArguments"]),
+        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     ],
     targets: [
@@ -39,11 +37,20 @@ let package = Package(
         .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
+        // MARK: Tools without a subject
+        .target(name: "Caching"),
+        .target(name: "Exposition", dependencies: [.product(name: "Metrics", package: "swift-metrics")]),
+
         // MARK: Tokens
         .target(name: "Encodings"),
         .target(name: "Libcrypto", dependencies: ["CLibcrypto"]),
         .target(name: "JOSE", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "HostileTokens", dependencies: ["JOSE"]),
+
+        // MARK: Signing in with what people have, and telling others: decisions alone
+        .target(name: "IdentityProviders", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
+        .target(name: "Passkeys", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
+        .target(name: "Webhooks", dependencies: ["Encodings", "JOSE"]),
 
         // MARK: State
         .target(
@@ -54,9 +61,9 @@ let package = Package(
             ]),
 
         // MARK: Who calls, what may be started, what runs
-        .target(name: "SecurityGuard", dependencies: ["Encodings", "JOSE", "StateSurface", "Libcrypto"]),
+        .target(name: "SecurityGuard", dependencies: ["Caching", "Encodings", "JOSE", "StateSurface", "Libcrypto"]),
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
-        .target(name: "Runtime", dependencies: ["Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
+        .target(name: "Runtime", dependencies: ["Caching", "Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
         // Signing in and out: what has to happen together.
         .target(
@@ -67,7 +74,7 @@ let package = Package(
         // What an operator may decide, as values.
         .target(
             name: "EdgeConfiguration",
-            dependencies: ["SecurityGuard"]),
+            dependencies: ["JOSE", "SecurityGuard"]),
         // How a refusal is told, and the form of credentials.
         .target(
             name: "Answers",
@@ -76,7 +83,7 @@ let package = Package(
         .target(
             name: "Gate",
             dependencies: [
-                "Answers", "EdgeConfiguration", "HTTPWire", "Runtime", "SecurityGuard", "TrafficCop",
+                "Answers", "Caching", "EdgeConfiguration", "HTTPWire", "Runtime", "SecurityGuard", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         // What a connection and those who answer its requests have in common.
@@ -133,9 +140,10 @@ let package = Package(
         .target(
             name: "Edge",
             dependencies: [
-                "Answers", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "HTTPWire", "Leases",
-                "Proxy", "Runtime", "SecurityGuard", "Sockets", "StateSurface", "TrafficCop", "Web",
+                "Answers", "EdgeConfiguration", "EdgeCore", "Encodings", "Exposition", "Gate", "GatewayAPI", "HTTPWire",
+                "Leases", "Proxy", "Runtime", "SecurityGuard", "Sockets", "StateSurface", "TrafficCop", "Web",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -149,9 +157,10 @@ let package = Package(
             name: "Experience",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "JOSE", "Leases",
-                "Proxy", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
+                "Exposition", "Proxy", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -161,8 +170,8 @@ let package = Package(
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "EdgeConfiguration", "EdgeCore", "Encodings", "Experience", "HostileTokens", "Runtime", "SecurityGuard",
-                "TrafficCop", "StateSurface",
+                "EdgeConfiguration", "EdgeCore", "Encodings", "Experience", "Exposition", "HostileTokens", "Runtime",
+                "SecurityGuard", "TrafficCop", "StateSurface",
                 "JOSE",
                 "Libcrypto",
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -181,11 +190,42 @@ let package = Package(
 
         // MARK: Tests, one target a room; EndToEndTests drives the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
+        .target(
+            name: "GatewayForTests",
+            dependencies: [
+                "EdgeConfiguration", "Encodings", "Experience", "SecurityGuard", "StateSurface",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/GatewayForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
+        // The rules of the store's roles, for every store and every fake.
+        .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
+        .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
         .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
+        // Compiled as another package's would be: it sees what is public and nothing else.
+        .testTarget(
+            name: "AdopterTests",
+            dependencies: [
+                "DocumentationForTests", "Experience", "Exposition", "HostileTokens", "JOSE", "Runtime",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            packageAccess: false),
+        .testTarget(name: "CachingTests", dependencies: ["Caching", "RandomForTests"]),
+        .testTarget(
+            name: "ExpositionTests",
+            dependencies: ["Exposition", .product(name: "Metrics", package: "swift-metrics")]),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
-        .testTarget(name: "JOSETests", dependencies: ["JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "JOSETests",
+            dependencies: ["DocumentationForTests", "JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "IdentityProvidersTests",
+            dependencies: ["IdentityProviders", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+        .testTarget(
+            name: "PasskeysTests", dependencies: ["Passkeys", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "Encodings", "JOSE"]),
         .testTarget(name: "HostileTokensTests", dependencies: ["HostileTokens", "JOSE", "Encodings"]),
         .testTarget(
             name: "HTTPWireTests",
@@ -199,23 +239,28 @@ let package = Package(
         .testTarget(
             name: "StateSurfaceTests",
             dependencies: [
-                "StateSurface", "Runtime", "TrafficCop", "PostgresForTests",
+                "StateSurface", "StateSurfaceTesting", "Runtime", "TrafficCop", "PostgresForTests",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "SecurityGuardTests",
-            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface"]),
+            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface", "StateSurfaceTesting"]),
         .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop", "Libcrypto"]),
         .testTarget(
             name: "RuntimeTests",
-            dependencies: ["Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "TrafficCop"]),
+            dependencies: [
+                "Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "StateSurfaceTesting",
+                "TrafficCop",
+            ]),
         .testTarget(
             name: "SignInTests",
             dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
         .testTarget(
             name: "GateTests",
             dependencies: [
-                "Gate",
+                "Answers", "EdgeConfiguration", "Gate", "HTTPWire", "Runtime", "SecurityGuard", "SignIn",
+                "StateSurface",
+                "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
@@ -234,7 +279,7 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -243,8 +288,8 @@ let package = Package(
         .testTarget(
             name: "SocketsTests",
             dependencies: [
-                "Answers", "EdgeCore", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests", "Runtime",
-                "Sockets",
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
+                "Runtime", "Sockets",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
@@ -264,15 +309,29 @@ let package = Package(
             name: "EdgeTests",
             dependencies: [
                 "Answers", "Edge", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "RandomForTests", "Runtime",
-                "SecurityGuard",
-                "StateSurface", "TrafficCop",
+                "SecurityGuard", "StateSurface", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
-        .testTarget(name: "EndToEndTests", dependencies: ["gatehouse", "PostgresForTests"], exclude: ["Scripts"]),
+        .testTarget(
+            name: "ExperienceTests",
+            dependencies: [
+                "EdgeConfiguration", "Encodings", "GatewayForTests",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "gatehouse", "EdgeConfiguration", "GatewayForTests", "PostgresForTests", "SecurityGuard",
+                "StateSurface",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Scripts"]),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [
@@ -287,11 +346,16 @@ let package = Package(
 if ProcessInfo.processInfo.environment["BENCH"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "session-bench", dependencies: ["Runtime", "StateSurface", "TrafficCop"],
+            name: "session-bench", dependencies: ["Caching", "Runtime", "StateSurface", "TrafficCop"],
             path: "Benchmarks/Sessions/Store"))
     package.targets.append(
         .testTarget(
             name: "SessionBenchTests", dependencies: ["session-bench"], path: "Benchmarks/Sessions/Tests"))
+}
+
+// The plugin that makes the documentation: `make docs`. Nobody who builds the package needs it.
+if ProcessInfo.processInfo.environment["DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"))
 }
 
 // MARK: Fuzzing

@@ -1,7 +1,7 @@
-// SwiftPM links with a main of its own name for a fuzz target, which hands over to libFuzzer's driver. Both fuzzers link to
-// this file.
+// SwiftPM links a fuzz target with a `main` under the target's own name, which calls libFuzzer's driver. Both fuzzers
+// use this file through a symbolic link.
 
-/// What libFuzzer calls with each input.
+/// The function that libFuzzer calls with each input.
 public typealias FuzzTarget = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 /// The arguments of `main`.
 public typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
@@ -12,7 +12,7 @@ private func runDriver(
 )
     -> CInt
 
-/// Fuzzes until libFuzzer is done; its exit status.
+/// Fuzzes until libFuzzer ends, and returns its exit status.
 func fuzz(_ count: CInt, _ arguments: Arguments, _ target: FuzzTarget) -> CInt {
     var (count, arguments) = (count, arguments)
     return runDriver(&count, &arguments, target)

@@ -43,7 +43,7 @@ class Edge:
         verified = self.subject("haproxy jwt_verify ES256", self.peer, self.peer.verified, "/x", one)
         plain = self.subject("haproxy, no authentication", self.peer, self.peer.plain, "/x", one)
         direct = self.subject("upstream itself", self.upstream, self.upstream.port, "/x", one)
-        # Next to each other: those that are compared.
+        # Runs that are compared are adjacent.
         interleave(verified, ours, plain, owned, direct)
         self.table.at_least("same ES256 token, proxied / HAProxy jwt_verify", ratio(ours, verified), 5, 8)
         self.table.at_least("the same / HAProxy without authentication", ratio(ours, plain), 0.8, 1)
@@ -88,7 +88,7 @@ class Edge:
             each = " ".join(f"{value:,.0f}" for value in values)
             middle = statistics.median(values)
             print(f"    {name:34} p99 {min(values):,.0f} µs, median {middle:,.0f}   ({each})", flush=True)
-        # A pause of the machine only ever adds: the lowest is what the server itself does.
+        # A pause of the machine only adds to it, so the lowest is the server's own.
         ours, plain, direct = (min(values) for values in p99.values())
         self.table.at_most(
             "added latency p99 at half load / HAProxy's", max(0, ours - direct) / max(1, plain - direct), 1.5, 1, "x",
@@ -156,7 +156,7 @@ class Edge:
                 figures.append((resident_bytes(pid) - before) / count)
                 held.end()
                 settle(1)
-            # Only the first time is memory taken from the system; later ones reuse what the first gave back.
+            # Only the first round takes memory from the system; later ones reuse what it freed.
             each[name] = max(figures)
             listed = " ".join(f"{figure:,.0f}" for figure in figures)
             print(f"    {name:34} {each[name]:,.0f} bytes each   ({listed})", flush=True)

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: nobody who depends on JOSE depends on what it is compared with.
+// A separate package, so that users of JOSE do not depend on the libraries that it is compared with.
 let package = Package(
     name: "jose-benchmarks",
     platforms: [.macOS(.v15)],

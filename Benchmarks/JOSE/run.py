@@ -45,11 +45,11 @@ def build(directory):
     if environment:
         binary = Path(environment)
     else:
-        # Built as the release is; valgrind cannot load Foundation's dynamic library either.
+        # Built like the release; valgrind cannot load Foundation's dynamic library either.
         command = ["swift", "build", *RELEASE, "--product", "jose-benchmark"]
         subprocess.run(command, cwd=HERE, check=True)
         binary = HERE / ".build/release/jose-benchmark"
-    # Without what callgrind can't read: debug information of a newer kind.
+    # Without debug information, whose format callgrind cannot read.
     lean = directory / "jose-benchmark"
     subprocess.run(["strip", "--strip-debug", "-o", lean, binary], check=True)
     counter = directory / "allocations.so"
@@ -77,7 +77,7 @@ def openssl_speed():
 
 
 def instructions(command, short, long):
-    """Instructions per operation, by the difference of two runs."""
+    """Instructions per operation, from the difference of two runs."""
 
     def total(count):
         text = subprocess.run(

@@ -21,13 +21,13 @@ from harness.servers import BINARY, EMAIL, PASSWORD, TENANT
 
 BENCH = Path(os.environ.get("SESSION_BENCH", HERE.parent / ".build/release/session-bench")).resolve()
 MILLION = int(os.environ.get("BENCH_SESSIONS", "1000000"))
-# Longer than where only a processor is asked: a store has pauses of its own.
+# Longer than for measurements of the processor alone, because a store has pauses of its own.
 REPETITIONS = int(os.environ.get("BENCH_REPETITIONS", "3"))
 SECONDS = int(os.environ.get("BENCH_SECONDS", "3"))
 
 
 class Node:
-    """A gateway on any store. It and its load share both cores: a store's own processes need one as well."""
+    """A gateway on any store. It shares both cores with its load, because the store's processes need one as well."""
 
     def __init__(self, place, name, state, keys=None):
         self.directory = place.path / name
@@ -77,7 +77,7 @@ tokens: {issuer: "http://bench.test"}
         return json.loads(text) if text else {}
 
     def load(self, upgrade=True):
-        """Medians of a few runs of the generator."""
+        """Medians of several runs of the generator."""
         runs = []
         for _ in range(REPETITIONS):
             command = [self.place.path / "session-load", "--port", self.port, "--seconds", SECONDS]
@@ -91,10 +91,10 @@ tokens: {issuer: "http://bench.test"}
 
 
 class Postgres:
-    """A server of its own, with fsync as it is by default."""
+    """A separate PostgreSQL server with the default setting of fsync."""
 
     def __init__(self, place):
-        # Short: the path of a Unix socket has at most 107 bytes; PostgreSQL refuses to run as root.
+        # A short path, because that of a Unix socket has at most 107 bytes. PostgreSQL refuses to run as root.
         self.folder = Path(subprocess.run(["mktemp", "-d", "/tmp/gh-bench-XXXX"], capture_output=True, text=True).stdout.strip())
         binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
         drop = []

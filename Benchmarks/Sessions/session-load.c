@@ -1,4 +1,4 @@
-// Anonymous sessions over keep-alive connections, as fast as answers come: made, and with --token upgraded at once.
+// Creates anonymous sessions over keep-alive connections, as fast as possible; with --token, upgrades each at once.
 //
 // session-load --port P [--connections C] [--seconds S] [--token FILE]
 #include "../load/common.h"
@@ -43,7 +43,7 @@ static void create(Connection *c) {
         "POST /api/session/create-anonymous HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 0\r\n\r\n", port));
 }
 
-/// Copies a member's text out of the answer.
+/// Copies the text of a member of the answer.
 static int member(const char *json, const char *name, char *into, size_t room) {
     const char *at = strstr(json, name);
     if (!at) return 0;
@@ -68,7 +68,7 @@ static void upgrade(Connection *c) {
         "Session-Secret: %s\r\nContent-Length: 0\r\n\r\n", id, port, token, secret));
 }
 
-/// 1 when the answer is whole, 0 when more must come, -1 when the connection is of no more use.
+/// Returns 1 if the answer is complete, 0 if more must arrive, -1 if the connection cannot be used any further.
 static int read_answer(Connection *c) {
     ssize_t n = read(c->fd, c->in + c->have, sizeof c->in - 1 - c->have);
     if (n == 0) return -1;

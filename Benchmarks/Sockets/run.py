@@ -82,7 +82,7 @@ class Sockets:
         ):
             gateway = self.fresh_gateway()
             count = 5000
-            # The first few pay for what is made once.
+            # The first requests include one-time costs.
             self.hold(gateway, path, 64).end()
             settle(1)
             before = resident_bytes(gateway.pid)

@@ -1,1 +1,1 @@
-"""What both benchmarks share: processes, servers under test, tokens, interleaved measurements, the table."""
+"""The common parts of the benchmarks: processes, servers under test, tokens, interleaved measurements, the table."""

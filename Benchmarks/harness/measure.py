@@ -5,7 +5,7 @@ import statistics
 
 from .place import cpu_seconds
 
-# Short and often: where a machine changes its speed from second to second, only close neighbours can be compared.
+# Short and many, because a machine may change its speed from second to second, and only runs close in time compare.
 REPETITIONS = int(os.environ.get("BENCH_REPETITIONS", "9"))
 SECONDS = int(os.environ.get("BENCH_SECONDS", "1"))
 
@@ -21,7 +21,7 @@ class Subject:
         before = cpu_seconds(self.pid)
         result = self.run()
         self.rates.append(result["rate"])
-        # The generator warms up for 0.3 s, which the server pays for too.
+        # Includes the 0.3 s for which the generator warms up.
         spent = (cpu_seconds(self.pid) - before) * SECONDS / (SECONDS + 0.3)
         self.costs.append(spent * 1e6 / max(1, result["rate"] * SECONDS))
         for fault in ("failed", "bad_status", "refused"):
@@ -40,7 +40,7 @@ class Subject:
 
 
 def interleave(*subjects):
-    """A, B, C, A, B, C, …: whatever else the machine does falls on all of them alike."""
+    """Runs A, B, C, A, B, C, …, so that other load on the machine affects all of them alike."""
     for _ in range(REPETITIONS):
         for subject in subjects:
             subject.measure()
@@ -51,7 +51,7 @@ def interleave(*subjects):
 
 
 def ratio(one, other):
-    """Median of the ratios of runs that were neighbours."""
+    """Median of the ratios of adjacent runs."""
     return statistics.median(a / b for a, b in zip(one.rates, other.rates))
 
 

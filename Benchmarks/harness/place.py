@@ -16,13 +16,13 @@ SERVER_CORE, LOAD_CORE = "0", "1"
 
 
 def pinned(core, command):
-    """On one core and, as root, before whatever else the machine is doing."""
+    """Pins to one core and, as root, gives real-time priority."""
     favour = ["chrt", "--rr", "1"] if os.geteuid() == 0 and os.environ.get("BENCH_FAVOUR") != "no" else []
     return [*favour, "taskset", "-c", core, *map(str, command)]
 
 
 class Place:
-    """Ends, by process id, whatever it started, and removes its directory."""
+    """Ends the processes that it started, by process id, and removes its directory."""
 
     def __init__(self):
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -51,7 +51,7 @@ class Place:
         return file
 
     def start(self, command, core, ready=None, **options):
-        """Starts a program on a core; with `ready`, waits for a line that begins so and returns it too."""
+        """Starts a program on a core. With `ready`, waits for a line with this prefix and returns it too."""
         log = open(self.path / f"{Path(command[0]).name}.log", "ab")
         process = subprocess.Popen(
             pinned(core, command), stdout=subprocess.PIPE if ready is not None else log,
@@ -87,7 +87,7 @@ class Place:
 
 
 class Held:
-    """A generator that keeps its connections open until told to end."""
+    """A generator that keeps its connections open until it is told to end."""
 
     def __init__(self, place, program, arguments):
         self.place = place

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import serialization
 
 from .place import HERE, LOAD_CORE, SERVER_CORE, free_port, wait_for_port
 
-# Taken out, because the gateway looks at its environment and says what it can't use there.
+# Removed, because the gateway warns of unknown variables in its environment.
 BINARY = Path(os.environ.pop("GATEHOUSE_BINARY", HERE.parent / ".build/release/gatehouse")).resolve()
 EMAIL, PASSWORD, TENANT = "bench@example.com", "correct horse battery", "bench"
 
@@ -81,7 +81,7 @@ routes:
         self.owner = f"Session-Id: {self.session['session_id']}"
 
     def refresh(self):
-        """A new pair of the same family; what was opened with the old token is extended."""
+        """Gets a new pair of the same family, which extends what was opened with the old token."""
         answer = self.call("POST", "/api/auth/refresh", {"refresh_token": self.session["refresh_token"]})
         self.session.update(answer)
 
@@ -110,7 +110,7 @@ routes:
         return self.place.write("gateway.pub.pem", text.decode())
 
     def many_tokens(self, count, same_user=False):
-        """Tokens as the gateway makes them, each of another user unless told otherwise."""
+        """Tokens like those of the gateway, each for another user by default."""
         key, kid = self.key(), jwt.get_unverified_header(self.token)["kid"]
         claims = jwt.decode(self.token, options={"verify_signature": False})
         lines = []

@@ -1,4 +1,4 @@
-// What the generators share: clocks, options, non-blocking sockets, percentiles.
+// The common parts of the generators: clocks, options, non-blocking sockets, percentiles.
 #ifndef COMMON_H
 #define COMMON_H
 #define _GNU_SOURCE
@@ -48,7 +48,7 @@ static inline void raise_files(void) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// A non-blocking connection under way. `source` picks one of many loopback addresses, so that ports suffice.
+/// Starts a non-blocking connection. `source` selects one of many loopback addresses, so that there are enough ports.
 static inline int dial(int port, unsigned source) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     if (fd < 0) die("socket");

@@ -3,8 +3,8 @@
 // http-load --port P [--connections C] [--seconds S] [--rate R] [--path /p] [--tokens FILE] [--field "Name: value"]
 //           [--status 200] [--hold yes]
 //
-// With --tokens every request carries the next line of the file as its bearer token. At a fixed rate latency counts
-// from the moment a request was due, so a server that stalls is charged for what waited (no coordinated omission).
+// With --tokens, every request has the next line of the file as its bearer token. At a fixed rate, latency is measured
+// from the moment a request was due, so that it includes waiting for a stalled server (no coordinated omission).
 // With --hold each connection makes one request and stays open until standard input ends.
 #include "common.h"
 
@@ -58,7 +58,7 @@ static const char *find_field(const char *head, const char *end, const char *nam
     return NULL;
 }
 
-/// 1 when the answer is whole, 0 when more must come, -1 when the connection is of no more use.
+/// Returns 1 if the answer is complete, 0 if more must arrive, -1 if the connection cannot be used any further.
 static int read_answer(Connection *c) {
     ssize_t n = read(c->fd, c->in + c->have, sizeof c->in - 1 - c->have);
     if (n == 0) return -1;

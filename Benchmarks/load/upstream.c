@@ -3,7 +3,7 @@
 // upstream --port P       prints `ready` when it listens
 //   GET  anything         128 bytes, with the fields nginx would send
 //   GET  /source/N        N bytes
-//   POST anything         reads the body away, answers like GET
+//   POST anything         reads and drops the body, answers like GET
 //   Upgrade: websocket    101, then every frame goes back unmasked
 #include "common.h"
 #include <openssl/sha.h>
@@ -38,7 +38,7 @@ static void want_out(Peer *p, int wanted) {
     watch(poller, EPOLL_CTL_MOD, p->fd, wanted ? EPOLLIN | EPOLLOUT : EPOLLIN, p);
 }
 
-/// 0 when the peer is gone.
+/// Returns 0 if the peer is gone.
 static int flush_out(Peer *p) {
     while (p->out_sent < p->out_have || p->source_left > 0) {
         const char *from = p->out + p->out_sent;
@@ -102,7 +102,7 @@ static void answer(Peer *p, const char *head) {
     if (source) p->source_left = source; else put(p, filler, 128);
 }
 
-/// Takes what has come; returns how many bytes of it are used up.
+/// Processes what has arrived, and returns the number of bytes consumed.
 static size_t take_http(Peer *p, size_t at) {
     if (p->body_left > 0) {
         size_t part = p->have - at;

@@ -1,12 +1,12 @@
 // WebSocket load.
 //
 // ws-load upgrades --port P --path /p [--connections C] [--seconds S] [--tokens FILE] [--field "Name: value"]
-//     connect, upgrade, cut; as many as possible
+//     connects, upgrades and disconnects, as often as possible
 // ws-load messages … [--size 128]
 //     C sockets, each sends a message when the last one has come back
 // ws-load hold …
-//     opens C sockets, answers pings, and obeys lines on standard input:
-//     `mark` forgets what was counted; `report T0` prints what came since, close times relative to T0 (monotonic ns)
+//     opens C sockets, answers pings, and executes lines from standard input:
+//     `mark` resets the counters; `report T0` prints what arrived since, with close times relative to T0 (monotonic ns)
 #include "common.h"
 
 typedef struct {
@@ -62,7 +62,7 @@ static void gone(Socket *s) {
     cut(s->fd);
 }
 
-/// Frames of a held socket: pings are answered, a Close is noted with its time.
+/// Reads the frames of a held socket: answers pings, and records the time of a Close.
 static void read_frames(Socket *s, const char *data, size_t length) {
     bytes_seen += (int64_t)length;
     if (!s->in) s->in = malloc(ROOM);
@@ -101,7 +101,7 @@ static void read_frames(Socket *s, const char *data, size_t length) {
     }
 }
 
-/// 0 when the connection is over.
+/// Returns 0 if the connection has ended.
 static int readable(Socket *s) {
     ssize_t n = read(s->fd, shared_in, sizeof shared_in);
     if (n == 0) return 0;
@@ -109,7 +109,7 @@ static int readable(Socket *s) {
     const char *data = shared_in;
     size_t length = (size_t)n;
     if (!s->is_open) {
-        // A head comes in one piece from every server measured here.
+        // Every server measured here sends a head in one piece.
         char *end = memmem(shared_in, length, "\r\n\r\n", 4);
         if (!end || strncmp(shared_in, "HTTP/1.1 101", 12)) {
             if (!refused) fprintf(stderr, "refused: %.*s\n", (int)(length < 600 ? length : 600), shared_in);
@@ -155,7 +155,7 @@ static void report(Socket *all, int64_t start) {
     fflush(stdout);
 }
 
-/// 0 at the end of the input.
+/// Returns 0 at the end of the input.
 static int obey(Socket *all) {
     char line[128];
     if (!fgets(line, sizeof line, stdin)) return 0;

@@ -1,16 +1,16 @@
--- Asks Gatehouse about each request before HAProxy passes it on. Needs HAProxy 2.6 or later with Lua, as Debian builds
--- it, and nothing else.
+-- Asks Gatehouse about each request before HAProxy forwards it. Needs HAProxy 2.6 or later with Lua, as built by
+-- Debian, and nothing else.
 --
 --   setenv GATEHOUSE_URL http://127.0.0.1:8080/api/auth/verify
 --   lua-load /etc/haproxy/gatehouse.lua
 --   http-request lua.gatehouse
 --
--- Whatever is not a clear yes is refused.
+-- A request that is not clearly allowed is refused.
 
 local url = os.getenv("GATEHOUSE_URL") or "http://127.0.0.1:8080/api/auth/verify"
 
--- What the question is asked with. Everything else the client sent stays here: its forwarded fields above all, by which
--- it would choose the question.
+-- The fields that are sent to Gatehouse. All others of the client are not, in particular its forwarded fields, with
+-- which it could choose the request that is decided on.
 local carried = {
     "authorization", "cookie", "session-id", "session-secret", "origin", "sec-fetch-site",
     "sec-websocket-key", "sec-websocket-protocol", "sec-websocket-version",
@@ -40,7 +40,7 @@ core.register_action("gatehouse", { "http-req" }, function(txn)
         for _, value in pairs(received[name] or {}) do values[#values + 1] = value end
         if #values > 0 then sent[name] = values end
     end
-    -- Only Gatehouse says who calls, under whatever spelling a service might read it.
+    -- Only Gatehouse may set identity fields, in every spelling that a service might accept.
     for name in pairs(received) do
         if name:gsub("[._]", "-"):find("^x%-gatehouse%-") then txn.http:req_del_header(name) end
     end

@@ -1,6 +1,6 @@
 import Foundation
 
-// FUZZ_PARSER names what is fuzzed.
+// The variable FUZZ_PARSER names the parser to fuzz.
 
 private let parser =
     ProcessInfo.processInfo.environment["FUZZ_PARSER"].flatMap(WireProperties.init(rawValue:)) ?? .requests

@@ -1,15 +1,15 @@
 import HTTPWire
 import NIOCore
 
-/// What has to hold of the wire for any bytes whatever: they are read the same in one piece and in many, and nothing is
-/// accepted that llhttp refuses or frames otherwise.
+/// The properties that parsing must have for any input: the result does not depend on how the bytes are split, and
+/// nothing is accepted that llhttp refuses or frames differently.
 enum WireProperties: String, CaseIterable {
     case requests
     case responses
     case paths
     case frames
 
-    /// What does not hold, in a few words; nil if everything does. The first byte says how large the pieces are.
+    /// The property that does not hold, in a few words, or nil. The first byte determines the size of the pieces.
     func violation(_ bytes: [UInt8]) -> String? {
         let step = Int(bytes.first ?? 0) % 9 + 1
         let rest = Array(bytes.dropFirst())

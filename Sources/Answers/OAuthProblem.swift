@@ -30,13 +30,15 @@ package struct OAuthProblem: Error, Sendable {
         self.problem = problem
     }
 
-    package func body(explain: Bool) -> [UInt8] {
+    /// The body as `application/json` (RFC 6749 section 5.2).
+    func body(explain: Bool) -> [UInt8] {
         var object: JSONObject = ["error": .string(error), "error_description": .string(problem.detail)]
         if explain, let reason = problem.reason { object["reason"] = .string(reason) }
         return JSONValue.object(object).serializedBytes()
     }
 
-    package func answerHeaders() -> [(name: String, value: String)] {
+    /// Every header field of the answer but `Content-Length`, `Date` and `Connection`.
+    func answerHeaders() -> [(name: String, value: String)] {
         problem.answerHeaders().map { field in
             switch field.name {
             case "Content-Type": ("Content-Type", "application/json")
@@ -46,12 +48,4 @@ package struct OAuthProblem: Error, Sendable {
             }
         }
     }
-}
-
-extension Problem {
-    /// The refusal as `/oauth2/*` tells it.
-    package func oauthBody(explain: Bool) -> [UInt8] { OAuthProblem(self).body(explain: explain) }
-
-    /// The header fields that go with ``oauthBody(explain:)``.
-    package func oauthHeaders() -> [(name: String, value: String)] { OAuthProblem(self).answerHeaders() }
 }

@@ -1,6 +1,6 @@
 import Encodings
 
-/// The closed list of codes that a refusal may carry, and the only place where a code becomes a status.
+/// The closed list of codes that a refusal may carry. `ProblemStatus.swift` has the status of each.
 package enum ProblemCode: String, Sendable, CaseIterable {
     case invalidRequest = "invalid_request"
     case unknownMember = "unknown_member"
@@ -30,27 +30,6 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case storeUnavailable = "store_unavailable"
     case upstreamUnavailable = "upstream_unavailable"
     case upstreamTimeout = "upstream_timeout"
-
-    /// The HTTP status that goes with the code unless the refusal names another.
-    package var status: Int {
-        switch self {
-        case .invalidRequest, .unknownMember, .credentialsSwapped, .sessionTokenUnsupported, .badMessage: 400
-        case .credentialsMissing, .invalidCredentials, .invalidToken, .tokenExpired, .invalidGrant: 401
-        case .insufficientScope, .originRefused, .sessionMismatch, .identityMismatch: 403
-        case .notFound: 404
-        case .methodNotAllowed: 405
-        case .sessionConflict: 409
-        case .sessionEnded, .sessionExpired: 410
-        case .payloadTooLarge: 413
-        case .unsupportedMediaType: 415
-        case .upgradeRequired: 426
-        case .rateLimited: 429
-        case .headerTooLarge: 431
-        case .upstreamUnavailable: 502
-        case .overloaded, .storeUnavailable: 503
-        case .upstreamTimeout: 504
-        }
-    }
 
     /// A short human title, fixed per code.
     package var title: String {
@@ -119,8 +98,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
 /// A refusal or fault on its way to a client: an RFC 9457 problem.
 package struct Problem: Error, Sendable {
     package let code: ProblemCode
-    /// The status, where it differs from the code's own.
-    package let status: Int
+    /// What the code's status hangs on.
+    package let circumstance: ProblemCircumstance
     /// Text for the client; never holds a credential or an id.
     package let detail: String
     /// Why, for the audit log (and, with `errors.explain`, for the client).
@@ -131,15 +110,18 @@ package struct Problem: Error, Sendable {
     package var members: [(name: String, value: JSONValue)] = []
 
     package init(
-        _ code: ProblemCode, status: Int? = nil, detail: String? = nil, reason: String? = nil,
+        _ code: ProblemCode, _ circumstance: ProblemCircumstance = .usual, detail: String? = nil, reason: String? = nil,
         headers: [(name: String, value: String)] = []
     ) {
         self.code = code
-        self.status = status ?? code.status
+        self.circumstance = circumstance
         self.detail = detail ?? code.detail
         self.reason = reason
         self.headers = headers
     }
+
+    /// The HTTP status of the answer.
+    package var status: Int { code.status(circumstance) }
 
     /// The body as `application/problem+json`.
     package func body(requestID: String, explain: Bool) -> [UInt8] {

@@ -53,7 +53,7 @@ extension Problem {
         case .overloaded: self.init(.overloaded, reason: "hashing_queue_full")
         case .invalidRequest: self.init(.invalidRequest, detail: "Refused: \(fault.detail).", reason: "account_rule")
         case .emailTaken:
-            self.init(.invalidRequest, status: 409, detail: "This e-mail is taken.", reason: "email_taken")
+            self.init(.invalidRequest, .emailTaken, detail: "This e-mail is taken.", reason: "email_taken")
         case .registrationClosed, .notFound: self.init(.notFound)
         case .conflict:
             self.init(.overloaded, detail: "The account was changed at the same moment. Try again.", reason: "conflict")

@@ -7,32 +7,28 @@ import NIOCore
 import SecurityGuard
 
 /// A request to one of the JSON endpoints: its body is collected, then Hummingbird's router answers.
-package struct APIStage {
-    package static let maxBody = 64 * 1024
+struct APIStage: RequestStage {
+    static let maxBody = 64 * 1024
     /// How long a whole body may take to arrive, however steadily it does; `server.idle_timeout` where that is shorter.
     static let bodyTime = TimeAmount.seconds(30)
 
     let dispatcher: Dispatcher
-    package let request: EdgeRequest
-    package let path: String
+    let request: EdgeRequest
+    let path: String
 
     private var services: EdgeServices { dispatcher.services }
 
-    package func start(_ cors: CORS) -> (any Exchange)? {
-        if let problem = cors.judge() { return refuse(problem) }
-        if let problem = RequestForm.tokenInQuery(request) { return refuse(problem) }
-        switch facts() {
-        case .failure(let problem): return refuse(problem)
-        case .success(let facts):
-            if case .length(let count) = request.head.framing, count > Self.maxBody {
-                dispatcher.connection.closeAfterAnswer()
-                return refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."))
-            }
-            let exchange = APIExchange(
-                connection: dispatcher.connection, request: request, facts: facts, isOAuth: isOAuth)
-            if !isBodyAtHand { exchange.limitTime() }
-            return exchange
+    func start() throws(Problem) -> (any Exchange)? {
+        let credentials = try Carriers.read(fields: request.head, query: request.query, cookies: request.cookieMode)
+        try credentials.requireShapes()
+        if case .length(let count) = request.head.framing, count > Self.maxBody {
+            dispatcher.connection.closeAfterAnswer()
+            throw Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here.")
         }
+        let exchange = APIExchange(
+            connection: dispatcher.connection, request: request, facts: facts(credentials), form: form)
+        if !isBodyAtHand { exchange.limitTime() }
+        return exchange
     }
 
     /// Whether the whole body has come with the head, as most do: then nothing has to be waited for.
@@ -44,34 +40,29 @@ package struct APIStage {
         }
     }
 
-    private var isOAuth: Bool { path.utf8.starts(with: "/oauth2/".utf8) }
+    private var form: RefusalForm { RefusalForm(path: path) }
 
-    /// Refuses before the body, in the words of the path.
-    func refuse(_ problem: Problem) -> (any Exchange)? {
-        dispatcher.connection.respond(problem, asOAuth: isOAuth)
-        return nil
-    }
+    /// Refuses before the body, in the form of the path.
+    func refuse(_ problem: Problem) { dispatcher.connection.respond(problem, as: form) }
 
-    private func facts() -> Result<APIRequestFacts, Problem> {
+    private func facts(_ credentials: PresentedCredentials) -> APIRequestFacts {
         let head = request.head
-        return PresentedCredentials.read(head, cookies: request.cookieMode).map { credentials in
-            APIRequestFacts(
-                requestID: request.id, path: path, query: request.query.map { String(decoding: $0, as: UTF8.self) },
-                clientAddress: ClientBucket.name(request.clientAddress),
-                authorization: Self.authorization(credentials.authorization),
-                sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),
-                sessionCookie: text(credentials.sessionCookie), refreshCookie: text(credentials.refreshCookie),
-                cookieMode: request.cookieMode, isBrowser: head.present.contains(.secFetchSite),
-                origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [])
-        }
+        return APIRequestFacts(
+            requestID: request.id, path: path, query: request.query.map { String(decoding: $0, as: UTF8.self) },
+            clientAddress: ClientBucket.name(request.clientAddress),
+            authorization: Self.authorization(credentials),
+            sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),
+            sessionCookie: text(credentials.sessionCookie), refreshCookie: text(credentials.refreshCookie),
+            cookieMode: request.cookieMode, isBrowser: head.present.contains(.secFetchSite),
+            origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [])
     }
 
-    private static func authorization(
-        _ authorization: PresentedCredentials.Authorization
-    ) -> APIRequestFacts.Authorization {
-        switch authorization {
+    private static func authorization(_ credentials: PresentedCredentials) -> APIRequestFacts.Authorization {
+        switch credentials.authorization {
         case .absent: .absent
-        case .bearer(let token): token.isEmpty ? .absent : .bearer(String(decoding: token, as: UTF8.self))
+        case .bearer:
+            credentials.accessToken.flatMap { $0.isEmpty ? nil : .bearer(String(decoding: $0, as: UTF8.self)) }
+                ?? .absent
         case .basic(let rest): .basic(String(decoding: rest, as: UTF8.self))
         case .other: .other
         }
@@ -94,17 +85,17 @@ final class APIExchange: Exchange, DeadlineHolder {
     private let connection: EdgeConnection
     private let request: EdgeRequest
     private var facts: APIRequestFacts
-    private let isOAuth: Bool
+    private let form: RefusalForm
     private var body = ByteBuffer()
     private var task: Task<Void, Never>?
     private var isOver = false
     private let bodyDeadline: ConnectionDeadline
 
-    init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, isOAuth: Bool) {
+    init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, form: RefusalForm) {
         self.connection = connection
         self.request = request
         self.facts = facts
-        self.isOAuth = isOAuth
+        self.form = form
         bodyDeadline = ConnectionDeadline(connection.loop.deadlines)
     }
 
@@ -115,7 +106,7 @@ final class APIExchange: Exchange, DeadlineHolder {
 
     func deadlinePassed() {
         guard !isOver else { return }
-        refuse(Problem(.badMessage, status: 408, detail: "The request body did not arrive in time."))
+        refuse(Problem(.badMessage, .late, detail: "The request body did not arrive in time."))
     }
 
     var wantsContinueFromGateway: Bool { true }
@@ -132,7 +123,7 @@ final class APIExchange: Exchange, DeadlineHolder {
     func receivedEnd() {
         bodyDeadline.cancel()
         guard !isOver else { return }
-        let expectedType = isOAuth ? "application/x-www-form-urlencoded" : "application/json"
+        let expectedType = form == .oauth ? "application/x-www-form-urlencoded" : "application/json"
         if body.readableBytes > 0, facts.contentType != expectedType {
             return refuse(Problem(.unsupportedMediaType, detail: "Send the body as \(expectedType)."))
         }
@@ -153,7 +144,7 @@ final class APIExchange: Exchange, DeadlineHolder {
         isOver = true
         bodyDeadline.cancel()
         connection.closeAfterAnswer()
-        connection.respond(problem, asOAuth: isOAuth)
+        connection.respond(problem, as: form)
     }
 
     private func respond() {
@@ -181,20 +172,18 @@ final class APIExchange: Exchange, DeadlineHolder {
         guard !isOver else { return }
         isOver = true
         switch result {
-        case .failure: connection.respond(Problem(.overloaded, reason: "unexpected"), asOAuth: isOAuth)
+        case .failure: connection.respond(Problem(.overloaded, reason: "unexpected"), as: form)
         case .success(let reply): connection.respond(status: reply.status, fields: reply.fields, body: reply.body)
         }
     }
 }
 
 extension EdgeConnection {
-    /// Refuses in the words of the path: RFC 6749's for `/oauth2/*`, a problem elsewhere.
-    fileprivate func respond(_ problem: Problem, asOAuth isOAuth: Bool) {
-        guard isOAuth else { return respond(problem) }
-        let refusal = OAuthProblem(problem)
+    /// Refuses in the form of the endpoint.
+    fileprivate func respond(_ problem: Problem, as form: RefusalForm) {
+        guard form != .problem else { return respond(problem) }
         services.observe(problem, requestID: requestID.text)
-        respond(
-            status: refusal.problem.status, fields: refusal.answerHeaders(),
-            body: refusal.body(explain: services.explainsErrors))
+        let answer = RefusalAnswer(problem, as: form, requestID: requestID.text, explain: services.explainsErrors)
+        respond(status: answer.status, fields: answer.fields, body: answer.body)
     }
 }

@@ -1,6 +1,7 @@
 import Answers
 import EdgeConfiguration
 import EdgeCore
+import Exposition
 import Gate
 import HTTPWire
 import Leases
@@ -42,10 +43,10 @@ package final class AdminListener: Sendable {
                 .bind(host: address.host, port: address.port).get()
             self.channel.withLock { $0 = channel }
             return ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port)
-        } catch let error as ListenError {
-            throw ListenError(description: "server.admin: \(error)")
+        } catch let error as GatewayError {
+            throw error.about("server.admin")
         } catch {
-            throw ListenError(
+            throw GatewayError(
                 binding: "server.admin \(address)", error, choose: "choose another with --admin, or --admin off")
         }
     }
@@ -59,7 +60,7 @@ package final class AdminListener: Sendable {
         switch path {
         case "/healthz": return (200, "text/plain", "ok\n")
         case "/readyz": return await ready()
-        case "/metrics": return (200, MetricsText.contentType, await metrics())
+        case "/metrics": return await metrics()
         default: return (404, "text/plain", "not found\n")
         }
     }
@@ -70,39 +71,22 @@ package final class AdminListener: Sendable {
         return health == .current ? (200, "text/plain", "ready\n") : (503, "text/plain", "store unavailable\n")
     }
 
-    private func metrics() async -> String {
+    private func metrics() async -> (status: Int, type: String, body: String) {
+        guard let exposition = services.metrics.exposition else {
+            return (404, "text/plain", "the metrics backend of this process is not read here\n")
+        }
+        await recordGauges()
+        return (200, exposition.contentType, exposition.text())
+    }
+
+    /// Records what is looked up and not counted: open connections, leases, the store's health.
+    package func recordGauges() async {
         var leases = 0
         for bound in loops.all {
             leases += (try? await bound.eventLoop.submit { bound.value.leases.count }.get()) ?? 0
         }
-        let metrics = services.metrics
-        var text = MetricsText()
-        text.add(
-            "gatehouse_requests_total", .counter, "Requests whose head was read.",
-            metrics.requests.load(ordering: .relaxed))
-        text.add(
-            "gatehouse_proxied_requests_total", .counter, "Requests that were forwarded to an upstream.",
-            metrics.proxied.load(ordering: .relaxed))
-        text.add(
-            "gatehouse_upgrades_total", .counter, "WebSockets that were opened.",
-            metrics.upgrades.load(ordering: .relaxed))
-        text.add(
-            "gatehouse_connections_total", .counter, "Client connections that were accepted.",
-            metrics.connections.load(ordering: .relaxed))
-        text.add(
-            "gatehouse_open_connections", .gauge,
-            "Client connections that are open; one of HTTP/2 counts once, however many streams it has.",
-            metrics.openConnections.load(ordering: .relaxed))
-        text.add(
-            "gatehouse_leases", .gauge, "Sockets and streams that end with the token or session they rest on.", leases)
-        text.add(
-            "gatehouse_refusals_total", .counter, "Refusals by the code of their problem.", label: "code",
-            metrics.refusedByCode.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 })
         let health = StoreWatch.health(of: state, services.securityGuard, grace: services.configuration.state.grace)
-        text.add(
-            "gatehouse_store_up", .gauge, "Whether the store answers and its change feed beats: 1 or 0.",
-            health == .current ? 1 : 0)
-        return text.text
+        services.metrics.record(leases: leases, isStoreUp: health == .current)
     }
 }
 

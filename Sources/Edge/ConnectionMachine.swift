@@ -79,8 +79,8 @@ struct ConnectionMachine {
             switch self {
             case .head(let error), .body(let error): Problem(wire: error)
             case .http2Head: Problem(.badMessage, reason: "http2_head")
-            case .headLate: Problem(.badMessage, status: 408, detail: "The request head did not arrive in time.")
-            case .bodyLate: Problem(.badMessage, status: 408, detail: "The request body did not arrive in time.")
+            case .headLate: Problem(.badMessage, .late, detail: "The request head did not arrive in time.")
+            case .bodyLate: Problem(.badMessage, .late, detail: "The request body did not arrive in time.")
             case .bodyCut: Problem(.badMessage, detail: "The body ended early.")
             }
         }

@@ -3,28 +3,30 @@ import EdgeConfiguration
 import EdgeCore
 import Gate
 import HTTPWire
+import Metrics
 import NIOCore
 import Proxy
-import Runtime
-import SecurityGuard
-import Synchronization
 import Web
 
-/// Gives each request to whoever answers it: read this to see the stages in order.
+/// Gives each request to what answers it. Read this file to follow a request: its sections are the stages, in order.
 ///
-/// 1. the host is ours, the method is known, the path has one canonical form;
-/// 2. CORS and cross-site rules;
-/// 3. the gateway's own paths, else the longest route;
-/// 4. the gate: identify, admit;
-/// 5. the API, a socket, or the proxy.
+/// 1. **Form**: the host is ours, the path has one canonical form, the proxies in front do not contradict themselves.
+/// 2. **Target**: the gateway's own paths, else the page, else the longest route.
+/// 3. **Cross-site**: CORS fields and preflights; unsafe requests of foreign pages to the API.
+/// 4. **The gate**: carriers, credentials, rights, session; see ``Gate/judge(_:_:)``. The API's endpoints judge theirs.
+/// 5. **Answer**: the API, the decision endpoint, a socket, the proxy, the page.
+///
+/// Whatever a stage refuses it throws as a ``Problem``, which the target's own stage puts into an answer.
 package struct Dispatcher {
     package let connection: EdgeConnection
     package var services: EdgeServices { connection.services }
     package var loop: LoopState { connection.loop }
 
-    /// Starts answering. Returns who wants the body, or nil when the answer has been given.
+    /// Starts answering.
+    ///
+    /// - Returns: what takes the body, or nil when the answer has been given.
     package func exchange(for head: RequestHead) -> (any Exchange)? {
-        services.metrics.requests.add(1, ordering: .relaxed)
+        services.metrics.requests.increment()
         if head.upgradeOffered || head.knownMethod == .trace { connection.closeAfterAnswer() }
         let request: EdgeRequest
         do {
@@ -32,37 +34,31 @@ package struct Dispatcher {
         } catch {
             connection.closeAfterAnswer()
             // The decision endpoint answers to proxies, and no script reads that.
-            return DecisionStage.isAsked(head) ? refuse(DecisionStage.refusal(error)) : refuse(error, to: head)
+            return DecisionStage.isAsked(head) ? refuse(error.asDecision) : refuse(error, to: head)
         }
-        if let own = OwnPath(request.path) { return exchange(own, request) }
-        if let asset = asset(request) { return asset }
-        switch services.routes.match(path: request.path, host: request.host, head: head) {
-        case .route(let route):
-            guard route.takesMethod(of: head) else { return refuseMethod(of: head, allowed: route.allowedMethods) }
-            return RouteStage(dispatcher: self, request: request, route: route).start()
-        case .methodNotAllowed(let methods): return refuse(methodNotAllowed(methods), to: head)
-        case .none: return refuse(Problem(.notFound), to: head)
+        let target: Target
+        do {
+            target = try find(request)
+        } catch {
+            return refuse(error, to: head)
         }
+        let cors = crossSiteRules(of: target, head)
+        if let preflight = cors?.preflight { return answer(preflight, request, target, cors) }
+        return answer(request, target, cors)
     }
 
-    /// Refuses a method that nothing here forwards; what follows it on the connection is not read.
-    private func refuseMethod(of head: RequestHead, allowed: [String]) -> (any Exchange)? {
-        connection.closeAfterAnswer()
-        return refuse(methodNotAllowed(allowed), to: head)
-    }
-
-    /// Refuses what nobody here answers, or can; scripts of allowed origins may read that, too.
+    /// Refuses what nothing here answers, or can; scripts of allowed origins may read that, too.
     private func refuse(_ problem: Problem, to head: RequestHead) -> (any Exchange)? {
         connection.answerFields = CORS(services.origins, head, isPublic: false).fields()
         return refuse(problem)
     }
 
-    func refuse(_ problem: Problem) -> (any Exchange)? {
+    private func refuse(_ problem: Problem) -> (any Exchange)? {
         connection.respond(problem)
         return nil
     }
 
-    func methodNotAllowed(_ methods: [String]) -> Problem {
+    private func methodNotAllowed(_ methods: [String]) -> Problem {
         Problem(.methodNotAllowed, headers: [("Allow", methods.joined(separator: ", "))])
     }
 
@@ -75,12 +71,12 @@ package struct Dispatcher {
         }
         let host = head.host.map { head.string($0) } ?? ""
         if !services.hosts.isEmpty, !services.hosts.contains(HostName.withoutPort(Array(host.lowercased().utf8))) {
-            throw Problem(.invalidRequest, status: 421, detail: "This gateway does not answer for that host.")
+            throw Problem(.invalidRequest, .foreignHost, detail: "This gateway does not answer for that host.")
         }
         let path = try canonicalPath(head)
         let facts = try ForwardedFacts.read(
             head, origin: connection.origin, services: services,
-            readsForwarded: head.present.contains(.forwarded) && !Self.asksForDecision(path))
+            readsForwarded: head.present.contains(.forwarded) && !asksForDecision(path))
         let cookieMode: CookieMode =
             facts.isSecure ? .secure : facts.isLoopback ? .loopback : .none
         if cookieMode == .none, head.present.contains(.secFetchSite) { services.warnOfMissingCookies() }
@@ -93,99 +89,225 @@ package struct Dispatcher {
 
     /// Whether it is the decision endpoint that is asked. That knows the `X-` fields alone: what it judges must not hang
     /// on one more field, which many proxies in front pass on as the client sent it.
-    private static func asksForDecision(_ path: [UInt8]) -> Bool {
-        guard case .verify = OwnPath(path) else { return false }
+    private func asksForDecision(_ path: [UInt8]) -> Bool {
+        guard case .verify = services.ownPaths.find(path) else { return false }
         return true
     }
 
     /// One form for matching, authorisation and forwarding. `%2F` passes only on a route that asks for it.
     private func canonicalPath(_ head: RequestHead) throws(Problem) -> [UInt8] {
+        let path: CanonicalPath
         do {
-            let path = try CanonicalPath(head, allowEncodedSlash: true)
-            let bytes = Array(path.bytes.readableBytesView)
-            guard path.hasEncodedSlash || path.hasParameters else { return bytes }
-            let own = OwnPath(bytes)
-            // What was appended to the decision endpoint is judged there.
-            if case .verify = own { return bytes }
-            let host = head.host.map { head.string($0) } ?? ""
-            if path.hasEncodedSlash {
-                guard own == nil, case .route(let route) = services.routes.match(path: bytes, host: host, head: head),
-                    route.configuration.encodedSlash
-                else { throw Problem(.badMessage, detail: "An encoded slash is not allowed in this path.") }
-            }
-            if path.hasParameters, own == nil {
-                let isAmbiguous = PathParameters.areAmbiguous(in: bytes) {
-                    services.routes.match(path: $0, host: host, head: head)
-                }
-                if isAmbiguous {
-                    throw Problem(.badMessage, detail: "With and without its ';' parameters the path means two things.")
-                }
-            }
-            return bytes
-        } catch let error as WireError {
-            throw Problem(wire: error)
-        } catch let problem as Problem {
-            throw problem
+            path = try CanonicalPath(head, allowEncodedSlash: true)
         } catch {
-            throw Problem(.badMessage)
+            throw Problem(wire: error)
+        }
+        let bytes = Array(path.bytes.readableBytesView)
+        guard path.hasEncodedSlash || path.hasParameters else { return bytes }
+        let own = services.ownPaths.find(bytes)
+        // What was appended to the decision endpoint is judged there.
+        if case .verify = own { return bytes }
+        let host = head.host.map { head.string($0) } ?? ""
+        if path.hasEncodedSlash {
+            guard own == nil, case .route(let route) = services.routes.match(path: bytes, host: host, head: head),
+                route.configuration.encodedSlash
+            else { throw Problem(.badMessage, detail: "An encoded slash is not allowed in this path.") }
+        }
+        if path.hasParameters, own == nil {
+            let isAmbiguous = PathParameters.areAmbiguous(in: bytes, besides: services.ownPaths) {
+                services.routes.match(path: $0, host: host, head: head)
+            }
+            if isAmbiguous {
+                throw Problem(.badMessage, detail: "With and without its ';' parameters the path means two things.")
+            }
+        }
+        return bytes
+    }
+
+    // MARK: 2. Target
+
+    /// What is asked for.
+    private enum Target {
+        /// One of the JSON or form endpoints, by its path.
+        case api(String)
+        /// The decision endpoint, with the path appended to it.
+        case decision(appended: [UInt8])
+        case socket(SocketStage.Peer)
+        /// A routed request, or one for the external Runtime.
+        case proxy(Route, UpstreamPool, isRuntime: Bool)
+        case page(WebAsset)
+    }
+
+    private func find(_ request: EdgeRequest) throws(Problem) -> Target {
+        if let own = services.ownPaths.find(request.path) { return try find(own, request) }
+        let head = request.head
+        if let asset = services.assets[request.path] {
+            guard head.knownMethod == .get || head.knownMethod == .head else {
+                throw methodNotAllowed(["GET", "HEAD"])
+            }
+            return .page(asset)
+        }
+        switch services.routes.match(path: request.path, host: request.host, head: head) {
+        case .route(let route):
+            try requireMethod(of: head, takenBy: route)
+            // A route without an upstream is there for the decision endpoint alone.
+            guard let pool = loop.upstreams.pool(for: route), !pool.isEmpty else { throw Problem(.notFound) }
+            if route.configuration.webSocket, asksForWebSocket(head) {
+                return .socket(.upstream(route, pool, isRuntime: false))
+            }
+            return .proxy(route, pool, isRuntime: false)
+        case .methodNotAllowed(let methods): throw methodNotAllowed(methods)
+        case .none: throw Problem(.notFound)
         }
     }
 
-    // MARK: 3. Own paths
-
-    private func exchange(_ own: OwnPath, _ request: EdgeRequest) -> (any Exchange)? {
+    private func find(_ own: OwnPath, _ request: EdgeRequest) throws(Problem) -> Target {
         switch own {
-        case .api(let path): return api(path, request)
-        case .verify(let appended): return DecisionStage(dispatcher: self, request: request, appended: appended).start()
-        case .agent where isNoSocketRequest(request.head), .echo where isNoSocketRequest(request.head):
-            connection.closeAfterAnswer()
-            return refuse(methodNotAllowed(["GET"]), to: request.head)
-        case .agent: return SocketStage(dispatcher: self, request: request).agent()
-        case .echo: return SocketStage(dispatcher: self, request: request).echo()
-        case .runtime: return runtime(request)
+        case .api(let path): return .api(path)
+        case .verify(let appended): return .decision(appended: appended)
+        case .agent, .echo:
+            // Asked for with another method, and not for a socket: that is no handshake to be judged.
+            if request.head.knownMethod != .get, !request.head.upgradeOffered {
+                connection.closeAfterAnswer()
+                throw methodNotAllowed(["GET"])
+            }
+            guard case .agent = own else { return .socket(.echo) }
+            guard let pool = loop.upstreams.runtime else { return .socket(.agent) }
+            return .socket(.upstream(RuntimeTarget.route, pool, isRuntime: true))
+        case .runtime:
+            // `/api/runtime/…`: only an external Runtime has anything else there.
+            guard let pool = loop.upstreams.runtime else { throw Problem(.notFound) }
+            try requireMethod(of: request.head, takenBy: RuntimeTarget.route)
+            return .proxy(RuntimeTarget.route, pool, isRuntime: true)
         }
     }
 
-    /// Whether a socket's path is asked for with another method, and not for a socket: that is no handshake to be judged.
-    private func isNoSocketRequest(_ head: RequestHead) -> Bool { head.knownMethod != .get && !head.upgradeOffered }
-
-    private func api(_ path: String, _ request: EdgeRequest) -> (any Exchange)? {
-        let isPublic = path.hasPrefix("/.well-known/")
-        let cors = CORS(services.origins, request.head, isPublic: isPublic)
-        connection.answerFields = cors.fields()
-        if cors.isPreflight { return answerPreflight(cors) }
-        return APIStage(dispatcher: self, request: request, path: path).start(cors)
+    /// Refuses a method that nothing here forwards; what follows it on the connection is not read.
+    private func requireMethod(of head: RequestHead, takenBy route: Route) throws(Problem) {
+        guard !route.takesMethod(of: head) else { return }
+        connection.closeAfterAnswer()
+        throw methodNotAllowed(route.allowedMethods)
     }
 
-    /// - Parameter echoesHeaders: whether any field may be sent, since only the upstream knows which it takes.
-    func answerPreflight(_ cors: CORS, echoesHeaders: Bool = false) -> (any Exchange)? {
-        connection.respond(status: 204, fields: cors.preflightFields(echoesHeaders: echoesHeaders), body: [])
+    /// A preflight is none, even with the fields of a handshake.
+    private func asksForWebSocket(_ head: RequestHead) -> Bool {
+        guard head.upgradeOffered, !CORS.isPreflight(head), let upgrade = head.first(.upgrade) else { return false }
+        return head.equals(upgrade.value, "websocket")
+    }
+
+    // MARK: 3. Cross-site
+
+    /// The rules that hold for the target, and the fields that every answer to the request carries by them; nil where
+    /// none hold.
+    private func crossSiteRules(of target: Target, _ head: RequestHead) -> CORS? {
+        switch target {
+        case .api(let path):
+            let cors = CORS(services.origins, head, isPublic: path.utf8.starts(with: "/.well-known/".utf8))
+            connection.answerFields = cors.fields()
+            return cors
+        case .socket:
+            connection.answerFields = CORS(services.origins, head, isPublic: false).fields()
+            return nil
+        case .proxy(let route, _, _):
+            guard head.present.contains(.origin) else { return nil }
+            let cors = CORS(services.origins, head, isPublic: false)
+            if route.ownsCORS { connection.answerFields = cors.fields() }
+            return cors
+        // Proxies in front ask the one, and the other is read by its own pages.
+        case .decision, .page: return nil
+        }
+    }
+
+    /// Browsers send preflights without credentials; an upstream may have asked to answer them itself.
+    private func answer(
+        _ preflight: Admission, _ request: EdgeRequest, _ target: Target, _ cors: CORS?
+    ) -> (any Exchange)? {
+        var echoesHeaders = false
+        if case .proxy(let route, let pool, let isRuntime) = target {
+            guard route.ownsCORS else {
+                let stage = RouteStage(
+                    dispatcher: self, request: request, route: route, pool: pool, isRuntime: isRuntime)
+                return run(stage) { stage throws(Problem) in try stage.proceed(preflight) }
+            }
+            // Only the upstream knows which fields it takes.
+            echoesHeaders = true
+        }
+        connection.respond(status: 204, fields: cors?.preflightFields(echoesHeaders: echoesHeaders) ?? [], body: [])
         return nil
     }
 
-    /// `/api/runtime/*`: only an external Runtime has anything there.
-    private func runtime(_ request: EdgeRequest) -> (any Exchange)? {
-        guard let pool = loop.upstreams.runtime else { return refuse(Problem(.notFound), to: request.head) }
-        guard RuntimeTarget.route.takesMethod(of: request.head) else {
-            return refuseMethod(of: request.head, allowed: RuntimeTarget.route.allowedMethods)
+    // MARK: 4. The gate
+
+    /// Judges a request, and goes on with the stage now or when the store has answered. The body waits that long.
+    func admit(
+        _ request: GateRequest, _ terms: AccessTerms, for stage: some GatedStage
+    ) throws(Problem) -> (any Exchange)? {
+        let question: StoreQuestion
+        switch try Gate(loop.gate).judge(request, terms) {
+        case .admitted(let admission): return try stage.proceed(admission)
+        case .askStore(let asked): question = asked
         }
-        return RouteStage(dispatcher: self, request: request, route: RuntimeTarget.route, runtimePool: pool).start()
+        let deferred = DeferredExchange(writer: connection)
+        let bound = NIOLoopBound((self, stage, deferred), eventLoop: connection.eventLoop)
+        let answer = connection.eventLoop.makeFutureWithTask { () -> Result<Admission, Problem> in
+            do throws(Problem) { return .success(try await question.answer()) } catch { return .failure(error) }
+        }
+        answer.assumeIsolated().whenSuccess { admission in
+            let (dispatcher, stage, deferred) = bound.value
+            guard !deferred.isGone else { return }
+            deferred.resolve(
+                dispatcher.run(stage) { stage throws(Problem) in try stage.proceed(admission.get()) })
+        }
+        return deferred
     }
 
-    /// The page and its files.
-    private func asset(_ request: EdgeRequest) -> (any Exchange)?? {
-        guard let asset = services.assets[request.path] else { return nil }
-        guard request.head.knownMethod == .get || request.head.knownMethod == .head else {
-            return .some(refuse(methodNotAllowed(["GET", "HEAD"]), to: request.head))
+    // MARK: 5. Answer
+
+    private func answer(_ request: EdgeRequest, _ target: Target, _ cors: CORS?) -> (any Exchange)? {
+        switch target {
+        case .api(let path):
+            return run(APIStage(dispatcher: self, request: request, path: path)) { stage throws(Problem) in
+                // The cookie or not: an unsafe request of a foreign page is refused here.
+                try cors?.requireAllowed()
+                return try stage.start()
+            }
+        case .decision(let appended):
+            return run(DecisionStage(dispatcher: self, request: request, appended: appended)) {
+                stage throws(Problem) in try stage.start()
+            }
+        case .socket(let peer):
+            return run(SocketStage(dispatcher: self, request: request, peer: peer)) { stage throws(Problem) in
+                try stage.start()
+            }
+        case .proxy(let route, let pool, let isRuntime):
+            let stage = RouteStage(dispatcher: self, request: request, route: route, pool: pool, isRuntime: isRuntime)
+            return run(stage) { stage throws(Problem) in try stage.start() }
+        case .page(let asset):
+            answer(request, with: asset)
+            return nil
         }
+    }
+
+    /// Runs a step of a stage; what it refuses is told in the stage's own form.
+    private func run<Stage: RequestStage>(
+        _ stage: Stage, _ step: (Stage) throws(Problem) -> (any Exchange)?
+    ) -> (any Exchange)? {
+        do {
+            return try step(stage)
+        } catch {
+            stage.refuse(error)
+            return nil
+        }
+    }
+
+    private func answer(_ request: EdgeRequest, with asset: WebAsset) {
         var fields = WebAssets.headers
         fields.append(("ETag", asset.etag))
-        if let field = request.head.first(.ifNoneMatch), asset.matches(ifNoneMatch: request.head.string(field.value)) {
-            connection.respond(status: 304, fields: fields, body: [])
-        } else {
-            fields.append(("Content-Type", asset.contentType))
-            connection.respond(status: 200, fields: fields, body: asset.bytes)
+        let head = request.head
+        if let field = head.first(.ifNoneMatch), asset.matches(ifNoneMatch: head.string(field.value)) {
+            return connection.respond(status: 304, fields: fields, body: [])
         }
-        return .some(nil)
+        fields.append(("Content-Type", asset.contentType))
+        connection.respond(status: 200, fields: fields, body: asset.bytes)
     }
 }

@@ -1,6 +1,7 @@
 import EdgeConfiguration
 import EdgeCore
 import HTTPWire
+import Metrics
 import NIOCore
 import NIOHTTP2
 import NIOSSL
@@ -25,7 +26,7 @@ package struct EdgePipeline: Sendable {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
         let metrics = services.metrics
-        metrics.connections.add(1, ordering: .relaxed)
+        metrics.connections.increment()
         let open = metrics.openConnections.add(1, ordering: .relaxed).newValue
         channel.closeFuture.whenComplete { _ in metrics.openConnections.subtract(1, ordering: .relaxed) }
         if let most = services.configuration.server.maxConnections, open > most {

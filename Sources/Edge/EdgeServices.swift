@@ -4,6 +4,7 @@ import EdgeCore
 import Gate
 import GatewayAPI
 import HTTPWire
+import Leases
 import Logging
 import NIOCore
 import Proxy
@@ -21,6 +22,8 @@ package final class EdgeServices: Sendable {
     package let runtime: Runtime
     package let responder: APIResponder
     package let routes: RouteTable
+    /// The paths that win over routes.
+    let ownPaths = OwnPaths(api: APIResponder.paths)
     package let origins: OriginPolicy
     let census: SocketCensus
     package let metrics: EdgeMetrics
@@ -34,6 +37,10 @@ package final class EdgeServices: Sendable {
     let wireLimits: WireLimits
     package let headerTimeout: TimeAmount
     package let idleTimeout: TimeAmount
+    /// `server.max_body`; nil streams bodies of any length.
+    let maxBody: Int64?
+    /// What bounds every lease besides its token and session.
+    let leaseBounds: LeaseBounds
     /// The page and its files by path; only the client library where a route covers `/`.
     let assets: [[UInt8]: WebAsset]
     private let hasWarnedOfCookies = Atomic<Bool>(false)
@@ -65,6 +72,9 @@ package final class EdgeServices: Sendable {
             maxHead: configuration.server.maxHeader, maxTarget: min(8 * 1024, configuration.server.maxHeader))
         self.headerTimeout = .milliseconds(configuration.server.headerTimeout)
         self.idleTimeout = .milliseconds(configuration.server.idleTimeout)
+        self.maxBody = configuration.server.maxBody.map(Int64.init)
+        self.leaseBounds = LeaseBounds(
+            clockSkew: configuration.tokens.clockSkew, maxLifetime: configuration.webSocket.maxLifetime)
         let servesPage = !configuration.routes.contains { $0.path == "/" && $0.host == nil }
         let assets = WebAssets.all.filter { servesPage || $0.path == "/gatehouse.js" }
         self.assets = Dictionary(assets.map { (Array($0.path.utf8), $0) }, uniquingKeysWith: { first, _ in first })

@@ -1,4 +1,3 @@
-import Gate
 import Leases
 import NIOCore
 import Runtime
@@ -18,7 +17,7 @@ package final class LeaseWatch: Sendable {
     private let clock: @Sendable () -> Int64
     private let skew: Int64
     private let subscription = Mutex<Subscription?>(nil)
-    /// Whether everything has to be checked, and whether somebody is at it.
+    /// Whether everything has to be checked, and whether a check is under way.
     private let check = Mutex((wanted: false, running: false))
 
     package init(
@@ -54,7 +53,7 @@ package final class LeaseWatch: Sendable {
             // Nothing is open in most sessions that change: they wake no loop.
             guard held.contains(id) else { return }
             if state.isLive {
-                // Nobody can hold anything of an epoch before the first.
+                // Nothing can have been let in by an epoch before the first.
                 guard epoch > 0 else { return }
                 loops.onEach { $0.leases.sessionMoved(id, to: epoch) }
             } else {
@@ -173,19 +172,5 @@ extension LeaseWatch {
         guard family.isLive else { return loops.onEach { $0.leases.familyRevoked(id) } }
         // Which key signed its newest token is not kept: the newest one that was heard of goes on counting.
         if let tokenExpiresAt = family.tokenExpiresAt { refreshed(id, tokenExpiresAt, key: nil) }
-    }
-}
-
-/// How the age of the store's last sign of life is to be taken.
-package enum StoreWatch {
-    /// The feed beats each second; one missed beat is no loss.
-    static let silence = Duration.milliseconds(2_500)
-
-    /// A gap in the feed counts as silence until the revocations it may have hidden have been read.
-    package static func health(of state: any ChangeFeed, _ securityGuard: SecurityGuard, grace: Int64) -> StoreHealth {
-        let gap = securityGuard.sinceRevocationGap
-        let age = max(state.sinceLastBeat(), gap)
-        if age <= silence, gap == .zero, !state.feedIsLost() { return .current }
-        return age <= .milliseconds(grace) ? .silent : .lost
     }
 }

@@ -60,13 +60,13 @@ package final class Listener: Sendable {
     }
 
     private static func probe(_ wanted: ListenAddress, on loops: [any EventLoop]) async throws {
-        guard let loop = loops.first else { throw ListenError(description: "no event loop to listen on") }
+        guard let loop = loops.first else { throw GatewayError(.listenFailed, "no event loop to listen on") }
         do {
             let channel = try await portBootstrap(loop, shares: false) { $0.eventLoop.makeSucceededVoidFuture() }
                 .bind(host: wanted.host, port: wanted.port).get()
             try await channel.close().get()
         } catch {
-            throw ListenError(binding: "\(wanted)", error, choose: "choose another address with --listen")
+            throw GatewayError(binding: "\(wanted)", error, choose: "choose another address with --listen")
         }
     }
 
@@ -153,10 +153,10 @@ package final class ServerTLS: Sendable {
             configuration.applicationProtocols = ["h2", "http/1.1"]
             return try NIOSSLContext(configuration: configuration)
         } catch {
-            throw ListenError(
-                description:
-                    "server.tls: certificate \(files.certificate) and key \(files.key) can't be used (\(error)): give a PEM chain and its PEM key"
-            )
+            throw GatewayError(
+                .certificate,
+                "server.tls: certificate \(files.certificate) and key \(files.key) can't be used (\(error)): give a PEM chain and its PEM key",
+                cause: error)
         }
     }
 

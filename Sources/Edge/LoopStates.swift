@@ -29,7 +29,7 @@ package final class LoopStates: Sendable {
     /// Runs on every loop; does not wait.
     package func onEach(_ body: @escaping @Sendable (LoopState) -> Void) {
         for bound in all { bound.eventLoop.execute { body(bound.value) } }
-        // Counted once it is in every queue: whoever sees the count and waits, waits behind it.
+        // Counted once it is in every queue: a caller that sees the count and waits, waits behind it.
         given.add(1, ordering: .acquiringAndReleasing)
     }
 }

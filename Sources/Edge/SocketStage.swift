@@ -3,209 +3,161 @@ import EdgeConfiguration
 import EdgeCore
 import Gate
 import HTTPWire
-import Leases
+import Metrics
 import NIOCore
 import Proxy
-import Runtime
 import SecurityGuard
 import Sockets
-import Synchronization
 
-/// A WebSocket upgrade, from the gate to whatever the socket becomes.
-package struct SocketStage {
+/// A WebSocket upgrade, from its handshake through the gate to what the socket becomes.
+struct SocketStage: GatedStage {
+    /// What is at the other end.
+    enum Peer {
+        /// The agent protocol of the embedded Runtime.
+        case agent
+        /// The diagnostic echo.
+        case echo
+        /// A routed upstream, or the external Runtime, to which the socket is relayed.
+        case upstream(Route, UpstreamPool, isRuntime: Bool)
+    }
+
     let dispatcher: Dispatcher
-    package let request: EdgeRequest
+    let request: EdgeRequest
+    let peer: Peer
 
     private var connection: EdgeConnection { dispatcher.connection }
     private var services: EdgeServices { dispatcher.services }
     private var loop: LoopState { dispatcher.loop }
     private var head: RequestHead { request.head }
 
-    /// The agent socket: the embedded Runtime's, or relayed to an external one.
-    func agent() -> (any Exchange)? {
-        if let pool = loop.upstreams.runtime {
-            return judge(isAgent: false) { stage, upgrade in
-                stage.relay(upgrade, to: pool, RuntimeTarget.route, isRuntime: true)
-            }
-        }
-        return judge(isAgent: true) { stage, upgrade in
-            guard let permit = upgrade.admitted.permit else { return stage.refuse(Problem(.sessionMismatch)) }
-            let agent = AgentSocket(
-                runtime: stage.services.runtime, permit: permit, resumeFrom: upgrade.resumeFrom)
-            return stage.embed(agent, upgrade)
-        }
-    }
-
-    /// The diagnostic echo: always here.
-    func echo() -> (any Exchange)? {
-        judge(isAgent: false) { stage, upgrade in stage.embed(EchoSocket(), upgrade) }
-    }
-
-    /// A routed socket.
-    func relay(_ route: Route, pool: UpstreamPool) -> (any Exchange)? {
-        let terms = route.configuration
-        return judge(isAgent: false, requirement: terms.require, scopes: terms.scopes) { stage, upgrade in
-            stage.relay(upgrade, to: pool, route, isRuntime: false)
-        }
-    }
-
-    // MARK: The gate
-
-    private typealias Next = (SocketStage, UpgradeRequest) -> (any Exchange)?
-
-    private func judge(
-        isAgent: Bool, requirement: RouteConfiguration.Requirement = .tokenAndSession, scopes: [String] = [],
-        _ next: @escaping Next
-    ) -> (any Exchange)? {
+    func start() throws(Problem) -> (any Exchange)? {
         connection.closeAfterAnswer()
-        connection.answerFields = CORS(services.origins, head, isPublic: false).fields()
-        let gate = UpgradeGate(
-            gate: Gate(loop.gate), head: head, query: request.query, now: request.receivedAt, isAgent: isAgent)
-        switch gate.judge(requirement: requirement, scopes: scopes) {
-        case .refused(let problem): return refuse(problem)
-        case .admitted(let upgrade): return next(self, upgrade)
-        case .later(let future):
-            let deferred = DeferredExchange(writer: connection)
-            let bound = NIOLoopBound((self, deferred, next), eventLoop: connection.eventLoop)
-            future.whenComplete { result in
-                let (stage, deferred, next) = bound.value
-                guard !deferred.isGone else { return }
-                switch result {
-                case .success(.success(let upgrade)): deferred.resolve(next(stage, upgrade))
-                case .success(.failure(let problem)): deferred.resolve(stage.refuse(problem))
-                case .failure: deferred.resolve(stage.refuse(Problem(.storeUnavailable)))
-                }
-            }
-            return deferred
+        _ = try handshakeKey()
+        let way: GateRequest.Way = if case .agent = peer { .agentHandshake } else { .handshake }
+        let asked = GateRequest(
+            head: head, query: request.query, way: way, cookies: .none, receivedAt: request.receivedAt)
+        return try dispatcher.admit(asked, access, for: self)
+    }
+
+    private var access: AccessTerms {
+        switch peer {
+        case .agent, .echo: AccessTerms(requirement: .tokenAndSession)
+        case .upstream(let route, _, _): route.access
+        }
+    }
+
+    func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
+        switch peer {
+        case .agent:
+            let resumeFrom = try CredentialQuery.resumeFrom(request.query)
+            guard
+                let agent = AgentSocket(runtime: services.runtime, admission: admission, resumeFrom: resumeFrom)
+            else { throw Problem(.sessionMismatch) }
+            return try embed(agent, admission)
+        case .echo: return try embed(EchoSocket(), admission)
+        case .upstream(let route, let pool, let isRuntime):
+            return try relay(admission, to: pool, route, isRuntime: isRuntime)
         }
     }
 
     /// A refusal is a normal answer; with `websocket.refusals: close`, scripts of allowed origins get it as a close
     /// frame instead, which they can read.
-    private func refuse(_ problem: Problem) -> (any Exchange)? {
+    func refuse(_ problem: Problem) {
         guard services.configuration.webSocket.refusals == .close, problem.code != .originRefused,
             case .accepted(let key) = WebSocketHandshake.judge(head), let origin = head.only(.origin),
             head.withBytes(origin.value, { services.origins.allows($0) })
-        else { return dispatcher.refuse(problem) }
+        else { return connection.respond(problem) }
         services.observe(problem, requestID: request.id)
-        var answer = handshakeAnswer(accept: accept(key), ownProtocol: ownProtocol)
+        let offers = try? Subprotocols.read(head)
+        var answer = handshakeAnswer(accept: accept(key), ownProtocol: offers?.offersOwn == true)
         FrameEncoder.close(code: UInt16(4000 + problem.status), reason: problem.code.rawValue, to: &answer)
         connection.switchProtocols(answer, to: RefusedTunnel(deadlines: loop.deadlines))
-        return nil
     }
 
     // MARK: What the socket becomes
 
-    private func embed(_ application: any SocketApplication, _ upgrade: UpgradeRequest) -> (any Exchange)? {
-        guard let terms = leaseTerms(upgrade.admitted), let place = place(for: upgrade.admitted) else {
-            return refuse(Problem(.rateLimited, detail: "Too many sockets are open.", reason: "socket_cap"))
-        }
+    private func embed(_ application: any SocketApplication, _ admission: Admission) throws(Problem) -> (any Exchange)?
+    {
         let settings = services.configuration.webSocket
+        let answer = handshakeAnswer(
+            accept: accept(try handshakeKey()), ownProtocol: try Subprotocols.read(head).offersOwn)
         let socket = EmbeddedSocket(
-            application: application, place: place, leases: loop.leases, terms: terms, deadlines: loop.deadlines,
+            application: application, admission: admission, place: try place(for: admission), leases: loop.leases,
+            leaseBounds: services.leaseBounds, admittedAt: loop.now(), deadlines: loop.deadlines,
             maxMessage: settings.maxMessage, pingInterval: .milliseconds(settings.ping))
-        services.metrics.upgrades.add(1, ordering: .relaxed)
-        let own = upgrade.protocols.contains(Subprotocols.own) ? Subprotocols.own : nil
-        connection.switchProtocols(handshakeAnswer(accept: upgrade.accept, ownProtocol: own), to: socket)
+        services.metrics.upgrades.increment()
+        connection.switchProtocols(answer, to: socket)
         return nil
     }
 
     private func relay(
-        _ upgrade: UpgradeRequest, to pool: UpstreamPool, _ route: Route, isRuntime: Bool
-    ) -> (any Exchange)? {
-        let admitted = upgrade.admitted
-        var place: SocketPlace?
-        if admitted.principal != nil || admitted.permit != nil {
-            place = self.place(for: admitted)
-            guard place != nil else {
-                return refuse(Problem(.rateLimited, detail: "Too many sockets are open.", reason: "socket_cap"))
-            }
-        }
-        guard
-            let identity = try? loop.identityMaker.identity(
-                of: admitted, route: route.index, audience: route.configuration.assertionAudience, isRuntime: isRuntime,
+        _ admission: Admission, to pool: UpstreamPool, _ route: Route, isRuntime: Bool
+    ) throws(Problem) -> (any Exchange)? {
+        // An open socket is nobody's, and counts for nobody.
+        let place = admission.isOpen ? nil : try place(for: admission)
+        let identity: ByteBuffer
+        do {
+            identity = try loop.identityMaker.identity(
+                of: admission, route: route.index, audience: route.assertionAudience, isRuntime: isRuntime,
                 now: request.receivedAt)
-        else { return refuse(Problem(.overloaded, reason: "assertion_failed")) }
+        } catch {
+            throw Problem(.overloaded, reason: "assertion_failed")
+        }
+        let offers = try Subprotocols.read(head)
         let forwarded = ForwardedHead(
-            request: request, path: isRuntime ? request.path[...] : route.upstreamPath(of: request.path),
-            query: RequestForm.queryWithoutCredentials(request), identity: identity,
+            request: request, path: route.upstreamPath(of: request.path),
+            query: CredentialQuery.withoutCredentials(request.query), identity: identity,
             options: ForwardedHead.Options(route, pool: pool))
         let exchange = RelayExchange(
             writer: connection, pool: pool, leases: loop.leases, log: services.upstreamLog, request: head,
             terms: RelayExchange.Terms(
-                head: forwarded.upgrade(protocols: upgrade.protocols),
-                timeout: .milliseconds(route.configuration.timeout), accept: upgrade.accept, ownsCORS: true,
-                lease: leaseTerms(admitted), place: place, ownProtocol: protocolOfCarrier))
-        services.metrics.upgrades.add(1, ordering: .relaxed)
+                head: forwarded.upgrade(protocols: offers.plain), timeout: route.timeout,
+                accept: accept(try handshakeKey()), ownsCORS: true, admission: admission,
+                leaseBounds: services.leaseBounds, admittedAt: loop.now(), place: place,
+                // Browsers give up on an answer without a subprotocol when they offered some, as they must to carry
+                // credentials: where the upstream has none of its own, ours is answered.
+                ownProtocol: offers.carriesCredentials && offers.offersOwn ? Subprotocols.own : nil))
+        services.metrics.upgrades.increment()
         return exchange
     }
 
-    private func leaseTerms(_ admitted: Admitted) -> LeaseTerms? {
-        admitted.leaseTerms(
-            LeaseBounds(
-                clockSkew: services.configuration.tokens.clockSkew,
-                maxLifetime: services.configuration.webSocket.maxLifetime),
-            now: loop.now())
-    }
-
-    private func place(for admitted: Admitted) -> SocketPlace? {
-        let tenant = admitted.principal?.tenantID ?? admitted.permit?.tenantID ?? ""
-        let user = (admitted.principal?.subject ?? admitted.permit?.userID).map { tenant + " " + $0 }
-        // Anonymous sessions are nobody's: each counts for itself. A token alone has no session to count for.
-        return SocketPlace(census: services.census, session: admitted.permit?.sessionID, user: user)
-    }
-
-    // MARK: The 101
-
-    private var ownProtocol: String? {
-        let offers = try? Subprotocols.read(head)
-        return offers?.plain.contains(Subprotocols.own) == true ? Subprotocols.own : nil
-    }
-
-    /// Browsers give up on an answer without a subprotocol when they offered some, as they must to carry credentials:
-    /// where the upstream has none of its own, ours is answered.
-    private var protocolOfCarrier: String? {
-        guard let offers = try? Subprotocols.read(head), !offers.tokens.isEmpty || !offers.sessions.isEmpty else {
-            return nil
+    private func place(for admission: Admission) throws(Problem) -> SocketPlace {
+        guard let place = SocketPlace(census: services.census, admission: admission) else {
+            throw Problem(.rateLimited, detail: "Too many sockets are open.", reason: "socket_cap")
         }
-        return offers.plain.contains(Subprotocols.own) ? Subprotocols.own : nil
+        return place
+    }
+
+    // MARK: The handshake
+
+    /// The client's `Sec-WebSocket-Key` (RFC 6455 section 4.2.1).
+    ///
+    /// - Throws: `upgrade_required` where no upgrade to WebSocket 13 is asked for, `invalid_request` where it is asked
+    ///   for wrongly.
+    private func handshakeKey() throws(Problem) -> ByteRange {
+        switch WebSocketHandshake.judge(head) {
+        case .accepted(let key): return key
+        case .notOffered:
+            throw Problem(
+                .upgradeRequired, detail: "This path speaks WebSocket only.", reason: "no_upgrade",
+                headers: [("Upgrade", "websocket")])
+        case .unsupportedVersion:
+            throw Problem(.upgradeRequired, detail: "Sec-WebSocket-Version must be 13.", reason: "version")
+        case .refused(let reason):
+            throw Problem(.invalidRequest, detail: "WebSocket handshake: \(reason).", reason: "handshake")
+        }
     }
 
     private func accept(_ key: ByteRange) -> String {
         WebSocketHandshake.accept(key, of: head, sha1: HandshakeDigest.sha1)
     }
 
-    private func handshakeAnswer(accept: String, ownProtocol: String?) -> ByteBuffer {
+    private func handshakeAnswer(accept: String, ownProtocol: Bool) -> ByteBuffer {
         var out = ByteBuffer()
         out.writeStaticString("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n")
         out.writeString("Sec-WebSocket-Accept: \(accept)\r\n")
-        if let ownProtocol { out.writeString("Sec-WebSocket-Protocol: \(ownProtocol)\r\n") }
+        if ownProtocol { out.writeString("Sec-WebSocket-Protocol: \(Subprotocols.own)\r\n") }
         out.writeStaticString("\r\n")
         return out
     }
-}
-
-/// The external Runtime as a route.
-package enum RuntimeTarget {
-    package static let route: Route = {
-        var configuration = RouteConfiguration(path: "/api/runtime")
-        configuration.require = .tokenAndSession
-        configuration.audience = "runtime"
-        return Route(configuration, index: -1)
-    }()
-}
-
-/// What a socket is after a refusal by close frame: nothing comes in or out until the client has gone.
-package final class RefusedTunnel: Tunnel {
-    private let deadlines: DeadlineWheel
-
-    package init(deadlines: DeadlineWheel) { self.deadlines = deadlines }
-
-    package func opened(on channel: any Channel) { SocketEnding.close(channel, on: deadlines) }
-    package func received(_ bytes: ByteBuffer) {}
-    package func receivedAll() {}
-    package func clientBecameWritable() {}
-    package func clientGone() {}
-    package func drain() {}
-    package var wantsBytes: Bool { true }
 }

@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import EdgeCore
 import Glibc
 import NIOCore
@@ -15,10 +16,10 @@ package struct UnixSocketFile: Sendable {
     /// may lie there.
     package static func bind(
         _ path: String, mode: mode_t
-    ) throws(ListenError) -> (descriptor: CInt, file: UnixSocketFile) {
+    ) throws(GatewayError) -> (descriptor: CInt, file: UnixSocketFile) {
         try makeRoom(at: path)
         let descriptor = try makeSocket(path)
-        do throws(ListenError) {
+        do throws(GatewayError) {
             guard withAddress(of: path, { Glibc.bind(descriptor, $0, $1) }) == 0 else {
                 throw failure(path, errno == EADDRINUSE ? "another process has just taken it" : reason())
             }
@@ -40,28 +41,29 @@ package struct UnixSocketFile: Sendable {
     }
 
     /// Takes away what a dead gateway has left; throws if anything else is there.
-    private static func makeRoom(at path: String) throws(ListenError) {
+    private static func makeRoom(at path: String) throws(GatewayError) {
         var info = stat()
         guard lstat(path, &info) == 0 else {
             if errno == ENOENT { return }
             throw failure(path, reason())
         }
         guard info.st_mode & S_IFMT == S_IFSOCK else {
-            throw ListenError(description: "unix:\(path) is there and is no socket: remove it, or choose another path")
+            throw GatewayError(
+                .socketPath, "unix:\(path) is there and is no socket: remove it, or choose another path")
         }
         let probe = try makeSocket(path, flags: SOCK_NONBLOCK.rawValue)
         defer { Glibc.close(probe) }
         let isAnswered = withAddress(of: path) { Glibc.connect(probe, $0, $1) } == 0
         // A queue that is full is somebody's queue.
         if isAnswered || errno == EAGAIN || errno == EINPROGRESS {
-            throw ListenError(
-                description: "unix:\(path) is in use by another process: stop it, or choose another path")
+            throw GatewayError(
+                .addressInUse, "unix:\(path) is in use by another process: stop it, or choose another path")
         }
         guard errno == ECONNREFUSED else { throw failure(path, reason()) }
         guard unlink(path) == 0 || errno == ENOENT else { throw failure(path, reason()) }
     }
 
-    private static func makeSocket(_ path: String, flags: UInt32 = 0) throws(ListenError) -> CInt {
+    private static func makeSocket(_ path: String, flags: UInt32 = 0) throws(GatewayError) -> CInt {
         let kind = CInt(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | flags)
         let descriptor = Glibc.socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw failure(path, reason()) }
@@ -90,14 +92,14 @@ package struct UnixSocketFile: Sendable {
 
     private static func reason() -> String { String(cString: strerror(errno)) }
 
-    private static func failure(_ path: String, _ reason: String) -> ListenError {
-        ListenError(description: "cannot listen on unix:\(path): \(reason)")
+    private static func failure(_ path: String, _ reason: String) -> GatewayError {
+        GatewayError(.socketPath, "cannot listen on unix:\(path): \(reason)")
     }
 }
 
 extension ServerBootstrap {
     /// Listens on a Unix socket, whose file goes when the channel closes.
-    package func listen(onUnixSocket path: String, mode: UInt32) throws(ListenError) -> EventLoopFuture<any Channel> {
+    package func listen(onUnixSocket path: String, mode: UInt32) throws(GatewayError) -> EventLoopFuture<any Channel> {
         let (descriptor, file) = try UnixSocketFile.bind(path, mode: mode_t(mode))
         let opened = withBoundSocket(descriptor).map { channel in
             // NIO has asked for a queue of 128. Whoever finds it full is not kept waiting but turned away.

@@ -1,49 +1,51 @@
 extension GatewayConfiguration {
     /// `server.*`: the listeners and what every connection must keep to.
-    package struct Server: Sendable, Equatable {
+    public struct Server: Sendable, Equatable {
         /// `server.listen`: the public listener, where port 0 picks one.
-        package var listen = ListenAddress(host: "127.0.0.1", port: 8080)
+        public var listen = ListenAddress(host: "127.0.0.1", port: 8080)
         /// `server.admin`: health and metrics; nil opens none.
-        package var admin: ListenAddress? = ListenAddress(host: "127.0.0.1", port: 9180)
+        public var admin: ListenAddress? = ListenAddress(host: "127.0.0.1", port: 9180)
         /// `server.socket_mode`: permissions of the files of Unix sockets listened on.
-        package var socketMode: UInt32 = 0o660
+        public var socketMode: UInt32 = 0o660
         /// `server.threads`: event loops; nil takes as many as there are cores.
-        package var threads: Int?
+        public var threads: Int?
         /// `server.allowed_origins`: origins that may call besides our own, in serialised form.
-        package var allowedOrigins: [String] = []
+        public var allowedOrigins: [String] = []
         /// `server.trusted_proxies`: addresses or CIDR blocks whose forwarded headers count, and `unix` for peers on a
         /// Unix socket.
-        package var trustedProxies: [String] = []
+        public var trustedProxies: [String] = []
         /// `server.proxy_protocol`: whether every connection begins with a PROXY protocol header.
-        package var proxyProtocol = false
+        public var proxyProtocol = false
         /// `server.max_connections`: connections open at a time; nil for as many as the system takes.
-        package var maxConnections: Int?
+        public var maxConnections: Int?
         /// `server.hosts`: names this gateway answers to; empty answers to any.
-        package var hosts: [String] = []
+        public var hosts: [String] = []
         /// `server.tls`: nil serves plain HTTP.
-        package var tls: TLS?
+        public var tls: TLS?
         /// `server.max_header`: bytes of a request's head.
-        package var maxHeader = 32 * 1024
+        public var maxHeader = 32 * 1024
         /// `server.max_body`: bytes of a proxied body; nil streams any amount (API bodies have a bound of their own).
-        package var maxBody: Int?
+        public var maxBody: Int?
         /// `server.header_timeout`: time for a whole head to arrive.
-        package var headerTimeout: Int64 = 10_000
+        public var headerTimeout: Int64 = 10_000
         /// `server.idle_timeout`: how long a connection may lie unused.
-        package var idleTimeout: Int64 = 75_000
+        public var idleTimeout: Int64 = 75_000
         /// `server.drain`: how long requests under way may take once the server is told to stop.
-        package var drain: Int64 = 20_000
+        public var drain: Int64 = 20_000
 
-        package init() {}
+        /// The defaults.
+        public init() {}
     }
 
     /// `server.tls.*`: certificate chain and private key, as PEM files.
-    package struct TLS: Sendable, Equatable {
+    public struct TLS: Sendable, Equatable {
         /// `server.tls.certificate`: the leaf first, then its intermediates.
-        package var certificate: String
+        public var certificate: String
         /// `server.tls.key`.
-        package var key: String
+        public var key: String
 
-        package init(certificate: String, key: String) {
+        /// A chain and its key.
+        public init(certificate: String, key: String) {
             self.certificate = certificate
             self.key = key
         }
@@ -51,15 +53,16 @@ extension GatewayConfiguration {
 }
 
 /// A host and a port to listen on, or the path of a Unix socket.
-package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// A name or an address, an IPv6 address without its brackets; empty for a Unix socket.
-    package var host: String
+    public var host: String
     /// 0 lets the system pick, and stands for none where it is a Unix socket.
-    package var port: Int
+    public var port: Int
     /// The file of a Unix socket, from the root; nil for a host and port.
-    package let path: String?
+    public let path: String?
 
-    package init(host: String, port: Int) {
+    /// A host and a port.
+    public init(host: String, port: Int) {
         self.host = host
         self.port = port
         self.path = nil
@@ -77,7 +80,7 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// Reads `HOST:PORT`, `[IPv6]:PORT` and `unix:/PATH`.
     ///
     /// The host may not be left out: listening everywhere is said as `0.0.0.0`.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         if text.hasPrefix("unix:/") {
             self.init(path: String(text.dropFirst("unix:".count)))
             return
@@ -102,11 +105,12 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(host: String(host), port: Int(port))
     }
 
-    package var description: String {
+    /// As ``init(_:)`` reads it.
+    public var description: String {
         if let path { return "unix:\(path)" }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// What stands for this listener in a URL. A Unix socket has no such name: whoever reaches it is on this machine.
-    package var authority: String { path == nil ? description : "localhost" }
+    /// What stands for this listener in a URL. A Unix socket has no such name: its clients are on this machine.
+    public var authority: String { path == nil ? description : "localhost" }
 }

@@ -1,29 +1,3 @@
-import SecurityGuard
-
-/// A setting that can't be used.
-public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with it.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// It is no `HOST:PORT`.
-        case addressUnreadable = "address_unreadable"
-        /// It is empty, or longer than 1024 bytes.
-        case passphraseLength = "passphrase_length"
-    }
-
-    /// What is wrong with it.
-    public let code: Code
-    /// The key of the setting, as the configuration file has it; of the passphrase, which stands in no file, its label.
-    public let key: String
-
-    /// One sentence for the operator; the value itself is not repeated.
-    public var description: String {
-        switch code {
-        case .addressUnreadable: "\(key): write HOST:PORT, or [IPv6]:PORT"
-        case .passphraseLength: "\(key): give 1 to 1024 bytes, or none at all"
-        }
-    }
-}
-
 extension GatewayConfiguration {
     /// The settings that a gateway inside another program most often needs; everything else is at its default.
     ///
@@ -46,21 +20,13 @@ extension GatewayConfiguration {
         if let admin { self.server.admin = try Self.address(admin, key: "server.admin") }
         self.state.url = state
         self.keys.directory = keys
-        if let keysPassphrase { self.keys.passphrase = try Self.passphrase(keysPassphrase) }
+        if let keysPassphrase { try self.keys.encrypt(with: keysPassphrase) }
         self.tokens.issuer = issuer
         self.accounts.registration = registration
     }
 
     private static func address(_ text: String, key: String) throws(ConfigurationError) -> ListenAddress {
-        guard let address = ListenAddress(text) else { throw ConfigurationError(code: .addressUnreadable, key: key) }
+        guard let address = ListenAddress(text) else { throw ConfigurationError(.addressUnreadable, key: key) }
         return address
-    }
-
-    private static func passphrase(_ bytes: [UInt8]) throws(ConfigurationError) -> KeyPassphrase {
-        do throws(GuardError) {
-            return try KeyPassphrase(bytes)
-        } catch {
-            throw ConfigurationError(code: .passphraseLength, key: "keysPassphrase")
-        }
     }
 }

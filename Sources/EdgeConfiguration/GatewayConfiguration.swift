@@ -2,23 +2,38 @@ import SecurityGuard
 
 /// Everything an operator may decide, as plain values.
 ///
-/// Times are milliseconds, sizes are bytes. A fresh value holds the defaults; whoever reads a file, an environment or flags changes what was said there.
-/// Nothing here has been looked up or opened: paths, addresses and URLs are as they were written.
+/// Each property names the key of the configuration file that it stands for. Times are milliseconds, sizes are bytes. A
+/// fresh value holds the defaults. Nothing here has been looked up or opened: paths, addresses and URLs are as they were
+/// written. Numbers outside their bounds are refused by ``check()``, which a gateway calls when it starts.
 public struct GatewayConfiguration: Sendable, Equatable {
-    package var server = Server()
-    package var state = State()
-    package var keys = Keys()
-    package var tokens = Tokens()
-    package var sessions = Sessions()
-    package var webSocket = WebSocket()
-    package var limits = Limits()
-    package var runtime = RuntimeConfiguration()
-    package var accounts = Accounts()
-    package var errors = Errors()
-    package var log = Log()
-    package var audit = Audit()
-    package var routes: [RouteConfiguration] = []
-    package var issuers: [IssuerConfiguration] = []
+    /// The listeners and what every connection must keep to.
+    public var server = Server()
+    /// Where sessions, accounts and refresh families live.
+    public var state = State()
+    /// Where the signing keys lie.
+    public var keys = Keys()
+    /// What tokens say and how long they hold.
+    public var tokens = Tokens()
+    /// How long sessions live, unused and at all.
+    public var sessions = Sessions()
+    /// The socket edge.
+    public var webSocket = WebSocket()
+    /// What one caller may take.
+    public var limits = Limits()
+    /// Where agents run.
+    public var runtime = RuntimeConfiguration()
+    /// Who may have an account.
+    public var accounts = Accounts()
+    /// How much a refusal tells.
+    public var errors = Errors()
+    /// What is written to standard error, by the executable alone.
+    public var log = Log()
+    /// The audit log that the executable keeps.
+    public var audit = Audit()
+    /// What is forwarded where.
+    public var routes: [RouteConfiguration] = []
+    /// Other issuers whose tokens may be exchanged.
+    public var issuers: [IssuerConfiguration] = []
 
     /// The defaults.
     public init() {}
@@ -26,25 +41,38 @@ public struct GatewayConfiguration: Sendable, Equatable {
 
 extension GatewayConfiguration {
     /// `state.*`: where sessions, accounts and refresh families live.
-    package struct State: Sendable, Equatable {
+    public struct State: Sendable, Equatable {
         /// `state.url`: `sqlite:PATH` or `postgres://…`, which may hold a password.
-        package var url = "sqlite:var/gatehouse.sqlite"
+        public var url = "sqlite:var/gatehouse.sqlite"
         /// `state.grace`: how long verified traffic goes on without the store, counted from its last beat.
-        package var grace: Int64 = 30_000
+        public var grace: Int64 = 30_000
 
-        package init() {}
+        /// The defaults.
+        public init() {}
     }
 
     /// `keys.*`: where the signing keys lie.
-    package struct Keys: Sendable, Equatable {
+    public struct Keys: Sendable, Equatable {
         /// `keys.directory`.
-        package var directory = "keys"
+        public var directory = "keys"
         /// `keys.passphrase_file`: holds what the key files are encrypted with.
-        package var passphraseFile: String?
-        /// The passphrase itself, where it was given without a file.
+        public var passphraseFile: String?
+        /// The passphrase itself, where it was given without a file; see ``encrypt(with:)``.
         package var passphrase: KeyPassphrase?
 
-        package init() {}
+        /// The defaults.
+        public init() {}
+
+        /// Has key files opened, and new ones encrypted, with a passphrase that stands in no file.
+        ///
+        /// - Throws: ``ConfigurationError`` for one that is empty or longer than 1024 bytes.
+        public mutating func encrypt(with passphrase: [UInt8]) throws(ConfigurationError) {
+            do throws(GuardError) {
+                self.passphrase = try KeyPassphrase(passphrase)
+            } catch {
+                throw ConfigurationError(.passphraseLength, key: "keys.passphrase")
+            }
+        }
 
         /// The passphrase of the key files, from where it was given; nil where none was.
         package func readPassphrase() throws(GuardError) -> KeyPassphrase? {
@@ -59,39 +87,41 @@ extension GatewayConfiguration {
     }
 
     /// `accounts.*`: who may have an account.
-    package struct Accounts: Sendable, Equatable {
+    public struct Accounts: Sendable, Equatable {
         /// `accounts.registration`: whether anyone may register.
-        package var registration = false
+        public var registration = false
         /// `accounts.registration_tenants`: where they may register by name; empty gives each a tenant of its own.
-        package var registrationTenants: [String] = []
+        public var registrationTenants: [String] = []
         /// `accounts.default_tenant`: whose account counts where several tenants have an e-mail; nil prefers none.
-        package var defaultTenant: String?
+        public var defaultTenant: String?
         /// `accounts.passwords`: whether passwords let anybody in.
-        package var passwords = true
+        public var passwords = true
         /// `accounts.default_scope`: the scope of accounts that were given none of their own.
-        package var defaultScope: [String] = []
+        public var defaultScope: [String] = []
 
-        package init() {}
+        /// The defaults.
+        public init() {}
     }
 
     /// `errors.*`: how much a refusal tells.
-    package struct Errors: Sendable, Equatable {
+    public struct Errors: Sendable, Equatable {
         /// `errors.explain`: adds the `reason` member to refusals, for development only.
-        package var explain = false
+        public var explain = false
 
-        package init() {}
+        /// The defaults.
+        public init() {}
     }
 
     /// `log.*`: what is written to standard error.
-    package struct Log: Sendable, Equatable {
+    public struct Log: Sendable, Equatable {
         /// The two shapes of a line.
-        package enum Format: String, Sendable, CaseIterable {
+        public enum Format: String, Sendable, CaseIterable {
             case text
             case json
         }
 
         /// From which severity on a line is written.
-        package enum Level: String, Sendable, CaseIterable {
+        public enum Level: String, Sendable, CaseIterable {
             case trace
             case debug
             case info
@@ -102,18 +132,20 @@ extension GatewayConfiguration {
         }
 
         /// `log.format`.
-        package var format = Format.text
+        public var format = Format.text
         /// `log.level`.
-        package var level = Level.info
+        public var level = Level.info
 
-        package init() {}
+        /// The defaults.
+        public init() {}
     }
 
     /// `audit.*`: the hash-chained record of what was decided.
-    package struct Audit: Sendable, Equatable {
+    public struct Audit: Sendable, Equatable {
         /// `audit.file`: where it is appended; nil keeps none.
-        package var file: String?
+        public var file: String?
 
-        package init() {}
+        /// The defaults.
+        public init() {}
     }
 }

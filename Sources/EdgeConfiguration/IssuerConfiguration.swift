@@ -1,19 +1,20 @@
 /// One entry of `issuers`: another issuer whose tokens may be exchanged for ours.
-package struct IssuerConfiguration: Sendable, Equatable {
+public struct IssuerConfiguration: Sendable, Equatable {
     /// Its `iss`, compared byte for byte.
-    package var issuer: String
+    public var issuer: String
     /// URL of its key set, or a path to a file that holds it.
-    package var jwks: String
+    public var jwks: String
     /// One of these must be in its tokens' `aud`.
-    package var audience: [String]
+    public var audience: [String]
     /// The tenants it may speak for: none unless listed.
-    package var tenants: [String] = []
+    public var tenants: [String] = []
     /// The algorithms its keys may use, by their JOSE names; empty takes what each key says of itself.
-    package var algorithms: [String] = []
+    public var algorithms: [String] = []
     /// What its users are granted at most.
-    package var scopes: [String] = []
+    public var scopes: [String] = []
 
-    package init(issuer: String, jwks: String, audience: [String]) {
+    /// An issuer with no tenant to speak for yet.
+    public init(issuer: String, jwks: String, audience: [String]) {
         self.issuer = issuer
         self.jwks = jwks
         self.audience = audience
@@ -21,9 +22,10 @@ package struct IssuerConfiguration: Sendable, Equatable {
 }
 
 /// `runtime.*`: where agents run.
-package struct RuntimeConfiguration: Sendable, Equatable {
+public struct RuntimeConfiguration: Sendable, Equatable {
     /// `runtime.url`: `http://…` or `unix:/path` of an external Runtime; nil keeps the embedded one.
-    package var url: String?
+    public var url: String?
 
-    package init() {}
+    /// The embedded Runtime.
+    public init() {}
 }

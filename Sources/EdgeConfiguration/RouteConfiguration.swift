@@ -1,7 +1,7 @@
 /// One entry of `routes`: what is forwarded where, and who may ask for it.
-package struct RouteConfiguration: Sendable, Equatable {
+public struct RouteConfiguration: Sendable, Equatable {
     /// What a request must prove before it is forwarded.
-    package enum Requirement: String, Sendable, CaseIterable {
+    public enum Requirement: String, Sendable, CaseIterable {
         case none
         case token
         case session
@@ -9,76 +9,85 @@ package struct RouteConfiguration: Sendable, Equatable {
     }
 
     /// Who answers CORS questions on this route.
-    package enum CORS: String, Sendable, CaseIterable {
+    public enum CORS: String, Sendable, CaseIterable {
         case gateway
         case upstream
     }
 
     /// A field set on every request of this route to its upstream.
-    package struct Header: Sendable, Equatable {
-        package var name: String
-        package var value: String
+    public struct Header: Sendable, Equatable {
+        /// Its name.
+        public var name: String
+        /// Its value.
+        public var value: String
 
-        package init(name: String, value: String) {
+        /// A field of a name and a value.
+        public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// What the TLS to https upstreams rests on. Chain and name are verified whatever stands here.
-    package struct UpstreamTLS: Sendable, Hashable {
+    public struct UpstreamTLS: Sendable, Hashable {
         /// `upstream_ca`: a PEM file of the roots to trust instead of the system's.
-        package var ca: String?
+        public var ca: String?
         /// `upstream_name`: the name to ask for and to verify; nil for the host of the URL.
-        package var name: String?
+        public var name: String?
         /// `upstream_certificate`: a PEM chain by which the gateway says who it is, the leaf first.
-        package var certificate: String?
+        public var certificate: String?
         /// `upstream_key`: the PEM key to that.
-        package var key: String?
+        public var key: String?
 
-        package init() {}
+        /// The defaults.
+        public init() {}
     }
 
     /// The prefix, from its leading slash; ends at a segment.
-    package var path: String
+    public var path: String
     /// Only for this host; nil for any.
-    package var host: String?
+    public var host: String?
     /// Only for these methods, upper case; nil for any.
-    package var methods: [String]?
+    public var methods: [String]?
     /// `http://…`, `https://…` or `unix:/…`; empty for a route that only the decision endpoint judges.
-    package var upstreams: [String] = []
-    package var upstreamTLS = UpstreamTLS()
-    package var require = Requirement.tokenAndSession
+    public var upstreams: [String] = []
+    /// What the TLS to https upstreams rests on.
+    public var upstreamTLS = UpstreamTLS()
+    /// What a request must prove.
+    public var require = Requirement.tokenAndSession
     /// Every one of these must be in the token's scope.
-    package var scopes: [String] = []
+    public var scopes: [String] = []
     /// `aud` of the assertion; nil stands for `path`.
-    package var audience: String?
+    public var audience: String?
     /// Whether `path` is cut off before forwarding.
-    package var stripPrefix = false
+    public var stripPrefix = false
     /// Whether upgrades are forwarded, under the checks and the lease of the socket edge.
-    package var webSocket = false
+    public var webSocket = false
     /// Whether answers end with the token or session that asked for them.
-    package var lease = false
+    public var lease = false
     /// How long the upstream may take until its answer begins, and pause within it; milliseconds.
-    package var timeout: Int64 = 60_000
+    public var timeout: Int64 = 60_000
     /// Bytes of a request body; nil leaves it to `server.max_body`.
-    package var maxBody: Int?
-    package var cors = CORS.gateway
+    public var maxBody: Int?
+    /// Who answers CORS questions.
+    public var cors = CORS.gateway
     /// Where a refused navigation is sent.
-    package var loginURL: String?
+    public var loginURL: String?
     /// Whether `%2F` in a path is forwarded verbatim instead of refused.
-    package var encodedSlash = false
+    public var encodedSlash = false
     /// Whether the caller's `Authorization` reaches the upstream.
-    package var forwardAuthorization = false
-    package var headers: [Header] = []
+    public var forwardAuthorization = false
+    /// Fields set on every request to the upstream.
+    public var headers: [Header] = []
 
-    package init(path: String) {
+    /// A route for a prefix, with everything else at its default.
+    public init(path: String) {
         self.path = path
     }
 
     /// Whether any upstream is reached over TLS.
-    package var reachesTLS: Bool { upstreams.contains { $0.lowercased().hasPrefix("https://") } }
+    public var reachesTLS: Bool { upstreams.contains { $0.lowercased().hasPrefix("https://") } }
 
     /// `aud` of the assertion that goes with forwarded requests.
-    package var assertionAudience: String { audience ?? path }
+    public var assertionAudience: String { audience ?? path }
 }

@@ -34,7 +34,20 @@ package enum AnswerHead {
 extension Problem {
     /// The refusal of a malformed message, by the status that its fault asks for.
     package init(wire error: WireError) {
-        let code: ProblemCode = error.status == 431 || error.status == 414 ? .headerTooLarge : .badMessage
-        self.init(code, status: error.status, reason: "\(error.reason)")
+        let (code, circumstance): (ProblemCode, ProblemCircumstance) =
+            switch error.code {
+            case .targetTooLong: (.headerTooLarge, .targetTooLong)
+            case .headTooLong, .tooManyFields: (.headerTooLarge, .usual)
+            case .expectation: (.badMessage, .expectation)
+            case .unknownTransferCoding: (.badMessage, .unknownTransferCoding)
+            case .unsupportedVersion: (.badMessage, .version)
+            case .startLine, .method, .target, .version, .status, .lineEnding, .fieldName, .obsoleteFolding,
+                .fieldValue,
+                .contentLength, .duplicateContentLength, .transferEncoding, .transferEncodingWithContentLength,
+                .transferEncodingInHTTP10, .host, .missingHost, .duplicateHost, .hostMismatch, .connection, .chunk,
+                .chunkExtension, .trailer, .truncatedBody, .path, .query, .tooManyParameters:
+                (.badMessage, .usual)
+            }
+        self.init(code, circumstance, reason: "\(error.reason)")
     }
 }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Whoever has written something that has not been handed to the kernel yet.
+/// What has written something that has not been handed to the kernel yet.
 package protocol Flushable: AnyObject {
     func flushNow()
 }

@@ -64,10 +64,4 @@ package enum IPAddress {
         if bytes.count == 4 { return bytes.first == 127 }
         return bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
-
-    /// The address as limits count it: an IPv6 client owns its whole /64.
-    package static func limitKey(_ text: String) -> String {
-        guard let bytes = bytes(of: text), bytes.count == 16 else { return text }
-        return self.text(of: Array(bytes.prefix(8)) + [UInt8](repeating: 0, count: 8)) + "/64"
-    }
 }

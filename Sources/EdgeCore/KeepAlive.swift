@@ -12,7 +12,7 @@ package enum KeepAlive {
     /// Seconds of silence before the first probe, and between probes. The time below ends what answers none.
     private static let idle: CInt = 30
     private static let interval: CInt = 10
-    /// Milliseconds after which bytes that nobody acknowledged end the connection.
+    /// Milliseconds after which bytes that were not acknowledged end the connection.
     private static let userTimeout: CInt = 60_000
 
     /// Turns the probes on, also for a socket that is still to be connected. A Unix socket doesn't mind.
@@ -66,7 +66,7 @@ package enum KeepAlive {
 
     private static func set(_ level: CInt, _ name: CInt, _ value: CInt, on socket: NIOBSDSocket.Handle) {
         var value = value
-        // Fails only on a socket that is closed already, and that needs no probes.
+        // It fails for a socket that is closed already, which needs no probes.
         _ = setsockopt(socket, level, name, &value, socklen_t(MemoryLayout<CInt>.size))
     }
 }

@@ -27,7 +27,7 @@ package enum ResponseFraming: Equatable {
 package protocol ResponseWriter: AnyObject {
     var channel: any Channel { get }
     var eventLoop: any EventLoop { get }
-    /// For the time limits of whoever answers; rests between two requests.
+    /// For the time limits of what answers the request; cancelled between two requests.
     var exchangeDeadline: ConnectionDeadline { get }
     /// The time limits of the loop.
     var deadlines: DeadlineWheel { get }

@@ -1,56 +1,56 @@
-/// The URL-safe alphabet of RFC 4648 §5 without padding, as RFC 7515 §2 uses it.
+/// base64url without padding (RFC 4648 section 5, RFC 7515 section 2).
 ///
-/// Decoding is strict, so that one value has one spelling: no padding, no whitespace, no foreign letters, no
-/// impossible length, and the unused bits of the last letter are zero.
+/// Decoding is strict, so that every value has exactly one encoding: padding, whitespace, characters outside the
+/// alphabet, impossible lengths, and non-zero unused bits in the last character are refused.
 public enum Base64URL {
-    /// The text of `bytes`.
+    /// The encoding of `bytes`.
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: encodeBytes(bytes), as: UTF8.self)
     }
 
-    /// The text of `bytes`, as ASCII bytes.
+    /// The encoding of `bytes`, as ASCII bytes.
     public static func encodeBytes(_ bytes: some Collection<UInt8>) -> [UInt8] {
         bytes.withContiguousStorageIfAvailable(encode(buffer:)) ?? Array(bytes).withUnsafeBufferPointer(encode(buffer:))
     }
 
-    /// The bytes that `text` spells, or nil if it is not the one correct spelling of anything.
+    /// The bytes that `text` encodes, or nil if it is not strict base64url.
     public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         if let decoded = text.withContiguousStorageIfAvailable(decode(buffer:)) { return decoded }
         return Array(text).withUnsafeBufferPointer(decode(buffer:))
     }
 
-    /// The bytes that `text` spells, or nil if it is not the one correct spelling of anything.
+    /// The bytes that `text` encodes, or nil if it is not strict base64url.
     public static func decode(_ text: String) -> [UInt8]? {
         decode(text.utf8)
     }
 
-    /// Whether every byte of `text` belongs to the alphabet; says nothing about length or unused bits.
+    /// Whether every byte of `text` belongs to the alphabet. Length and unused bits are not checked.
     package static func isAlphabet(_ text: some Collection<UInt8>) -> Bool {
         text.allSatisfy { values[Int($0)] != invalid }
     }
 
     // MARK: Lengths
 
-    /// How many letters `count` bytes take.
+    /// The length of the encoding of `count` bytes, in characters.
     package static func encodedCount(_ count: Int) -> Int {
         count / 3 * 4 + (count % 3 == 0 ? 0 : count % 3 + 1)
     }
 
-    /// How many bytes `count` letters spell, were they good ones.
+    /// The length in bytes of what `count` valid characters encode.
     private static func decodedCount(_ count: Int) -> Int {
         count / 4 * 3 + max(0, count % 4 - 1)
     }
 
     // MARK: The two loops
 
-    /// The text of the bytes of a buffer.
+    /// The encoding of the bytes of a buffer, as ASCII bytes.
     package static func encode(buffer: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: encodedCount(buffer.count)) { out, written in
             written = encode(buffer, into: out)
         }
     }
 
-    /// Writes the text of the bytes and returns its length; `out` has room for `encodedCount` letters.
+    /// Writes the encoding to `out`, which must have room for ``encodedCount(_:)`` characters, and returns its length.
     package static func encode(
         _ bytes: UnsafeBufferPointer<UInt8>, into out: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
@@ -74,7 +74,7 @@ public enum Base64URL {
         }
     }
 
-    /// The bytes that the letters of a buffer spell.
+    /// The bytes that the characters of a buffer encode, or nil if they are not strict base64url.
     package static func decode(buffer: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard buffer.count % 4 != 1 else { return nil }
         var isGood = false
@@ -85,8 +85,10 @@ public enum Base64URL {
         return isGood ? decoded : nil
     }
 
-    /// The bytes that two texts spell, one behind the other in one array, and where the second begins; the second is
-    /// read first.
+    /// Decodes two texts into one array, the second behind the first.
+    ///
+    /// - Returns: the array and the index at which the second value begins, or nil if either text is not strict
+    ///   base64url.
     package static func decode(
         _ first: UnsafeBufferPointer<UInt8>, _ second: UnsafeBufferPointer<UInt8>
     ) -> (bytes: [UInt8], secondStart: Int)? {
@@ -103,13 +105,15 @@ public enum Base64URL {
         return isGood ? (decoded, start) : nil
     }
 
-    /// Fills `out`, which is just as long as the bytes are many; false if the letters spell nothing.
+    /// Decodes into `out`, whose length is exactly that of the decoded bytes. False if the text is not strict
+    /// base64url; `out` is then undefined.
     private static func decode(
         _ text: UnsafeBufferPointer<UInt8>, into out: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
         places.withUnsafeBufferPointer { places in
             let full = text.count / 4
-            // Every value read is or-ed in here: a foreign letter sets the top byte, so one test at the end finds it.
+            // All table entries are or-ed into `seen`: a character outside the alphabet sets its top byte, so one test
+            // at the end is enough.
             var seen: UInt32 = 0
             let pairs = full / 2
             let raw = UnsafeRawBufferPointer(text)
@@ -121,7 +125,7 @@ public enum Base64URL {
                 seen |= first | second
                 let to = pair &* 6
                 let six = UInt64(first) | UInt64(second) << 24
-                // Where there is room, two bytes more go with the six, and the next pair overwrites them.
+                // If there is room, eight bytes are stored instead of six, and the next pair overwrites the last two.
                 if to &+ 8 <= rawOut.count {
                     rawOut.storeBytes(of: six.littleEndian, toByteOffset: to, as: UInt64.self)
                 } else {
@@ -135,7 +139,7 @@ public enum Base64URL {
                     places[Int(text[from])] | places[256 &+ Int(text[from &+ 1])]
                     | places[512 &+ Int(text[from &+ 2])] | places[768 &+ Int(text[from &+ 3])]
                 seen |= bits
-                // Where there is room, a fourth byte goes with the three, and the next group overwrites it.
+                // If there is room, four bytes are stored instead of three, and the next group overwrites the last.
                 if to &+ 4 <= out.count {
                     UnsafeMutableRawBufferPointer(out).storeBytes(
                         of: bits.littleEndian, toByteOffset: to, as: UInt32.self)
@@ -151,12 +155,12 @@ public enum Base64URL {
             if rest == 3 { bits |= places[512 + Int(text[full * 4 + 2])] }
             seen |= bits
             for place in 0..<(rest - 1) { out[full * 3 + place] = UInt8(truncatingIfNeeded: bits >> (8 * place)) }
-            // What is left above the bytes written are the unused bits.
+            // The bits above the written bytes are the unused ones, which must be zero.
             return seen < foreign && bits >> (8 * (rest - 1)) == 0
         }
     }
 
-    /// The three bytes of four letters, the first letter lowest in `letters`.
+    /// The three bytes that four characters encode; the first character is the lowest byte of `letters`.
     @inline(__always)
     private static func group(of letters: UInt32, _ places: UnsafeBufferPointer<UInt32>) -> UInt32 {
         places[Int(letters & 0xFF)] | places[256 &+ Int(letters >> 8 & 0xFF)]
@@ -177,8 +181,8 @@ public enum Base64URL {
         return table
     }()
 
-    /// Four tables of 256, one for each place in a group of four letters: the letter's bits where they belong in the
-    /// group's three bytes, the first byte lowest.
+    /// Four tables of 256 entries, one for each position in a group of four characters. An entry has the character's
+    /// six bits shifted to where they belong in the group's three bytes, of which the first is the lowest.
     private static let places: [UInt32] = (0..<4).flatMap { place in
         values.map { value in
             value == invalid ? foreign : (UInt32(value) << UInt32(18 - 6 * place)).byteSwapped >> 8

@@ -1,11 +1,12 @@
-/// An object that was read as strictly as any and left where it is: where its members are, and nothing made of them.
+/// A JSON object that was checked as ``StrictJSON`` checks it, but of which no values were made: only the places of its
+/// members in the text are kept.
 ///
-/// What is only compared is compared in the text; what is asked for is made then.
+/// Comparisons are made on the text. A value is made when it is asked for.
 package struct JSONIndex: Sendable {
     /// The name of a member.
     package struct Name: Sendable {
         let place: JSONPlace
-        /// A name of three bytes as a number, the first one highest; 0 for names of any other length.
+        /// A name of three bytes as a number, the first byte highest; 0 for names of any other length.
         package let short: UInt32
 
         init(_ place: JSONPlace, short: UInt32) {
@@ -17,11 +18,11 @@ package struct JSONIndex: Sendable {
     /// The value of a member.
     package struct Value: Sendable {
         let place: JSONPlace
-        /// What it is.
+        /// The type of the value.
         package let kind: JSONKind
-        /// Whether it is a string, an array or an object with nothing in it.
+        /// Whether it is an empty string, array or object.
         package let isEmpty: Bool
-        /// Whether it is an array without any element that is not a string.
+        /// Whether it is an array and all its elements, if any, are strings.
         package let holdsStringsOnly: Bool
 
         init(_ place: JSONPlace, _ kind: JSONKind, isEmpty: Bool = false, holdsStringsOnly: Bool = false) {
@@ -32,9 +33,11 @@ package struct JSONIndex: Sendable {
         }
     }
 
-    /// A member.
+    /// A member of the object.
     package struct Member: Sendable {
+        /// Its name.
         package let name: Name
+        /// Its value.
         package let value: Value
 
         init(_ name: Name, _ value: Value) {
@@ -43,17 +46,18 @@ package struct JSONIndex: Sendable {
         }
     }
 
-    /// The members in their order; the names are unique as UTF-8 bytes.
+    /// The members in the order of the text. Their names are unique as UTF-8 bytes after unescaping.
     package let members: [Member]
     private let bytes: [UInt8]
     private let end: Int
 
-    /// Reads the one object that the first bytes of an array spell; refuses what `StrictJSON.object` refuses.
+    /// Reads the object in the first bytes of an array.
     ///
     /// - Parameters:
-    ///   - bytes: the text, which is kept, and whatever is behind it.
+    ///   - bytes: the text, and possibly other bytes behind it. The array is kept.
     ///   - end: where the text ends.
-    ///   - limits: what it may cost.
+    ///   - limits: the bounds on the text.
+    /// - Throws: what ``StrictJSON/object(_:limits:)`` throws for the same text.
     package init(reading bytes: [UInt8], upTo end: Int, limits: JSONLimits) throws(JSONError) {
         members = try bytes.withUnsafeBufferPointer { text in
             StrictJSON.members(buffer: UnsafeBufferPointer(rebasing: text.prefix(end)), limits)
@@ -64,30 +68,30 @@ package struct JSONIndex: Sendable {
 
     // MARK: Names
 
-    /// The place of the member of a name.
+    /// The index in ``members`` of the member with this name, or nil.
     package func place(of name: String) -> Int? {
         members.indices.first { isNamed(name, at: $0) }
     }
 
-    /// Whether a member has exactly this name.
+    /// Whether the member at an index has exactly this name.
     package func isNamed(_ name: String, at place: Int) -> Bool {
         spells(members[place].name.place, name)
     }
 
-    /// The name of a member.
+    /// The name of the member at an index.
     package func name(at place: Int) -> String {
         text(of: members[place].name.place)
     }
 
     // MARK: Values
 
-    /// Whether the value of a member is exactly this string.
+    /// Whether the value of the member at an index is exactly this string.
     package func isString(_ wanted: String, at place: Int) -> Bool {
         let value = members[place].value
         return value.kind == .string && spells(value.place, wanted)
     }
 
-    /// Whether the value of a member is an array of strings, exactly this one among them.
+    /// Whether the value of the member at an index is an array of strings that contains exactly this one.
     package func holds(_ wanted: String, at place: Int) -> Bool {
         let array = members[place].value
         guard array.kind == .array, array.holdsStringsOnly, !array.isEmpty else { return false }
@@ -106,25 +110,25 @@ package struct JSONIndex: Sendable {
                 if try scanner.atEnd(UInt8(ascii: "]")) { return false }
             }
         } catch {
-            // It was read before, so this does not happen.
+            // Cannot happen: the text was checked when the index was made.
             return false
         }
     }
 
-    /// The text of a member's value, if it is a string.
+    /// The value of the member at an index, if it is a string.
     package func string(at place: Int) -> String? {
         let value = members[place].value
         return value.kind == .string ? text(of: value.place) : nil
     }
 
-    /// The nearest floating-point value of a member's value, if it is a number.
+    /// The value of the member at an index as the nearest double, if it is a number.
     package func number(at place: Int) -> Double? {
         let value = members[place].value
         guard value.kind == .number else { return nil }
         return bytes.withUnsafeBufferPointer { JSONNumber.double(ascii: value.place.bytes(in: $0)) }
     }
 
-    /// The value of a member.
+    /// The value of the member at an index.
     package func value(at place: Int) -> JSONValue {
         let value = members[place].value
         switch value.kind {
@@ -144,7 +148,7 @@ package struct JSONIndex: Sendable {
 
     // MARK: Bytes
 
-    /// A part of the text as a value: it was judged with the whole, so that it cannot be refused now.
+    /// A part of the text as a value. It was checked with the whole text, so the limits do not apply again.
     private func parsed(_ place: JSONPlace) -> JSONValue? {
         let result = bytes.withUnsafeBufferPointer { StrictJSON.parse(buffer: place.bytes(in: $0), .unbounded) }
         guard case .success(let value) = result else { return nil }

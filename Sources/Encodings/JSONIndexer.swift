@@ -1,5 +1,5 @@
-/// Reads an object and makes nothing of it: the descent of `JSONParser` over the same `JSONScanner`, with the depth
-/// bounded before each step.
+/// Reads an object without making values: the same recursive descent as `JSONParser` over the same `JSONScanner`. The
+/// depth is checked before each descent.
 struct JSONIndexer {
     private var scanner: JSONScanner
 
@@ -7,12 +7,12 @@ struct JSONIndexer {
         scanner = JSONScanner(input, limits: limits)
     }
 
-    /// Where the members of the object are that the text spells.
+    /// The places of the members of the object in the text.
     mutating func document() throws(JSONError) -> [JSONIndex.Member] {
         scanner.skipWhitespace()
         let value = try value()
         try scanner.finish()
-        // Only now, because a text that is no JSON at all is refused for that.
+        // Checked last, so that a text that is not JSON at all is refused as malformed.
         guard value.kind == .object else { throw JSONError(.notAnObject, at: 0) }
         return scanner.members
     }
@@ -42,14 +42,14 @@ struct JSONIndexer {
         JSONPlace(start: start, end: scanner.offset, hasEscapes: false, isASCII: false)
     }
 
-    /// Steps over an object; true if it has no members.
+    /// Skips an object; true if it has no members.
     private mutating func object() throws(JSONError) -> Bool {
         try scanner.descend()
         defer { scanner.depth -= 1 }
         if scanner.take(UInt8(ascii: "}")) { return true }
         let base = scanner.members.count
         var names = NameSet()
-        // The members of objects within this one come and go behind its own.
+        // Members of nested objects are appended behind those of this one, and removed when the nested object ends.
         if scanner.depth == 1 { scanner.members.reserveCapacity(NameSet.linearLimit) }
         while true {
             let name = try scanner.name(&names, from: base)
@@ -62,7 +62,7 @@ struct JSONIndexer {
         }
     }
 
-    /// Steps over an array; says whether it has no elements, and whether there are none but strings.
+    /// Skips an array, and says whether it is empty and whether all its elements are strings.
     private mutating func array() throws(JSONError) -> (isEmpty: Bool, holdsStringsOnly: Bool) {
         try scanner.descend()
         defer { scanner.depth -= 1 }

@@ -1,9 +1,9 @@
-/// A JSON number, kept as it was written.
+/// A JSON number, kept in the notation of the text so that no digit is lost.
 public struct JSONNumber: Sendable, Equatable {
     /// The number as it was written.
     public let text: String
 
-    /// A number of bytes that the parser has checked.
+    /// A number from bytes that the parser has checked.
     init(ascii bytes: UnsafeBufferPointer<UInt8>) {
         text = String(knownASCII: bytes)
     }
@@ -13,13 +13,14 @@ public struct JSONNumber: Sendable, Equatable {
         text = String(value)
     }
 
-    /// A finite fraction, or nil: JSON has no infinity.
+    /// A double; nil if it is not finite, which JSON cannot express.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         text = value.description
     }
 
-    /// The value, if it is a mathematical integer that fits: `100`, `1E+2` and `1.0` are, `1.5` is not.
+    /// The value, if it is mathematically an integer in the range of `Int64`: `100`, `1E+2` and `1.0` are, `1.5` is
+    /// not.
     public var int64: Int64? {
         Self.plainInteger(text) ?? Self.integer(text.utf8)
     }
@@ -31,12 +32,12 @@ public struct JSONNumber: Sendable, Equatable {
         return value
     }
 
-    /// Equality of the texts.
+    /// Equality of the notation: `1.0` is not equal to `1`.
     public static func == (left: Self, right: Self) -> Bool {
         left.text.hasSameBytes(as: right.text)
     }
 
-    /// The nearest floating-point value of bytes that the parser has checked, if it is finite.
+    /// The nearest double to a number in bytes that the parser has checked, if it is finite.
     static func double(ascii bytes: UnsafeBufferPointer<UInt8>) -> Double? {
         if let plain = plainInteger(ascii: bytes) { return Double(plain) }
         return JSONNumber(ascii: bytes).double
@@ -47,7 +48,8 @@ public struct JSONNumber: Sendable, Equatable {
         return text.withUTF8 { plainInteger(ascii: $0) }
     }
 
-    /// The value of up to fifteen digits and nothing else, which is what dates and counters are; nil for all others.
+    /// The value of one to fifteen digits without sign, fraction or exponent, the common form of dates and counters;
+    /// nil for all other numbers.
     private static func plainInteger(ascii bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard bytes.count <= 15 else { return nil }
         var value: Int64 = 0
@@ -58,7 +60,7 @@ public struct JSONNumber: Sendable, Equatable {
         return value
     }
 
-    /// Moves the decimal point by the exponent, in digits, so that nothing is rounded on the way.
+    /// The integer that a number in any notation has as its value. It works on the digits, so that nothing is rounded.
     private static func integer(_ text: String.UTF8View) -> Int64? {
         var rest = text[...]
         let negative = rest.first == UInt8(ascii: "-")

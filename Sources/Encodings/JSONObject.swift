@@ -1,8 +1,10 @@
-/// A JSON object: members in their order, names unique as UTF-8 bytes.
+/// A JSON object: members in the order of the text, with names that are unique as UTF-8 bytes.
 public struct JSONObject: Sendable, Equatable, ExpressibleByDictionaryLiteral {
-    /// A member: a structure of its own, because arrays of tuples are slow to let go.
+    /// A member. A structure and not a tuple, because arrays of tuples are slower to release.
     package struct Member: Sendable {
+        /// The name.
         package let name: String
+        /// The value.
         package var value: JSONValue
     }
 
@@ -17,19 +19,19 @@ public struct JSONObject: Sendable, Equatable, ExpressibleByDictionaryLiteral {
         list = []
     }
 
-    /// An object of these members; a name that comes again replaces the first value.
+    /// An object with these members. A repeated name replaces the value of the first.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         list = []
         list.reserveCapacity(elements.count)
         for (name, value) in elements { self[name] = value }
     }
 
-    /// Members whose names the parser found to be unique.
+    /// An object with members whose names are known to be unique.
     init(unique members: [Member]) {
         list = members
     }
 
-    /// How many members there are.
+    /// The number of members.
     public var count: Int { list.count }
 
     /// Whether there are no members.
@@ -38,7 +40,8 @@ public struct JSONObject: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// The names in their order.
     public var names: [String] { list.map(\.name) }
 
-    /// The value of a name; setting keeps the place of a known name, appends a new one, and nil removes.
+    /// The value of the member with this name. Setting replaces the value of an existing member in its place, or
+    /// appends a new member; setting nil removes the member.
     public subscript(name: String) -> JSONValue? {
         get {
             place(of: name).map { list[$0].value }
@@ -54,11 +57,11 @@ public struct JSONObject: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     }
 
     private func place(of name: String) -> Int? {
-        // By index, because iterating would count a reference to each member it passes.
+        // By index, because iterating would retain and release every member it passes.
         list.indices.first { list[$0].name.hasSameBytes(as: name) }
     }
 
-    /// Adds a member at the end, or replaces the value of a known name.
+    /// Appends a member, or replaces the value of the member with this name.
     public mutating func append(_ name: String, _ value: JSONValue) {
         self[name] = value
     }

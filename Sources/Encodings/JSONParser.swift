@@ -1,4 +1,4 @@
-/// The recursive descent behind `StrictJSON`; the depth is bounded before each descent.
+/// The recursive descent of `StrictJSON`. The depth is checked before each descent.
 struct JSONParser {
     private var scanner: JSONScanner
     private let known = KnownNames.table
@@ -43,7 +43,7 @@ struct JSONParser {
             if members.count == NameSet.linearLimit { members.reserveCapacity(names.capacity) }
             let text = try text(of: name.place)
             members.append(JSONObject.Member(name: text, value: try value()))
-            // What is compared with the names to come is the name as it was written; the value is not asked for.
+            // Kept to compare later names with this one; the value is not used.
             scanner.members.append(JSONIndex.Member(name, JSONIndex.Value(name.place, .null)))
             if try scanner.atEnd(UInt8(ascii: "}")) {
                 scanner.forgetMembers(from: base)
@@ -64,7 +64,7 @@ struct JSONParser {
         }
     }
 
-    /// The text of the name that was stepped over last; the usual names make no new string.
+    /// The text of the name that was read last. For the names in `KnownNames` no string is made.
     private func text(of name: JSONPlace) throws(JSONError) -> String {
         if name.isASCII, name.count <= KnownNames.maximumBytes,
             let known = KnownNames.name(scanner.input, from: name.start, count: name.count, in: known)

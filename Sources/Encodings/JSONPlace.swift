@@ -1,35 +1,37 @@
-/// What a JSON value is.
+/// The type of a JSON value.
 package enum JSONKind: Sendable {
     case string
     case number
+    /// The literal `true`.
     case yes
+    /// The literal `false`.
     case no
     case null
     case array
     case object
 }
 
-/// A stretch of a JSON text that was read strictly.
+/// The range of a value or name in a JSON text that has been checked.
 struct JSONPlace: Sendable {
-    /// The first byte; of a string, the one behind its opening quote.
+    /// The index of the first byte; of a string, of the one after its opening quote.
     let start: Int
-    /// The byte behind the last; of a string, its closing quote.
+    /// The index after the last byte; of a string, that of its closing quote.
     let end: Int
-    /// Whether it is a string with escapes, so that what it spells is not what stands there.
+    /// Whether it is a string with escapes, so that its value differs from the bytes of the text.
     let hasEscapes: Bool
-    /// Whether it was seen that all of it is ASCII and nothing is escaped.
+    /// Whether it is known to be ASCII without escapes.
     let isASCII: Bool
 
-    /// How many bytes stand there.
+    /// The number of bytes in the text.
     var count: Int { end &- start }
 
-    /// The bytes that stand there.
+    /// The bytes as they stand in the text.
     @inline(__always)
     func bytes(in text: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(rebasing: text[start..<end])
     }
 
-    /// What a body makes of the bytes that the string spells.
+    /// Runs `body` with the bytes of the string after unescaping.
     @inline(__always)
     func withSpelling<Answer>(
         in text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Answer
@@ -38,13 +40,13 @@ struct JSONPlace: Sendable {
         return unescaped(in: text).withUnsafeBufferPointer { body($0) }
     }
 
-    /// Whether the string spells exactly these bytes.
+    /// Whether the string after unescaping is exactly these bytes.
     @inline(__always)
     func spells(_ wanted: UnsafeBufferPointer<UInt8>, in text: UnsafeBufferPointer<UInt8>) -> Bool {
         withSpelling(in: text) { $0.hasSameBytes(as: wanted) }
     }
 
-    /// What the string spells.
+    /// The string after unescaping.
     func string(in text: UnsafeBufferPointer<UInt8>) -> String {
         if isASCII { return String(knownASCII: bytes(in: text)) }
         return withSpelling(in: text) { String(decoding: $0, as: UTF8.self) }
@@ -55,7 +57,7 @@ struct JSONPlace: Sendable {
         do throws(JSONError) {
             try scanner.unescape(from: start)
         } catch {
-            // It was read before, so this does not happen.
+            // Cannot happen: the text was checked before.
             return []
         }
         return scanner.unescaped
@@ -63,7 +65,7 @@ struct JSONPlace: Sendable {
 }
 
 extension JSONLimits {
-    /// For what was judged before, as a part of a text within its limits.
+    /// No limits, for a part of a text that was checked as a whole.
     static var unbounded: JSONLimits {
         JSONLimits(maxBytes: .max, maxDepth: .max, maxMembers: .max, maxValues: .max, maxStringBytes: .max)
     }

@@ -2,7 +2,7 @@
 extension JSONScanner {
     // MARK: Numbers
 
-    /// Steps over a number; its value is finite.
+    /// Skips a number. It is refused if it is longer than 128 characters or not finite as a double.
     mutating func number() throws(JSONError) -> JSONPlace {
         let start = offset
         var needsRangeCheck = false
@@ -15,7 +15,7 @@ extension JSONScanner {
             if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { offset += 1 }
             try digits()
         }
-        // More digits say nothing that a date, a size or a counter needs.
+        // No date, size or counter needs more digits, and converting many of them takes time.
         guard offset - start <= 128 else { throw JSONError(.numberOutOfRange, at: start) }
         let place = JSONPlace(start: start, end: offset, hasEscapes: false, isASCII: true)
         if needsRangeCheck, JSONNumber.double(ascii: place.bytes(in: input)) == nil {
@@ -32,12 +32,12 @@ extension JSONScanner {
 
     // MARK: Strings
 
-    /// Steps over a string. Its grammar and its length are good then; whether it is UTF-8 is for `text(of:)` or
-    /// `checkUTF8(of:)` to say.
+    /// Skips a string and checks its grammar and length. That it is valid UTF-8 is checked by `text(of:)` or
+    /// `checkUTF8(of:)`.
     mutating func string() throws(JSONError) -> JSONPlace {
         let start = offset + 1
         guard let isASCII = plainText() else {
-            // The offset is where the plain text ended.
+            // The offset is at the byte that ended the plain text.
             guard byte == UInt8(ascii: "\\") else { throw JSONError(.malformed, at: offset) }
             try unescape(from: start)
             return JSONPlace(start: start, end: offset - 1, hasEscapes: true, isASCII: false)
@@ -47,7 +47,7 @@ extension JSONScanner {
         return place
     }
 
-    /// The text of the string that was stepped over last.
+    /// The value of the string that was read last.
     func text(of place: JSONPlace) throws(JSONError) -> String {
         if place.isASCII { return String(knownASCII: place.bytes(in: input)) }
         let valid =
@@ -58,16 +58,17 @@ extension JSONScanner {
         return text
     }
 
-    /// Refuses the string that was stepped over last if it is no text.
+    /// Throws if the string that was read last is not valid UTF-8.
     @inline(__always)
     func checkUTF8(of place: JSONPlace) throws(JSONError) {
-        // Most are ASCII, and that was seen on the way; the others are judged by what makes texts of them.
+        // Most strings were already seen to be ASCII; for the others, a string is made and dropped.
         guard !place.isASCII else { return }
         _ = try text(of: place)
     }
 
-    /// Steps over a string up to and with its closing quote, and says whether it is ASCII; or, with nil, up to the
-    /// first byte that is not plain text.
+    /// Skips the plain text of a string. If it ends with the closing quote, the quote is skipped as well, and the
+    /// result says whether the text is ASCII. Otherwise the result is nil and the offset is at the byte that is not
+    /// plain text.
     private mutating func plainText() -> Bool? {
         offset += 1
         var high: UInt64 = 0
@@ -92,9 +93,10 @@ extension JSONScanner {
 
     // MARK: Escapes
 
-    /// The slow way, for strings with a backslash: what lies between the start and the offset is plain text.
+    /// Reads the remainder of a string that has escapes into `unescaped`. The bytes from `start` to the offset are
+    /// plain text.
     mutating func unescape(from start: Int) throws(JSONError) {
-        // Taken away and put back, so that many such strings share one piece of memory.
+        // Moved out and back, so that all strings with escapes share one allocation.
         var bytes = unescaped
         unescaped = []
         bytes.removeAll(keepingCapacity: true)

@@ -1,17 +1,17 @@
 /// The grammar of RFC 8259 and the limits, byte by byte.
 ///
-/// Whoever builds values and whoever only notes where they are reads by these rules, so that both accept the same texts
-/// and see the same fault at the same byte. Only the descent into arrays and objects is their own.
+/// `JSONParser` and `JSONIndexer` both read through it, so that they accept the same texts and report the same fault at
+/// the same byte. They differ only in what they do when they descend into arrays and objects.
 struct JSONScanner {
     let input: UnsafeBufferPointer<UInt8>
     let limits: JSONLimits
     var offset: Int
-    /// How many arrays and objects are open.
+    /// The number of open arrays and objects.
     var depth = 0
     private var values = 0
-    /// The members of all objects that are open, the outermost object's first, each up to its last complete one.
+    /// The complete members of all open objects, those of the outermost object first.
     var members: [JSONIndex.Member] = []
-    /// What the last string with escapes spells.
+    /// The value of the last string with escapes.
     var unescaped: [UInt8] = []
 
     init(_ input: UnsafeBufferPointer<UInt8>, limits: JSONLimits, from offset: Int = 0) {
@@ -22,14 +22,15 @@ struct JSONScanner {
 
     // MARK: Bytes
 
-    /// The byte at the offset; 0, which no JSON grammar has, at the end. The only place that reads single bytes.
+    /// The byte at the offset. At the end it is 0, which the JSON grammar does not contain, so callers need no other
+    /// check.
     @inline(__always)
     var byte: UInt8 {
         offset < input.count ? input[offset] : 0
     }
 
     mutating func skipWhitespace() {
-        // In a token there is none.
+        // Tokens are written without whitespace, so this test alone is the common case.
         guard byte <= 0x20 else { return }
         while byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
     }
@@ -50,7 +51,8 @@ struct JSONScanner {
 
     // MARK: Values
 
-    /// Says what kind of value begins here. What is spelled by a word is stepped over; the others are the caller's.
+    /// The type of the value that begins here. The literals `true`, `false` and `null` are skipped; all other values
+    /// are left to the caller.
     mutating func begin() throws(JSONError) -> JSONKind {
         values += 1
         guard values <= limits.maxValues else { throw JSONError(.tooManyMembers, at: offset) }
@@ -72,7 +74,7 @@ struct JSONScanner {
         }
     }
 
-    /// Nothing but whitespace follows.
+    /// Throws unless only whitespace follows.
     mutating func finish() throws(JSONError) {
         skipWhitespace()
         guard offset == input.count else { throw JSONError(.trailingBytes, at: offset) }
@@ -80,7 +82,7 @@ struct JSONScanner {
 
     // MARK: Arrays and objects
 
-    /// Steps over an opening bracket and the whitespace behind it.
+    /// Skips an opening bracket and the whitespace after it. Throws if the nesting is too deep.
     mutating func descend() throws(JSONError) {
         guard depth < limits.maxDepth else { throw JSONError(.tooDeep, at: offset) }
         depth += 1
@@ -88,7 +90,8 @@ struct JSONScanner {
         skipWhitespace()
     }
 
-    /// Steps over a closing bracket (true) or a comma (false); a comma must be followed by something.
+    /// Skips a closing bracket and returns true, or skips a comma and returns false. The caller then reads the next
+    /// element, so a trailing comma is refused.
     mutating func atEnd(_ closing: UInt8) throws(JSONError) -> Bool {
         skipWhitespace()
         if take(closing) { return true }
@@ -97,23 +100,23 @@ struct JSONScanner {
         return false
     }
 
-    /// Whether one more may come to so many elements or members.
+    /// Throws if an array or object of `count` elements or members may not have one more.
     @inline(__always)
     func checkRoom(besides count: Int) throws(JSONError) {
         guard count < limits.maxMembers else { throw JSONError(.tooManyMembers, at: offset) }
     }
 
-    /// Steps over the name of a member and its colon; nothing before in this object has the same name.
+    /// Reads the name of a member and its colon. Throws if an earlier member of the object has the same name.
     ///
     /// - Parameters:
-    ///   - names: the names of this object so far.
-    ///   - base: where in `members` this object's begin.
+    ///   - names: the set of the names of this object so far.
+    ///   - base: the index in `members` at which the members of this object begin.
     mutating func name(_ names: inout NameSet, from base: Int) throws(JSONError) -> JSONIndex.Name {
         let count = members.count - base
         try checkRoom(besides: count)
         guard byte == UInt8(ascii: "\"") else { throw JSONError(.malformed, at: offset) }
         if count == NameSet.linearLimit {
-            // One step to the final size, so that many members cost no more allocations than some.
+            // Reserved at once in the final size, so that many members do not cost more allocations.
             let bound = mostMembers(besides: count)
             if depth == 1 { members.reserveCapacity(bound) }
             names.hash(members, from: base, capacity: bound, in: input)
@@ -129,7 +132,7 @@ struct JSONScanner {
         return name
     }
 
-    /// Forgets the members of an object that has ended; those of the outermost are what an index is made of.
+    /// Removes the members of an object that has ended. Those of the outermost object stay: they make up the index.
     mutating func forgetMembers(from base: Int) {
         if depth > 1 { members.removeLast(members.count - base) }
     }
@@ -144,7 +147,7 @@ struct JSONScanner {
         }
     }
 
-    /// A name of three bytes as a number, the first one highest; 0 for names of any other length.
+    /// A name of three bytes as a number, the first byte highest; 0 for names of any other length.
     @inline(__always)
     private func short(_ name: JSONPlace) -> UInt32 {
         if name.hasEscapes {
@@ -155,8 +158,8 @@ struct JSONScanner {
         return UInt32(input[at]) << 16 | UInt32(input[at + 1]) << 8 | UInt32(input[at + 2])
     }
 
-    /// How many members an object can come to have: each of those to come has a colon. Only the outermost object is
-    /// worth the look: within others it would be a look at the same text again and again.
+    /// An upper bound for the members of the open object: every further member needs a colon. Colons are counted for
+    /// the outermost object only, because counting for nested objects would read the same text repeatedly.
     private func mostMembers(besides known: Int) -> Int {
         guard depth == 1 else { return known * 2 }
         var colons = 0

@@ -1,10 +1,10 @@
 extension JSONValue {
-    /// The compact text; members keep their order, control characters are escaped.
+    /// The compact JSON text. Members keep their order; control characters are escaped.
     public func serialized() -> String {
         String(decoding: serializedBytes(), as: UTF8.self)
     }
 
-    /// The compact text as UTF-8 bytes.
+    /// The compact JSON text as UTF-8 bytes.
     public func serializedBytes() -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(256)
@@ -33,12 +33,12 @@ extension JSONValue {
 }
 
 extension JSONObject {
-    /// The compact text; members keep their order, control characters are escaped.
+    /// The compact JSON text. Members keep their order; control characters are escaped.
     public func serialized() -> String {
         String(decoding: serializedBytes(), as: UTF8.self)
     }
 
-    /// The compact text as UTF-8 bytes.
+    /// The compact JSON text as UTF-8 bytes.
     public func serializedBytes() -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(256)
@@ -48,7 +48,7 @@ extension JSONObject {
 
     fileprivate func write(to out: inout [UInt8]) {
         out.append(UInt8(ascii: "{"))
-        // By index in the list itself: `members` would be made anew for each.
+        // By index in the list, because `members` makes a new array each time.
         for index in list.indices {
             if index > 0 { out.append(UInt8(ascii: ",")) }
             JSONText.append(list[index].name, to: &out)
@@ -59,9 +59,9 @@ extension JSONObject {
     }
 }
 
-/// How a string is written between quotes.
+/// Writes JSON strings.
 package enum JSONText {
-    /// Appends the quoted text of `string`.
+    /// Appends `string` in quotes, with quotes, backslashes and control characters (including DEL) escaped.
     package static func append(_ string: String, to out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
         var string = string

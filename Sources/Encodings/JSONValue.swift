@@ -1,4 +1,4 @@
-/// A JSON value as RFC 8259 has it.
+/// A JSON value (RFC 8259).
 public enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -12,17 +12,17 @@ public enum JSONValue: Sendable, Equatable {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The truth, if this is one.
+    /// The boolean, if this is one.
     public var boolValue: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The number, if this is a mathematical integer that fits.
+    /// The number, if it is mathematically an integer in the range of `Int64`.
     public var int64Value: Int64? {
         if case .number(let value) = self { value.int64 } else { nil }
     }
 
-    /// The nearest floating-point value, if this is a number.
+    /// The nearest double, if this is a number.
     public var doubleValue: Double? {
         if case .number(let value) = self { value.double } else { nil }
     }
@@ -47,7 +47,8 @@ public enum JSONValue: Sendable, Equatable {
         .number(JSONNumber(value))
     }
 
-    /// Equality of strings is equality of their bytes.
+    /// Equality of type and value. Strings are compared as bytes, numbers by their notation, objects without regard to
+    /// the order of members.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -66,15 +67,15 @@ extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByBooleanLiter
 {
     /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A truth.
+    /// A boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// An integer.
     public init(integerLiteral value: Int64) { self = .number(JSONNumber(value)) }
-    /// A fraction; null if it is not finite.
+    /// A double; null if it is not finite.
     public init(floatLiteral value: Double) { self = JSONNumber(value).map(JSONValue.number) ?? .null }
     /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object; a name that comes again replaces the first value.
+    /// An object; a repeated name replaces the value of the first.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         var object = JSONObject()
         for (name, value) in elements { object[name] = value }

@@ -1,6 +1,6 @@
-/// The member names that tokens have all the time, so that reading one makes no string.
+/// The member names that most tokens have, so that reading them makes no new strings.
 ///
-/// Nothing is decided here: what comes out has exactly the bytes that went in.
+/// It is a cache only: the string returned has exactly the bytes that were read.
 enum KnownNames {
     struct Entry: Sendable {
         var low: UInt64 = 0
@@ -8,7 +8,7 @@ enum KnownNames {
         var name = ""
     }
 
-    /// As many bytes as a Swift string holds without memory of its own.
+    /// The length up to which a Swift string needs no allocation, in bytes.
     static let maximumBytes = 15
 
     private static let names = [
@@ -16,7 +16,7 @@ enum KnownNames {
         "fid", "azp", "nonce", "acr", "amr", "cnf", "act", "sid", "email", "name", "roles", "auth_time",
     ]
 
-    /// A table whose place is a multiplication away; of two names for one place the first has it.
+    /// A hash table without collision handling: of two names with one hash, the first in `names` is kept.
     static let table: [Entry] = {
         var table = [Entry](repeating: Entry(), count: 128)
         for name in names.reversed() {
@@ -29,11 +29,11 @@ enum KnownNames {
         return table
     }()
 
-    /// The name in `count` bytes of a text from an offset on, if it is one that is known.
+    /// The known name in `count` bytes of a text at an offset, or nil.
     ///
-    /// - Parameter table: ``table``, which is cheaper to have at hand than to ask for.
+    /// The bytes are plain text of a JSON string, so none of them is zero.
     ///
-    /// None of the bytes is zero: a JSON string has none as plain text.
+    /// - Parameter table: ``table``. It is passed in because each access to a static property costs a check.
     static func name(_ text: UnsafeBufferPointer<UInt8>, from start: Int, count: Int, in table: [Entry]) -> String? {
         guard let (low, high) = words(text, from: start, count: count), low != 0 else { return nil }
         return table.withUnsafeBufferPointer { table in
@@ -46,7 +46,8 @@ enum KnownNames {
         Int(truncatingIfNeeded: ((low ^ high &<< 7) &* 0x9E37_79B9_7F4A_7C15) &>> 57)
     }
 
-    /// The bytes as two numbers, filled up with zeros; nil near the end of the text, where nobody needs to hurry.
+    /// The bytes as two numbers, padded with zeros; nil if fewer than 16 bytes of text are left, because eight are
+    /// loaded at once.
     private static func words(
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, count: Int
     ) -> (low: UInt64, high: UInt64)? {

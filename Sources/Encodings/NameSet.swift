@@ -1,23 +1,25 @@
-/// The names of one object: a handful is compared one by one; more go into a hash table so that the cost stays linear.
+/// The names of one object, to find duplicates. Up to ``linearLimit`` names are compared one by one; more are kept in a
+/// hash table, so that the cost of an object stays linear.
 struct NameSet {
-    /// So many names are compared one by one.
+    /// The number of names up to which they are compared one by one.
     static let linearLimit = 16
 
-    /// Places among the members, counted from one, by hash; empty below the limit. Swift's hash has a seed that
-    /// nobody outside knows, so no list of names is slower than another.
+    /// The indices of members plus one, by hash; empty below the limit. Swift's hash has a random seed, so a sender
+    /// cannot choose names that collide.
     private var table: [UInt32] = []
-    /// One bit for each length, first and last letter seen: most names are new at a glance.
+    /// A bit for each combination of length, first and last byte seen. A name whose bit is not set is new, which needs
+    /// no comparison.
     private var glance: UInt64 = 0
-    /// For so many names the table was made last.
+    /// The number of names for which the table was last sized.
     private(set) var capacity = 0
 
-    /// False if a name, which is to be the next member's, was there already.
+    /// Adds the name of the next member. False if an earlier member has it.
     ///
     /// - Parameters:
-    ///   - name: the name as it stands in the text.
-    ///   - members: members of more than this object, this one's last.
-    ///   - base: where this one's begin.
-    ///   - text: the text they were read from.
+    ///   - name: the name as it stands in the text, without escapes.
+    ///   - members: the members of all open objects, those of this object last.
+    ///   - base: the index at which those of this object begin.
+    ///   - text: the JSON text.
     @inline(__always)
     mutating func insert(
         _ name: UnsafeBufferPointer<UInt8>, among members: [JSONIndex.Member], from base: Int,
@@ -31,8 +33,8 @@ struct NameSet {
         return true
     }
 
-    /// The same for a name that was written with escapes. From the first such name on there is a table: comparing one
-    /// by one, each comparison would undo the escapes again.
+    /// Adds a name that was written with escapes. From the first such name on a hash table is used, because comparing
+    /// one by one would unescape the same names again and again.
     mutating func insert(
         unescaped name: UnsafeBufferPointer<UInt8>, among members: [JSONIndex.Member], from base: Int,
         in text: UnsafeBufferPointer<UInt8>
@@ -41,7 +43,7 @@ struct NameSet {
         return insertHashed(name, among: members, from: base, in: text)
     }
 
-    /// Goes over to hashing, with room for `capacity` names.
+    /// Makes the hash table, with room for `capacity` names, and enters the names so far.
     mutating func hash(
         _ members: [JSONIndex.Member], from base: Int, capacity: Int, in text: UnsafeBufferPointer<UInt8>
     ) {
@@ -67,7 +69,7 @@ struct NameSet {
         return true
     }
 
-    /// Where a name would be put; nil if it is there.
+    /// The free slot for a name; nil if the name is in the table.
     private func freePlace(
         _ name: UnsafeBufferPointer<UInt8>, _ members: [JSONIndex.Member], from base: Int,
         in text: UnsafeBufferPointer<UInt8>
@@ -82,7 +84,7 @@ struct NameSet {
         return place
     }
 
-    /// The bit of a name.
+    /// The bit of a name in `glance`.
     @inline(__always)
     private static func mark(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         guard let first = bytes.first, let last = bytes.last else { return 1 }

@@ -1,9 +1,10 @@
-/// RFC 8259 without leniency: what two parsers could read differently is refused.
+/// A JSON parser (RFC 8259) that refuses what two parsers could read differently.
 ///
-/// Valid UTF-8 without byte order mark, unique names after unescaping, no lone surrogates, the exact grammar of
-/// numbers, nothing behind the value, and a bound on everything an attacker could make large.
+/// The text must be valid UTF-8 without a byte order mark. Names must be unique after unescaping, surrogates must be
+/// paired, numbers must follow the grammar exactly, and nothing but whitespace may follow the value. ``JSONLimits``
+/// bounds everything that a sender could make large.
 public enum StrictJSON {
-    /// The one value that `bytes` spells.
+    /// Parses a text in UTF-8.
     public static func parse(
         _ bytes: some Collection<UInt8>, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) -> JSONValue {
@@ -13,12 +14,12 @@ public enum StrictJSON {
         return try result.get()
     }
 
-    /// The one value that `text` spells.
+    /// Parses a text.
     public static func parse(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONError) -> JSONValue {
         try parse(text.utf8, limits: limits)
     }
 
-    /// The one object that `bytes` spells; any other value is refused.
+    /// Parses a text in UTF-8 that must be an object; any other value is refused with ``JSONError/Code/notAnObject``.
     public static func object(
         _ bytes: some Collection<UInt8>, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) -> JSONObject {
@@ -26,12 +27,12 @@ public enum StrictJSON {
         return object
     }
 
-    /// The one object that `text` spells; any other value is refused.
+    /// Parses a text that must be an object; any other value is refused with ``JSONError/Code/notAnObject``.
     public static func object(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONError) -> JSONObject {
         try object(text.utf8, limits: limits)
     }
 
-    /// The one object that the bytes of a buffer spell.
+    /// Parses the bytes of a buffer, which must be an object.
     package static func object(
         buffer: UnsafeBufferPointer<UInt8>, limits: JSONLimits
     ) -> Result<JSONObject, JSONError> {
@@ -42,7 +43,7 @@ public enum StrictJSON {
         }
     }
 
-    // A result, because the standard library's buffer closures do not carry a typed throw.
+    // Returns a `Result`, because the standard library's buffer closures do not support typed throws.
     static func parse(buffer: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) -> Result<JSONValue, JSONError> {
         do throws(JSONError) {
             try checkLength(buffer, limits)
@@ -53,7 +54,7 @@ public enum StrictJSON {
         }
     }
 
-    /// Where the members of the one object are that the bytes of a buffer spell; any other value is refused.
+    /// The places of the members of the object in the bytes of a buffer; any other value is refused.
     static func members(
         buffer: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits
     ) -> Result<[JSONIndex.Member], JSONError> {

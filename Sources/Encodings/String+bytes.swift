@@ -1,8 +1,8 @@
 extension String {
-    /// Whether both strings are the same UTF-8 bytes.
+    /// Whether both strings consist of the same UTF-8 bytes.
     ///
-    /// `==` on strings is canonical equivalence, under which `é` equals `e` with a combining accent; names that decide
-    /// about security must not be compared so.
+    /// `==` compares strings by canonical equivalence: `é` equals `e` with a combining accent. Names that decide about
+    /// security must be compared as bytes.
     package func hasSameBytes(as other: String) -> Bool {
         let mine = utf8
         let others = other.utf8
@@ -15,11 +15,11 @@ extension String {
 }
 
 extension String {
-    /// A string of bytes that the caller has just looked at: all of them below 0x80.
+    /// A string from bytes that the caller knows to be ASCII.
     @inline(__always)
     init(knownASCII bytes: UnsafeBufferPointer<UInt8>) {
         if #available(macOS 26, *) {
-            // Looking at them once more would take longer than copying them.
+            // Validating them again would take longer than copying them.
             self.init(copying: UTF8Span(unchecked: bytes.span, isKnownASCII: true))
         } else {
             self.init(decoding: bytes, as: UTF8.self)
@@ -28,7 +28,7 @@ extension String {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether both are the same bytes; takes as long as they agree, so not for secrets.
+    /// Whether both buffers hold the same bytes. It stops at the first difference, so it must not be used for secrets.
     package func hasSameBytes(as other: Self) -> Bool {
         guard count == other.count else { return false }
         var at = 0
@@ -36,7 +36,7 @@ extension UnsafeBufferPointer<UInt8> {
             guard mine.word == others.word else { return false }
             at &+= 8
         }
-        // The last eight overlap what was compared already: one look instead of up to seven.
+        // The last eight bytes overlap those compared already: one comparison instead of up to seven.
         if at > 0, let mine = EightBytes(self, at: count &- 8), let others = EightBytes(other, at: count &- 8) {
             return mine.word == others.word
         }
@@ -50,16 +50,20 @@ extension UnsafeBufferPointer<UInt8> {
 
 /// A name that hashes and compares as its UTF-8 bytes, for sets and dictionaries.
 package struct ByteName: Hashable, Sendable {
+    /// The name.
     package let text: String
 
+    /// A name that is compared as bytes.
     package init(_ text: String) {
         self.text = text
     }
 
+    /// Equality of the UTF-8 bytes.
     package static func == (left: Self, right: Self) -> Bool {
         left.text.hasSameBytes(as: right.text)
     }
 
+    /// Hashes the UTF-8 bytes.
     package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

@@ -31,6 +31,7 @@ import TrafficCop
 /// 6. the change feed into the leases; accepting begins.
 func buildGateway(_ gateway: Gateway) async throws -> RunningGateway {
     let configuration = gateway.configuration
+    try configuration.check()
     let group = MultiThreadedEventLoopGroup(
         numberOfThreads: configuration.server.threads ?? System.coreCount)
     do {
@@ -88,21 +89,12 @@ private func assemble(
         skew: configuration.tokens.clockSkew)
     let state = gateway.state
     let grace = configuration.state.grace
-    var signIn = SignInService(
-        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, store: gateway.state)
-    signIn.countFailures = { [clock = gateway.clock] key, adding in
-        try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
-    }
-    signIn.sessionEnding = { watch.sessionEnding($0) }
-    var api = APIServices(
-        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
-        configuration: configuration, issuer: issuer, clock: gateway.clock, logger: gateway.logger,
-        sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id })
-    api.storeIsAlive = { [securityGuard = guardParts.guard] in
-        StoreWatch.health(of: state, securityGuard, grace: grace) == .current
-    }
-    api.leasesSettled = { await loopStates.settled() }
-    let metrics = EdgeMetrics()
+    let signIn = SignInService(
+        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, store: gateway.state,
+        countFailures: { [clock = gateway.clock] key, adding in
+            try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
+        }, sessionEnding: { watch.sessionEnding($0) })
+    let metrics = EdgeMetrics(gateway.metrics)
     let refused: @Sendable (Problem, String) -> Void = { problem, requestID in
         gateway.audit(
             "request.refused",
@@ -111,10 +103,18 @@ private func assemble(
                 "request_id": .string(requestID),
             ])
     }
-    api.refused = { problem, requestID in
-        metrics.refused(problem.code)
-        refused(problem, requestID)
-    }
+    let api = APIServices(
+        securityGuard: guardParts.guard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
+        configuration: configuration, issuer: issuer, clock: gateway.clock, logger: gateway.logger,
+        sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id },
+        storeIsAlive: { [securityGuard = guardParts.guard] in
+            StoreWatch.health(of: state, securityGuard, grace: grace) == .current
+        },
+        leasesSettled: { await loopStates.settled() },
+        refused: { problem, requestID in
+            metrics.refused(problem.code)
+            refused(problem, requestID)
+        })
 
     // 5. The edge.
     let address = listener.address
@@ -138,7 +138,7 @@ private func assemble(
             let state = LoopState(
                 loop: loop,
                 gate: GateMemory(
-                    loop: loop, tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
+                    tokens: VerifiedTokenCache(guardParts.guard), runtime: runtime,
                     securityGuard: guardParts.guard, origins: services.origins, now: gateway.clock),
                 leases: leases, upstreams: pools, flushes: flushes, now: gateway.clock)
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
@@ -162,17 +162,7 @@ private func makeSecurityGuard(
     _ gateway: Gateway, issuer: String
 ) async throws -> (guard: SecurityGuard, http: HTTPClient) {
     let configuration = gateway.configuration
-    guard let algorithm = SignatureAlgorithm(rawValue: configuration.tokens.algorithm) else {
-        throw ListenError(description: "tokens.algorithm: '\(configuration.tokens.algorithm)' is not known here")
-    }
-    let policy = TokenPolicy(
-        issuer: issuer, audience: configuration.tokens.audience, algorithm: algorithm,
-        accessTokenLifetime: configuration.tokens.accessTokenLifetime,
-        refreshTokenLifetime: configuration.tokens.refreshTokenLifetime, clockSkew: configuration.tokens.clockSkew,
-        defaultScope: configuration.accounts.defaultScope, registration: configuration.accounts.registration,
-        registrationTenants: configuration.accounts.registrationTenants,
-        defaultTenant: configuration.accounts.defaultTenant ?? "default",
-        loginTenant: configuration.accounts.defaultTenant)
+    let policy = try TokenPolicy(configuration, issuer: issuer, scrypt: gateway.passwordCost)
     let passphrase = try configuration.keys.readPassphrase()
     let keys = KeyDirectory(
         path: configuration.keys.directory, policy: policy, passphrase: passphrase, clock: gateway.clock)
@@ -206,7 +196,7 @@ private func fetchKeySet(_ url: String, _ http: HTTPClient) async throws -> [UIn
     request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
     let response = try await http.execute(request, timeout: .seconds(5))
     guard response.status == .ok else {
-        throw ListenError(description: "the key set answered \(response.status.code)")
+        throw GatewayError(.keySetUnavailable, "the key set answered \(response.status.code)")
     }
     return Array(try await response.body.collect(upTo: 256 * 1024).readableBytesView)
 }
@@ -262,8 +252,8 @@ extension GatewayConfiguration {
 
     private static func target(_ url: String) throws -> UpstreamTarget {
         guard let target = UpstreamTarget(url) else {
-            throw ListenError(
-                description: "'\(url)' is no upstream: give http://HOST[:PORT], https://HOST[:PORT] or unix:/PATH")
+            throw GatewayError(
+                .upstreamURL, "'\(url)' is no upstream: give http://HOST[:PORT], https://HOST[:PORT] or unix:/PATH")
         }
         return target
     }
@@ -277,7 +267,7 @@ extension GatewayConfiguration {
             } else if let data = FileManager.default.contents(atPath: entry.jwks) {
                 keys = .inline(Array(data))
             } else {
-                throw ListenError(description: "issuers: the key set \(entry.jwks) can't be read")
+                throw GatewayError(.keySetUnreadable, "issuers: the key set \(entry.jwks) can't be read")
             }
             let algorithms = entry.algorithms.compactMap(SignatureAlgorithm.init(rawValue:))
             var trusted = TrustedIssuer(

@@ -1,7 +1,9 @@
 import EdgeConfiguration
 import Encodings
+import Exposition
 import Foundation
 import Logging
+import Metrics
 import Runtime
 import StateSurface
 
@@ -13,10 +15,13 @@ extension Gateway {
     ///   - realms: what carries out intents besides the built-in realms, whose names can't be taken over.
     ///   - audit: hears of everything that is worth an audit line; never given a token, secret or full session id. It
     ///     is called on the path of requests: be quick.
+    ///   - metrics: where counters and gauges are made, the process-wide backend by default. `/metrics` of the admin
+    ///     listener shows those of a `PrometheusMetrics`, and is not there with any other.
     ///   - onReady: called once, with the origin that was bound, when connections are accepted.
     /// - Throws: an error whose description is one sentence for the operator.
     public init(
         configuration: GatewayConfiguration, realms: [any Realm], logger: Logger,
+        metrics: any MetricsFactory = MetricsSystem.factory,
         audit: @escaping @Sendable (_ event: String, _ members: JSONObject) -> Void = { _, _ in },
         onReady: @escaping @Sendable (_ origin: String) -> Void = { _ in }
     ) async throws {
@@ -24,7 +29,7 @@ extension Gateway {
         let state = try await StateSurfaceFactory.open(url: configuration.state.url, clock: clock)
         self.init(
             configuration: configuration, state: state, clock: clock, logger: logger, audit: audit, onReady: onReady,
-            realms: realms)
+            realms: realms, metrics: metrics)
         self.ownsState = true
     }
 }

@@ -1,9 +1,14 @@
+import Edge
 import EdgeConfiguration
 import Encodings
+import Exposition
 import Logging
+import Metrics
 import Runtime
+import SecurityGuard
 import ServiceLifecycle
 import StateSurface
+import Synchronization
 
 /// The gateway as a service: listeners, gate, proxy, sockets, API and the embedded Runtime behind them.
 ///
@@ -15,11 +20,15 @@ public struct Gateway: Service, CustomStringConvertible {
     let logger: Logger
     let audit: @Sendable (_ event: String, _ members: JSONObject) -> Void
     let onReady: @Sendable (_ origin: String) -> Void
+    let metrics: any MetricsFactory
     /// Realms of the adopter's, besides the built-in ones.
     let realms: [any Realm]
     let build: @Sendable (Gateway) async throws -> RunningGateway
+    private let running = CurrentGateway()
     /// Whether anybody keeps what `audit` is given: else it need not be put together.
     package var isAudited = true
+    /// What hashing a password costs.
+    package var passwordCost = ScryptParameters.current
     /// Whether the store was opened for this gateway alone, which then closes it.
     var ownsState = false
 
@@ -30,10 +39,12 @@ public struct Gateway: Service, CustomStringConvertible {
     ///   - onReady: called once, with the origin that was bound (`unix:/PATH` for a Unix socket), when connections are
     ///     accepted.
     ///   - realms: the adopter's own, besides the built-in ones.
+    ///   - metrics: where counters and gauges are made; `/metrics` shows those of a `PrometheusMetrics`.
     package init(
         configuration: GatewayConfiguration, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
         logger: Logger, audit: @escaping @Sendable (String, JSONObject) -> Void = { _, _ in },
-        onReady: @escaping @Sendable (String) -> Void = { _ in }, realms: [any Realm] = []
+        onReady: @escaping @Sendable (String) -> Void = { _ in }, realms: [any Realm] = [],
+        metrics: any MetricsFactory = MetricsSystem.factory
     ) {
         self.configuration = configuration
         self.state = state
@@ -42,11 +53,15 @@ public struct Gateway: Service, CustomStringConvertible {
         self.audit = audit
         self.onReady = onReady
         self.realms = realms
+        self.metrics = metrics
         self.build = { try await buildGateway($0) }
     }
 
     /// Its name alone: loggers describe services, and the configuration holds the store's password.
     public var description: String { "Gateway" }
+
+    /// What a gateway records, for a `PrometheusMetrics` that is to say what it is.
+    public static var metricFamilies: [PrometheusMetrics.Family] { EdgeMetrics.families }
 
     /// Serves until the task is told to shut down gracefully.
     ///
@@ -62,8 +77,27 @@ public struct Gateway: Service, CustomStringConvertible {
     }
 
     private func serve() async throws {
-        let running = try await build(self)
-        onReady(running.place)
-        try await running.serve()
+        let gateway = try await build(self)
+        running.set(gateway)
+        defer { running.set(nil) }
+        onReady(gateway.place)
+        try await gateway.serve { try? await gracefulShutdown() }
     }
+
+    /// Reads the signing keys and the TLS certificate again, at once instead of when their files are next looked at.
+    ///
+    /// For a program that wants to be told, by a signal or otherwise; the gateway installs no signal handler. What
+    /// can't be read is logged, and what was in use stays. Does nothing unless ``run()`` is serving.
+    public func reload() async {
+        await running.value?.reload()
+    }
+}
+
+/// The gateway that a ``Gateway`` runs at the moment, if any; shared by the copies of that value.
+private final class CurrentGateway: Sendable {
+    private let gateway = Mutex<RunningGateway?>(nil)
+
+    var value: RunningGateway? { gateway.withLock { $0 } }
+
+    func set(_ running: RunningGateway?) { gateway.withLock { $0 = running } }
 }

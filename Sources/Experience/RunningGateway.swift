@@ -10,7 +10,6 @@ import NIOCore
 import NIOPosix
 import Runtime
 import SecurityGuard
-import ServiceLifecycle
 import StateSurface
 import Synchronization
 
@@ -58,8 +57,8 @@ final class RunningGateway: Sendable {
         logger.info("admin listening", metadata: ["address": "\(bound)"])
     }
 
-    /// Serves until graceful shutdown, then drains.
-    func serve() async throws {
+    /// Serves until `stop` returns, then drains.
+    func serve(until stop: @Sendable () async -> Void) async throws {
         startTicking()
         try await withThrowingDiscardingTaskGroup { tasks in
             let (runtime, securityGuard, tls, logger) = (self.runtime, self.securityGuard, self.tls, self.logger)
@@ -70,17 +69,23 @@ final class RunningGateway: Sendable {
                         "the key directory can't be used; the keys stay as they are", metadata: ["error": "\(error)"])
                 }
             }
-            tasks.addTask { await self.reloadOnHangup() }
             let reporter = StoreReporter(
                 state: state, securityGuard: securityGuard, grace: services.configuration.state.grace, logger: logger)
             tasks.addTask { await reporter.run() }
+            tasks.addTask {
+                // For a backend that sends its values somewhere; one that is read is brought up to date when it is.
+                while !Task.isCancelled {
+                    await self.admin.recordGauges()
+                    try? await Task.sleep(for: .seconds(5))
+                }
+            }
             tasks.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(2))
                     tls?.reloadIfChanged(logger: logger)
                 }
             }
-            try? await gracefulShutdown()
+            await stop()
             await drain()
             tasks.cancelAll()
         }
@@ -89,23 +94,15 @@ final class RunningGateway: Sendable {
         try? await group.shutdownGracefully()
     }
 
-    /// SIGHUP reads keys and certificate at once, without waiting for the watch.
-    private func reloadOnHangup() async {
-        signal(SIGHUP, SIG_IGN)
-        let (hangups, told) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
-        source.setEventHandler { told.yield() }
-        source.resume()
-        for await _ in hangups {
-            do {
-                try await securityGuard.reload()
-            } catch {
-                logger.warning(
-                    "the key directory can't be used; the keys stay as they are", metadata: ["error": "\(error)"])
-            }
-            tls?.reloadIfChanged(logger: logger)
+    /// Reads keys and certificate now, without waiting for the watch. What can't be used is logged and left as it was.
+    func reload() async {
+        do {
+            try await securityGuard.reload()
+        } catch {
+            logger.warning(
+                "the key directory can't be used; the keys stay as they are", metadata: ["error": "\(error)"])
         }
-        source.cancel()
+        tls?.reloadIfChanged(logger: logger)
     }
 
     /// Twenty times a second each loop looks at its wheel and at the store's health.

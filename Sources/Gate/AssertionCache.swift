@@ -1,3 +1,4 @@
+import Caching
 import NIOCore
 
 /// Identity fields whose assertion was signed a moment ago, of one event loop.
@@ -15,42 +16,27 @@ package final class AssertionCache {
         package var route: Int
     }
 
-    package struct Entry {
-        /// Written out, with the assertion.
-        package var fields: ByteBuffer
-        /// In ms since the epoch.
-        package var until: Int64
-    }
-
-    /// What was signed lately, and what was signed before that: when the one is full it takes the other's place.
-    private var young: [Key: Entry] = [:]
-    private var old: [Key: Entry] = [:]
+    /// Of one key generation: what was signed before the keys changed may rest on one that is out of service.
+    private var assertions: BoundedCache<Key, ByteBuffer>
     private var generation: UInt64 = 0
-    private let half: Int
     static let freshness: Int64 = 25_000
 
     /// Some 800 bytes for each of the callers that come within half a minute.
-    package init(capacity: Int = 32_768) { half = max(1, capacity / 2) }
+    package init(capacity: Int = 32_768) { assertions = BoundedCache(capacity: capacity) }
 
-    /// What was signed before the keys changed is not found: one of them may be out of service.
-    package func fields(for key: Key, now: Int64, generation: UInt64) -> Entry? {
-        guard generation == self.generation, let entry = young[key] ?? old[key], now < entry.until,
+    /// The fields, and until when they may be used, in ms since the epoch.
+    package func fields(for key: Key, now: Int64, generation: UInt64) -> (fields: ByteBuffer, until: Int64)? {
+        guard generation == self.generation, let entry = assertions.entry(for: key, at: now),
             entry.until - now <= Self.freshness
-        else {
-            return nil
-        }
-        return entry
+        else { return nil }
+        return (entry.value, entry.until)
     }
 
     package func keep(_ fields: ByteBuffer, for key: Key, now: Int64, generation: UInt64) {
         if generation != self.generation {
             self.generation = generation
-            old = [:]
-            young = [:]
-        } else if young.count >= half {
-            old = young
-            young = [:]
+            assertions.removeAll()
         }
-        young[key] = Entry(fields: fields, until: now + Self.freshness)
+        assertions.insert(fields, for: key, until: now + Self.freshness)
     }
 }

@@ -13,8 +13,7 @@ package struct CORS {
     private let isPublic: Bool
     /// `Access-Control-Request-Headers`, if it is a list of field names.
     private let askedHeaders: String?
-    /// An `OPTIONS` that asks for leave.
-    package let isPreflight: Bool
+    private let isPreflight: Bool
 
     /// - Parameters:
     ///   - isPublic: whether any site may read the answer (keys and metadata).
@@ -37,25 +36,39 @@ package struct CORS {
             default: isUnsafe = true
             }
         }
-        self.isPreflight =
-            head.knownMethod == .options && head.present.contains(.origin)
+        self.isPreflight = Self.isPreflight(head)
+    }
+
+    /// Whether the head is that of an `OPTIONS` request that asks for leave (Fetch standard, "CORS-preflight request").
+    package static func isPreflight(_ head: RequestHead) -> Bool {
+        head.knownMethod == .options && head.present.contains(.origin)
             && head.present.contains(.accessControlRequestMethod)
     }
 
-    /// Why the request may not be served, if it may not.
-    package func judge() -> Problem? {
-        guard isUnsafe else { return nil }
-        return policy.judgeUnsafe(origin: origin, originCount: originCount, fetchSite: fetchSite)
+    /// Leave for a preflight that an upstream answers itself; nil for any other request.
+    package var preflight: Admission? {
+        isPreflight ? Admission(.open(OpenRoute(.preflight))) : nil
     }
 
-    /// Why a request to a route may not be served: it is unsafe, comes from a foreign page, and nothing but the cookie,
-    /// which a browser attaches by itself, could admit it.
-    package func judge(_ credentials: PresentedCredentials, for requirement: RouteConfiguration.Requirement) -> Problem?
-    {
+    /// Refuses an unsafe request that a page of a foreign origin has sent.
+    ///
+    /// - Throws: `origin_refused`.
+    package func requireAllowed() throws(Problem) {
+        guard isUnsafe else { return }
+        try policy.requireAllowed(origin: origin, originCount: originCount, fetchSite: fetchSite)
+    }
+
+    /// Refuses an unsafe request of a foreign page that nothing but the cookie, which a browser attaches by itself, could
+    /// admit.
+    ///
+    /// - Throws: `origin_refused`.
+    func requireAllowed(
+        _ credentials: PresentedCredentials, for requirement: RouteConfiguration.Requirement
+    ) throws(Problem) {
         guard requirement == .session || requirement == .tokenAndSession, credentials.sessionCookie != nil,
             credentials.sessionID == nil, credentials.sessionSecret == nil
-        else { return nil }
-        return judge()
+        else { return }
+        try requireAllowed()
     }
 
     /// The fields that let a script of an allowed origin read the answer, refusals included.

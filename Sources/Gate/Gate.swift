@@ -1,59 +1,46 @@
 import Answers
 import EdgeConfiguration
 import HTTPWire
-import NIOCore
 import Runtime
 import SecurityGuard
 
-/// The answer of the gate: at once from memory, or later because the store has to be asked.
-package enum GateAnswer {
-    case admitted(Admitted)
-    case refused(Problem)
-    case later(EventLoopFuture<Result<Admitted, Problem>>)
-}
-
-/// Identify, then admit: who calls, and whether the session they name is theirs.
+/// Decides who may pass: routes, sockets and the decision endpoint all ask it, and only it makes an ``Admission``.
 ///
-/// On the loop and without waiting, but for sessions that memory does not know.
+/// Every request goes through the same checks in the same order, in ``judge(_:_:)``. Decisions come from memory, on the
+/// event loop and without waiting; where memory can't say yes, the verdict is a question to the store.
 package struct Gate {
     let memory: GateMemory
 
     package init(_ memory: GateMemory) { self.memory = memory }
 
-    // MARK: Identify
-
-    /// Who an access token speaks for.
-    func identify(_ token: [UInt8]) -> Result<Principal, Problem> {
-        memory.tokens.principal(for: token, now: memory.now()).mapError { Problem($0) }
-    }
-
-    // MARK: Admit
+    // MARK: What is known
 
     /// The usual request: a token that was verified before and, where the route asks for one, a session that memory
-    /// knows to be the caller's. nil where anything else is in it: the long way, ``judge(_:scopes:_:)``, decides then.
-    package func admitKnown(
-        _ requirement: RouteConfiguration.Requirement, scopes: [String], _ head: RequestHead, now: Int64
-    ) -> Admitted? {
-        guard requirement == .token || requirement == .tokenAndSession, memory.storeHealth != .lost,
+    /// knows to be the caller's. nil where anything else is in it: ``judge(_:_:)`` decides then.
+    ///
+    /// For requests without a query. Makes no copy of anything and allocates nothing.
+    ///
+    /// - Parameter now: when the head was complete, in ms since the epoch.
+    package func admitKnown(_ head: RequestHead, _ terms: AccessTerms, now: Int64) -> Admission? {
+        guard terms.requirement == .token || terms.requirement == .tokenAndSession, memory.storeHealth != .lost,
             !head.present.contains(.sessionSecret), !carriesOwnCookie(head),
-            let principal = rememberedPrincipal(head, now: now), scopes.allSatisfy(principal.has(scope:))
+            let principal = rememberedPrincipal(head, now: now), terms.permits(principal)
         else { return nil }
-        if requirement == .token {
-            return head.present.contains(.sessionID) ? nil : Admitted(principal: principal, permit: nil)
+        if terms.requirement == .token {
+            return head.present.contains(.sessionID) ? nil : Admission(.token(principal))
         }
         guard let sessionID = head.only(.sessionID).map({ head.string($0.value) }),
             case .granted(let permit) = memory.runtime.view.admit(
-                sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject,
-                now: now)
+                sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject, now: now)
         else { return nil }
         memory.runtime.noteUse(sessionID)
-        return Admitted(principal: principal, permit: permit)
+        return Admission(.tokenAndSession(principal, permit))
     }
 
     private func rememberedPrincipal(_ head: RequestHead, now: Int64) -> Principal? {
         guard let field = head.only(.authorization) else { return nil }
         return head.withBytes(field.value) { value in
-            PresentedCredentials.bearerToken(in: value).flatMap { memory.tokens.remembered($0, now: now) }
+            Carriers.bearerToken(in: value).flatMap { memory.tokens.remembered($0, now: now) }
         }
     }
 
@@ -65,135 +52,128 @@ package struct Gate {
         }
     }
 
+    // MARK: The order of checks
+
     /// Judges a request by what its route asks for.
-    package func judge(
-        _ requirement: RouteConfiguration.Requirement, scopes: [String], _ credentials: PresentedCredentials
-    ) -> GateAnswer {
-        if requirement == .none { return .admitted(.anyone) }
-        if let problem = credentials.swapped() { return .refused(problem) }
-        if memory.storeHealth == .lost { return .refused(Problem(.storeUnavailable, reason: "grace_over")) }
+    ///
+    /// 1. The origin of a socket, before anything it carries is looked at.
+    /// 2. An open route is left here.
+    /// 3. One carrier for each kind of credential, none of them in a URL that is logged.
+    /// 4. What is asked for is there, and nothing is shaped like another kind. A handshake is told first what it lacks,
+    ///    any other request first what it mixed up.
+    /// 5. A cookie alone, which a browser attaches by itself, opens nothing for a foreign page.
+    /// 6. The token or the ticket; the rights of its owner.
+    /// 7. The session, and whether the store can be trusted to have said what memory holds.
+    ///
+    /// - Throws: the refusal.
+    package func judge(_ request: GateRequest, _ terms: AccessTerms) throws(Problem) -> GateVerdict {
+        let head = request.head
+        // 1. Origin.
+        if request.opensSocket { try requireAllowedOrigin(head) }
+        let offers = request.opensSocket ? try Subprotocols.read(head) : Subprotocols()
+        // 2. Open routes. Whose credentials these are is the upstream's business; they are only taken out.
+        if terms.requirement == .none {
+            if !request.opensSocket { try CredentialQuery.requireReadable(request.query) }
+            return .admitted(Admission(.open(OpenRoute(.requiresNothing))))
+        }
+        if let known = admitKnownHandshake(request, offers, terms) { return .admitted(known) }
+        // 3. Carriers.
+        let credentials: PresentedCredentials
+        if request.opensSocket {
+            credentials = try Carriers.read(
+                handshake: head, query: request.query, offers: offers, requirement: terms.requirement)
+            if request.way == .agentHandshake { _ = try CredentialQuery.resumeFrom(request.query) }
+        } else {
+            credentials = try Carriers.read(fields: head, query: request.query, cookies: request.cookies)
+        }
+        // 4. There, and of the right kind.
+        if request.opensSocket {
+            try requireEverything(credentials, terms.requirement)
+            try credentials.requireShapes()
+        } else {
+            try credentials.requireShapes()
+            // 5. Cross-site.
+            try CORS(memory.origins, head, isPublic: false, method: request.method)
+                .requireAllowed(credentials, for: terms.requirement)
+            if memory.storeHealth == .lost { throw Problem(.storeUnavailable, reason: "grace_over") }
+            try requireFirst(credentials, terms.requirement)
+        }
+        // 6 and 7.
+        return try judge(credentials, terms, opensSocket: request.opensSocket, head)
+    }
+
+    /// 6. and 7. The credentials themselves.
+    private func judge(
+        _ credentials: PresentedCredentials, _ terms: AccessTerms, opensSocket: Bool, _ head: RequestHead
+    ) throws(Problem) -> GateVerdict {
+        if terms.requirement == .session { return try admitSecret(credentials, opensSocket: opensSocket) }
+        if let ticket = credentials.ticket, !ticket.isEmpty { return try redeem(ticket, terms, head) }
+        let principal = try identify(credentials.accessToken ?? [])
+        try terms.requireRights(of: principal)
+        guard terms.requirement == .tokenAndSession else {
+            return try grant(Admission(.token(principal)), opensSocket: opensSocket)
+        }
+        return try admitOwner(principal, credentials, opensSocket: opensSocket)
+    }
+
+    // MARK: 1. Origin
+
+    /// A foreign `Origin` opens no socket; none at all is fine, since no cookie counts there.
+    private func requireAllowedOrigin(_ head: RequestHead) throws(Problem) {
+        guard let field = head.first(.origin) else { return }
+        try memory.origins.requireAllowed(
+            origin: head.withBytes(field.value) { Array($0) }, originCount: head.count(.origin), fetchSite: nil)
+    }
+
+    /// The usual handshake of a client that is no browser: both credentials in header fields, and known.
+    private func admitKnownHandshake(
+        _ request: GateRequest, _ offers: Subprotocols, _ terms: AccessTerms
+    ) -> Admission? {
+        guard request.opensSocket, request.query == nil, !offers.carriesCredentials, memory.storeHealth == .current
+        else { return nil }
+        return admitKnown(request.head, terms, now: request.receivedAt)
+    }
+
+    // MARK: 4. Presence
+
+    /// Everything that a handshake has to carry: it has one chance to say it.
+    private func requireEverything(
+        _ credentials: PresentedCredentials, _ requirement: RouteConfiguration.Requirement
+    ) throws(Problem) {
+        if requirement != .session, credentials.ticket?.isEmpty == false { return }
         switch requirement {
-        case .none: return .admitted(.anyone)
-        case .session: return admitSecret(credentials)
-        case .token, .tokenAndSession:
-            guard case .bearer(let token) = credentials.authorization, !token.isEmpty else {
-                return .refused(Problem(.credentialsMissing, reason: "no_access_token"))
-            }
-            switch identify(token) {
-            case .failure(let problem): return .refused(problem)
-            case .success(let principal):
-                if let problem = missingScope(of: scopes, principal) { return .refused(problem) }
-                if requirement == .token { return .admitted(Admitted(principal: principal, permit: nil)) }
-                return admitOwner(principal, credentials)
-            }
+        case .none: return
+        case .session: try requireFirst(credentials, requirement)
+        case .token: try require(credentials.accessToken, "no_access_token")
+        case .tokenAndSession:
+            try require(credentials.accessToken, "no_token_or_session")
+            try require(credentials.sessionID, "no_token_or_session")
         }
     }
 
-    private func missingScope(of scopes: [String], _ principal: Principal) -> Problem? {
-        guard let missing = scopes.first(where: { !principal.has(scope: $0) }) else { return nil }
-        return Problem(
-            .insufficientScope, detail: "The scope '\(ForwardedIdentity.safe(missing))' is needed.",
-            reason: "scope_missing")
-    }
-
-    /// `token+session`: the session that `Session-Id` names, else the one of the cookie, must be the caller's.
-    private func admitOwner(_ principal: Principal, _ credentials: PresentedCredentials) -> GateAnswer {
-        if let sessionID = credentials.sessionID, !sessionID.isEmpty {
-            return admit(principal, sessionID: String(decoding: sessionID, as: UTF8.self))
-        }
-        guard let cookie = credentials.sessionCookie, let hash = SessionSecret.hash(ofPresented: cookie) else {
-            return .refused(Problem(.credentialsMissing, reason: "no_session"))
-        }
-        if case .granted(let permit) = memory.runtime.view.admit(secretHash: hash, now: memory.now()) {
-            return admit(principal, sessionID: permit.sessionID)
-        }
-        let runtime = memory.runtime
-        return later {
-            guard case .success(let permit) = try await runtime.admit(secretHash: hash) else {
-                return .failure(Problem(.credentialsMissing, reason: "session_cookie_dead"))
-            }
-            return try await Self.ask(runtime, principal, permit.sessionID)
+    /// What is judged first. Whether a session is named, or its cookie is there, is seen once the token is known.
+    private func requireFirst(
+        _ credentials: PresentedCredentials, _ requirement: RouteConfiguration.Requirement
+    ) throws(Problem) {
+        switch requirement {
+        case .none: return
+        case .session: try require(credentials.sessionSecret ?? credentials.sessionCookie, "no_session_secret")
+        case .token, .tokenAndSession: try require(credentials.accessToken, "no_access_token")
         }
     }
 
-    /// The session with this id, if it is live, authenticated and the caller's.
-    package func admit(_ principal: Principal, sessionID: String) -> GateAnswer {
-        let admission = memory.runtime.view.admit(
-            sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject, now: memory.now())
-        if case .granted(let permit) = admission {
-            memory.runtime.noteUse(sessionID)
-            return .admitted(Admitted(principal: principal, permit: permit))
-        }
-        let runtime = memory.runtime
-        return later { try await Self.ask(runtime, principal, sessionID) }
+    private func require(_ value: [UInt8]?, _ reason: String) throws(Problem) {
+        guard value?.isEmpty != false else { return }
+        throw Problem(.credentialsMissing, reason: reason)
     }
 
-    private static func ask(
-        _ runtime: Runtime, _ principal: Principal, _ sessionID: String
-    ) async throws -> Result<Admitted, Problem> {
-        try await runtime.admit(
-            sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject
-        ).map { Admitted(principal: principal, permit: $0) }.mapError { _ in Problem(.sessionMismatch) }
-    }
+    // MARK: 6. Token
 
-    /// `session`: the current secret of any live session.
-    private func admitSecret(_ credentials: PresentedCredentials) -> GateAnswer {
-        let secret = credentials.sessionSecret ?? credentials.sessionCookie
-        guard let secret, !secret.isEmpty else {
-            return .refused(Problem(.credentialsMissing, reason: "no_session_secret"))
+    /// Who an access token speaks for.
+    private func identify(_ token: [UInt8]) throws(Problem) -> Principal {
+        switch memory.tokens.principal(for: token, now: memory.now()) {
+        case .success(let principal): return principal
+        case .failure(let fault): throw Problem(fault)
         }
-        if let header = credentials.sessionSecret, let cookie = credentials.sessionCookie, header != cookie {
-            return judgeTwoSecrets(header: header, cookie: cookie)
-        }
-        let isCookie = credentials.sessionSecret == nil
-        guard let hash = SessionSecret.hash(ofPresented: secret) else {
-            return .refused(Problem(isCookie ? .credentialsMissing : .sessionMismatch))
-        }
-        if case .granted(let permit) = memory.runtime.view.admit(secretHash: hash, now: memory.now()) {
-            memory.runtime.noteUse(permit.sessionID)
-            return .admitted(Admitted(principal: nil, permit: permit))
-        }
-        let runtime = memory.runtime
-        return later {
-            try await runtime.admit(secretHash: hash)
-                .map { Admitted(principal: nil, permit: $0) }
-                // A dead cookie counts as none.
-                .mapError { _ in Problem(isCookie ? .credentialsMissing : .sessionMismatch) }
-        }
-    }
-
-    /// A live cookie beside another secret is a contradiction; a dead one is ignored.
-    private func judgeTwoSecrets(header: [UInt8], cookie: [UInt8]) -> GateAnswer {
-        let runtime = memory.runtime
-        return later {
-            if let hash = SessionSecret.hash(ofPresented: cookie),
-                case .success = try await runtime.admit(secretHash: hash)
-            {
-                return .failure(
-                    Problem(
-                        .invalidRequest, detail: "The cookie and Session-Secret name different sessions.",
-                        reason: "two_secrets"))
-            }
-            guard let hash = SessionSecret.hash(ofPresented: header) else {
-                return .failure(Problem(.sessionMismatch))
-            }
-            return try await runtime.admit(secretHash: hash)
-                .map { Admitted(principal: nil, permit: $0) }.mapError { _ in Problem(.sessionMismatch) }
-        }
-    }
-
-    /// Leaves the loop to ask the store.
-    private func later(
-        _ work: @escaping @Sendable () async throws -> Result<Admitted, Problem>
-    ) -> GateAnswer {
-        if memory.storeHealth != .current { return .refused(Problem(.storeUnavailable, reason: "feed_silent")) }
-        return .later(
-            memory.loop.makeFutureWithTask {
-                do {
-                    return try await work()
-                } catch {
-                    return .failure(Problem.from(error))
-                }
-            })
     }
 }

@@ -1,14 +1,15 @@
-import NIOCore
 import Runtime
 import SecurityGuard
 
 /// What the gate of one event loop judges by without asking the store. Confined to its loop.
 package final class GateMemory {
-    package let loop: any EventLoop
     /// Access tokens that were verified before.
     package let tokens: VerifiedTokenCache
+    /// Sessions: those in memory, and the way to ask the store for the others.
     package let runtime: Runtime
+    /// Reads the token facts that a ticket was minted with.
     package let securityGuard: SecurityGuard
+    /// The origins that may open sockets and use cookies.
     package let origins: OriginPolicy
     /// Milliseconds since the Unix epoch.
     package let now: @Sendable () -> Int64
@@ -16,10 +17,9 @@ package final class GateMemory {
     package var storeHealth = StoreHealth.current
 
     package init(
-        loop: any EventLoop, tokens: VerifiedTokenCache, runtime: Runtime, securityGuard: SecurityGuard,
-        origins: OriginPolicy, now: @escaping @Sendable () -> Int64
+        tokens: VerifiedTokenCache, runtime: Runtime, securityGuard: SecurityGuard, origins: OriginPolicy,
+        now: @escaping @Sendable () -> Int64
     ) {
-        self.loop = loop
         self.tokens = tokens
         self.runtime = runtime
         self.securityGuard = securityGuard

@@ -1,3 +1,4 @@
+import Caching
 import NIOCore
 import SecurityGuard
 
@@ -9,16 +10,14 @@ package final class IdentityCache {
     }
 
     private struct Entry {
-        /// Held, so that nobody else can come by its identifier.
-        var principal: Principal
-        var session: String?
-        var fields: ByteBuffer
-        var until: Int64
+        /// Held, so that no other principal can come by its identifier.
+        let principal: Principal
+        let session: String?
+        let fields: ByteBuffer
     }
 
-    private var entries: [Key: Entry] = [:]
+    private var entries = BoundedCache<Key, Entry>(capacity: 4096)
     private var generation: UInt64 = 0
-    private static let capacity = 4096
 
     package init() {}
 
@@ -26,20 +25,21 @@ package final class IdentityCache {
         of principal: Principal, session: String?, route: Int, now: Int64, generation: UInt64
     ) -> ByteBuffer? {
         guard generation == self.generation,
-            let entry = entries[Key(principal: ObjectIdentifier(principal), route: route)], now < entry.until,
-            entry.until - now <= AssertionCache.freshness, entry.session == session
+            let entry = entries.entry(for: Key(principal: ObjectIdentifier(principal), route: route), at: now),
+            entry.until - now <= AssertionCache.freshness, entry.value.session == session
         else { return nil }
-        return entry.fields
+        return entry.value.fields
     }
 
     package func keep(
         _ fields: ByteBuffer, of principal: Principal, session: String?, route: Int, until: Int64, generation: UInt64
     ) {
-        if generation != self.generation || entries.count >= Self.capacity {
+        if generation != self.generation {
             self.generation = generation
-            entries.removeAll(keepingCapacity: true)
+            entries.removeAll()
         }
-        entries[Key(principal: ObjectIdentifier(principal), route: route)] = Entry(
-            principal: principal, session: session, fields: fields, until: until)
+        entries.insert(
+            Entry(principal: principal, session: session, fields: fields),
+            for: Key(principal: ObjectIdentifier(principal), route: route), until: until)
     }
 }

@@ -14,37 +14,38 @@ package struct IdentityMaker {
         self.securityGuard = securityGuard
     }
 
-    /// The fields, each with its line end; empty for anyone.
+    /// The fields, each with its line end; none for an open route.
     ///
     /// - Parameters:
     ///   - route: the number of the route, which has assertions of its own.
     ///   - audience: whom the assertion is for.
     ///   - now: in ms since the epoch.
+    /// - Throws: where an assertion can't be signed.
     package func identity(
-        of admitted: Admitted, route: Int, audience: String, isRuntime: Bool, now: Int64
+        of admission: Admission, route: Int, audience: String, isRuntime: Bool, now: Int64
     ) throws -> ByteBuffer {
-        guard admitted.principal != nil || admitted.permit != nil else { return ByteBuffer() }
-        let session = isRuntime ? admitted.permit?.sessionID : nil
+        guard !admission.isOpen else { return ByteBuffer() }
+        let session = isRuntime ? admission.permit?.sessionID : nil
         // Read before signing: what is signed while the keys change is then not found again.
         let keys = securityGuard.keyGeneration
-        if let principal = admitted.principal,
+        if let principal = admission.principal,
             let kept = identities.fields(
                 of: principal, session: session, route: route, now: now, generation: keys)
         {
             return kept
         }
         var identity = ForwardedIdentity()
-        identity.user = admitted.principal?.subject ?? admitted.permit?.userID
-        identity.tenant = admitted.principal?.tenantID ?? admitted.permit?.tenantID
-        identity.scope = admitted.principal.map { $0.scope.joined(separator: " ") }
+        identity.user = admission.principal?.subject ?? admission.permit?.userID
+        identity.tenant = admission.principal?.tenantID ?? admission.permit?.tenantID
+        identity.scope = admission.principal.map { $0.scope.joined(separator: " ") }
         identity.session = session
         guard identity.user != nil else { return identity.written() }
         let key = AssertionCache.Key(
-            tenant: identity.tenant, user: identity.user, client: admitted.principal?.clientID, scope: identity.scope,
+            tenant: identity.tenant, user: identity.user, client: admission.principal?.clientID, scope: identity.scope,
             session: identity.session, route: route)
         if let kept = assertions.fields(for: key, now: now, generation: keys) {
             // Only a caller that comes again is worth a place.
-            if let principal = admitted.principal {
+            if let principal = admission.principal {
                 identities.keep(
                     kept.fields, of: principal, session: session, route: route, until: kept.until,
                     generation: keys)
@@ -52,7 +53,7 @@ package struct IdentityMaker {
             return kept.fields
         }
         let made = try securityGuard.signAssertion(
-            audience: audience, principal: admitted.principal,
+            audience: audience, principal: admission.principal,
             owner: (identity.tenant, identity.user), sessionID: identity.session)
         identity.assertion = made
         let fields = identity.written()

@@ -26,26 +26,23 @@ package struct OriginPolicy: Sendable {
         allowed.contains(Array(origin))
     }
 
-    /// What may be said about an unsafe request from this origin and fetch site.
-    package func judgeUnsafe(origin: [UInt8]?, originCount: Int, fetchSite: [UInt8]?) -> Problem? {
-        if originCount > 1 { return Problem(.originRefused, detail: "More than one Origin was sent.") }
+    /// Refuses an unsafe request from another origin, and a cross-site one that names none.
+    ///
+    /// - Throws: `origin_refused`; its detail names the origin and the key that would allow it.
+    func requireAllowed(origin: [UInt8]?, originCount: Int, fetchSite: [UInt8]?) throws(Problem) {
+        if originCount > 1 { throw Problem(.originRefused, detail: "More than one Origin was sent.") }
         if let origin {
-            return allows(origin) ? nil : refusal(of: origin)
+            guard !allows(origin) else { return }
+            throw Problem(
+                .originRefused,
+                detail: "Origin '\(Self.printable(origin))' is not allowed. "
+                    + "Add it to server.allowed_origins if it should be.")
         }
         if let fetchSite, fetchSite.elementsEqual("cross-site".utf8) {
-            return Problem(
+            throw Problem(
                 .originRefused,
                 detail: "A cross-site request without an allowed Origin. Add the site to server.allowed_origins.")
         }
-        return nil
-    }
-
-    /// The refusal of one origin; it names the origin and the key that would allow it.
-    func refusal(of origin: [UInt8]) -> Problem {
-        let shown = Self.printable(origin)
-        return Problem(
-            .originRefused,
-            detail: "Origin '\(shown)' is not allowed. Add it to server.allowed_origins if it should be.")
     }
 
     /// The serialised origin of a URL: scheme, host, and the port where it isn't the scheme's own.

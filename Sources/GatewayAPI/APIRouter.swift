@@ -16,16 +16,24 @@ package struct APIResponder: HTTPResponder {
     package typealias Context = APIContext
 
     private let services: APIServices
-    private let paths: APIPathTable
+    private let table: APIPathTable
     private let router: RouterResponder<APIContext>
 
     /// What is not there while `accounts.passwords` is off.
     private static let passwordPaths = [LoginRoute.route.path, AuthRoutes.passwordPath, AccountRoutes.registerPath]
 
+    /// Every endpoint there is. What else knows of a path is made from this: the paths that win over routes
+    /// (``paths``), the table of allowed methods, Hummingbird's router.
+    static let routes: [APIRoute] =
+        SessionRoutes.all + SessionCreationRoutes.all + AuthRoutes.all + AccountRoutes.all
+        + [LoginRoute.route, RefreshRoute.route, LogoutRoute.route, IntentRoute.route]
+        + OAuthRoutes.all + WellKnownRoutes.all
+
+    /// The paths of all endpoints, segments in braces standing for any; those that are switched off are among them.
+    package static let paths: [String] = routes.map(\.path)
+
     package init(_ services: APIServices) {
-        var routes = SessionRoutes.all + SessionCreationRoutes.all + AuthRoutes.all + AccountRoutes.all
-        routes += [LoginRoute.route, RefreshRoute.route, LogoutRoute.route, IntentRoute.route]
-        routes += OAuthRoutes.all + WellKnownRoutes.all
+        var routes = Self.routes
         let accounts = services.configuration.accounts
         if !accounts.passwords { routes.removeAll { Self.passwordPaths.contains($0.path) } }
         if !accounts.registration { routes.removeAll { $0.path == AccountRoutes.registerPath } }
@@ -37,12 +45,12 @@ package struct APIResponder: HTTPResponder {
             }
         }
         self.services = services
-        self.paths = APIPathTable(routes)
+        self.table = APIPathTable(routes)
         self.router = router.buildResponder()
     }
 
     package func respond(to request: Request, context: APIContext) async throws -> Response {
-        if let refusal = paths.refusal(of: request.method, path: context.facts.path) {
+        if let refusal = table.refusal(of: request.method, path: context.facts.path) {
             return refusalResponse(refusal, services, context.facts, cookies: [])
         }
         do {
@@ -80,7 +88,8 @@ private func answer(
                 ])
         }
         if let refusal = OAuthProblem.from(error) {
-            return oauthResponse(refusal, services, call.facts, cookies: call.setCookies)
+            let answer = RefusalAnswer(refusal, explain: services.configuration.errors.explain)
+            return response(answer, to: refusal.problem, services, call.facts, cookies: call.setCookies)
         }
         return refusalResponse(problem, services, call.facts, cookies: call.setCookies)
     }
@@ -96,33 +105,26 @@ private func response(_ answer: APIAnswer, _ call: APICall) -> Response {
     return Response(status: answer.status, headers: fields, body: body)
 }
 
-/// A refusal on its way out: told to the audit log, in the words of the path it belongs to.
+/// A refusal on its way out: told to the audit log, in the form of the path it belongs to.
 private func refusalResponse(
     _ problem: Problem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
 ) -> Response {
-    if facts.path.utf8.starts(with: "/oauth2/".utf8) {
-        return oauthResponse(OAuthProblem(problem), services, facts, cookies: cookies)
-    }
-    services.refused(problem, facts.requestID)
-    var fields = HTTPFields()
-    append(problem.answerHeaders(), to: &fields)
-    append(cookies: cookies, requestID: facts.requestID, to: &fields)
-    let body = problem.body(requestID: facts.requestID, explain: services.configuration.errors.explain)
-    return Response(
-        status: .init(code: problem.status), headers: fields, body: .init(byteBuffer: ByteBuffer(bytes: body)))
+    let answer = RefusalAnswer(
+        problem, as: RefusalForm(path: facts.path), requestID: facts.requestID,
+        explain: services.configuration.errors.explain)
+    return response(answer, to: problem, services, facts, cookies: cookies)
 }
 
-private func oauthResponse(
-    _ refusal: OAuthProblem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
+private func response(
+    _ answer: RefusalAnswer, to problem: Problem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
 ) -> Response {
-    services.refused(refusal.problem, facts.requestID)
+    services.refused(problem, facts.requestID)
     var fields = HTTPFields()
-    append(refusal.answerHeaders(), to: &fields)
+    append(answer.fields, to: &fields)
     append(cookies: cookies, requestID: facts.requestID, to: &fields)
-    let body = refusal.body(explain: services.configuration.errors.explain)
     return Response(
-        status: .init(code: refusal.problem.status), headers: fields,
-        body: .init(byteBuffer: ByteBuffer(bytes: body)))
+        status: .init(code: answer.status), headers: fields,
+        body: .init(byteBuffer: ByteBuffer(bytes: answer.body)))
 }
 
 private func append(_ headers: [(name: String, value: String)], to fields: inout HTTPFields) {

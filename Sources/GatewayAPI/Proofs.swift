@@ -73,9 +73,7 @@ extension APICall {
         }
         if let cookie, !cookie.hasSameBytes(as: header) {
             if try await fromCookie(cookie).session != nil {
-                throw Problem(
-                    .invalidRequest, detail: "The session cookie and Session-Secret name two different sessions.",
-                    reason: "two_session_secrets")
+                throw Problem.twoSecrets
             }
         }
         let hash = SessionSecret.hash(ofPresented: header)

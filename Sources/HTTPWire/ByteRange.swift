@@ -1,11 +1,11 @@
-/// A stretch of a message head, as offsets from the head's first byte.
+/// A range of bytes in a message head, as offsets from the head's first byte.
 ///
-/// Two 32-bit halves: a head is far shorter than 4 GiB, and a table of these is what a parsed head consists of.
+/// The offsets have 32 bits, because a head is at most 16 MiB and a parsed head consists of a table of these ranges.
 package struct ByteRange: Sendable, Hashable {
     @usableFromInline var lower: UInt32
     @usableFromInline var upper: UInt32
 
-    /// Makes the range `start..<end`; a backward range is empty.
+    /// The range `start..<end`. If `end` is before `start`, the range is empty.
     @inlinable
     package init(start: Int, end: Int) {
         self.lower = UInt32(clamping: start)
@@ -16,7 +16,7 @@ package struct ByteRange: Sendable, Hashable {
     @inlinable
     package var start: Int { Int(self.lower) }
 
-    /// The offset behind the last byte.
+    /// The offset after the last byte.
     @inlinable
     package var end: Int { Int(self.upper) }
 
@@ -24,7 +24,7 @@ package struct ByteRange: Sendable, Hashable {
     @inlinable
     package var count: Int { Int(self.upper) - Int(self.lower) }
 
-    /// Whether there is no byte in it.
+    /// Whether the range has no bytes.
     @inlinable
     package var isEmpty: Bool { self.lower == self.upper }
 }

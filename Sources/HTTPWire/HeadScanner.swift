@@ -1,10 +1,11 @@
 import NIOCore
 
-/// Reads the request heads of one connection, byte by byte if that is how they arrive.
+/// Parses the request heads of one connection incrementally (RFC 9112 sections 2 to 5).
 ///
-/// Feed it the connection's buffer whenever bytes were added; until a head is complete nothing but a leading empty line
-/// is taken out, and the caller must not take anything out either. A bad byte is refused when it is seen, not when the
-/// head is complete. Work is linear in bytes whatever the packets look like.
+/// Call ``feed(_:)`` with the connection's buffer whenever bytes were added. Until a head is complete, only a leading
+/// empty line is removed from the buffer, and the caller must not remove anything either. A byte that breaks the
+/// grammar is refused when it arrives, before the head is complete. The work is linear in the number of bytes, however
+/// small the packets are.
 package struct HeadScanner: Sendable {
     private let limits: WireLimits
     private var position = 0
@@ -14,17 +15,18 @@ package struct HeadScanner: Sendable {
     private var section: FieldScanner
     private var failure: WireError?
 
-    /// Makes a scanner that stands before a request line.
+    /// A scanner that expects a request line.
     package init(limits: WireLimits = WireLimits()) {
         self.limits = limits
         self.line = RequestLineScanner(maxTarget: limits.maxTarget)
         self.section = FieldScanner(kind: .request, maxFields: limits.maxFields)
     }
 
-    /// Whether bytes of a head have been read and its end has not: what a header deadline asks.
+    /// Whether a head has begun and is not complete, so that the deadline for heads applies.
     package var isInsideHead: Bool { self.position > 0 || self.skippedEmptyLine }
 
-    /// Reads on; a complete head is moved out of `buffer` and the scanner stands before the next. A failure is final.
+    /// Continues with the bytes in `buffer`. A complete head is removed from it, and the scanner expects the next
+    /// request line. A failure is final.
     package mutating func feed(_ buffer: inout ByteBuffer) -> ParseResult<RequestHead> {
         if let failure { return .failed(failure) }
         do throws(WireError) {
@@ -63,7 +65,7 @@ package struct HeadScanner: Sendable {
         return false
     }
 
-    /// Steps over at most one CRLF before the request line (RFC 9112 §2.2); true when a request line may begin.
+    /// Skips at most one empty line before the request line (RFC 9112 section 2.2). True when a request line may begin.
     private mutating func passEmptyLine(_ buffer: inout ByteBuffer) throws(WireError) -> Bool {
         guard self.position == 0, !self.hasLine else { return true }
         guard let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else { return false }

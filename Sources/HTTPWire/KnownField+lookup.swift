@@ -1,11 +1,12 @@
 extension KnownField {
-    /// Which field the name in `name` is: first by length, then by at most six comparisons.
+    /// The field with the name in the range `name`. Names are selected by length, which leaves at most six comparisons;
+    /// the families are then matched by prefix.
     static func lookup(_ bytes: UnsafeRawBufferPointer, _ name: ByteRange) -> KnownField {
         let exact = byLength(bytes, name)
         return exact == .other ? family(bytes, name) : exact
     }
 
-    /// The families that are refused or rebuilt by prefix, never by list.
+    /// The families of names that are matched by prefix, so that names added to a family later belong to it as well.
     private static func family(_ bytes: UnsafeRawBufferPointer, _ name: ByteRange) -> KnownField {
         func begins(_ prefix: StaticString) -> Bool { ByteScan.hasPrefix(bytes, name, prefix) }
         guard name.count >= 6 else { return .other }

@@ -1,6 +1,6 @@
-/// The field names that are recognised while a head is read.
+/// The field names that are recognised while a head is parsed. Case is ignored (RFC 9110 section 5.1).
 ///
-/// Names that are only ever dropped share one case per family. Matching is by bytes without regard to case.
+/// Fields that are treated alike in every respect share one case.
 package enum KnownField: UInt8, Sendable, CaseIterable {
     case other
     case host
@@ -62,7 +62,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     /// `X-HTTP-Method`, `X-HTTP-Method-Override`, `X-Method-Override`.
     case methodOverride
 
-    /// Whether the field speaks of one connection only and is never forwarded.
+    /// Whether the field applies to one connection only and is never forwarded (RFC 9110 section 7.6.1).
     package var isHopByHop: Bool {
         switch self {
         case .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .te, .trailer,
@@ -72,7 +72,8 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a client may never assert the field towards an upstream.
+    /// Whether the field tells an upstream who the client is or how the request arrived. It is never taken over from a
+    /// client.
     package var isIdentityFamily: Bool {
         switch self {
         case .forwarded, .xForwarded, .xGatehouse, .xIdentity: true
@@ -85,6 +86,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
 package struct KnownFieldSet: Sendable, Equatable {
     @usableFromInline var bits: UInt64 = 0
 
+    /// The empty set.
     package init() {}
 
     /// Whether `field` is in the set.
@@ -95,17 +97,19 @@ package struct KnownFieldSet: Sendable, Equatable {
     mutating func insert(_ field: KnownField) { self.bits |= 1 &<< UInt64(field.rawValue) }
 }
 
-/// One field line of a head: where its name and its value stand, and which field it is.
+/// One field line of a head: the ranges of its name and value, and which field it is.
 package struct HeaderField: Sendable, Equatable {
     /// The name, as sent.
     package var name: ByteRange
-    /// The value without the whitespace around it.
+    /// The value without surrounding whitespace.
     package var value: ByteRange
-    /// Which known field it is.
+    /// The field that the name stands for; ``KnownField/other`` if it is not recognised.
     package var id: KnownField
-    /// Whether the name is only letters, digits and hyphens; a name with `_` or `.` is an alias to some upstreams.
+    /// Whether the name consists of letters, digits and hyphens only. Some upstreams treat `_` and `.` like a hyphen,
+    /// so that a name with them could stand for another field.
     package var hasPlainName: Bool
 
+    /// A field line with these parts.
     package init(name: ByteRange, value: ByteRange, id: KnownField, hasPlainName: Bool) {
         self.name = name
         self.value = value

@@ -1,20 +1,20 @@
 import NIOCore
 
-/// What request and response heads have in common: their bytes, and a table of where the fields stand in them.
+/// The common part of request and response heads: their bytes, and a table of the fields in them.
 ///
-/// The bytes are a slice that shares storage with the buffer it was read from: no copy is made, and as long as a head
-/// is kept, writing into that buffer copies it.
+/// The bytes are a slice that shares storage with the buffer they were read from, so parsing copies nothing. While a
+/// head is kept, writing to that buffer copies it.
 package protocol MessageHead: Sendable {
-    /// Exactly the bytes of the head, final empty line included.
+    /// The bytes of the head, including the final empty line.
     var bytes: ByteBuffer { get }
-    /// The fields in the order of their arrival.
+    /// The field lines in the order of the head.
     var fields: [HeaderField] { get }
-    /// Which known fields are among them.
+    /// The known fields among them.
     var present: KnownFieldSet { get }
 }
 
 extension MessageHead {
-    /// Lends the bytes of `range`; a range of another head lends nothing.
+    /// Calls `body` with the bytes of `range`. A range that goes beyond this head gives no bytes.
     @inlinable
     package func withBytes<Result>(_ range: ByteRange, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         self.bytes.withUnsafeReadableBytes { all in
@@ -23,25 +23,25 @@ extension MessageHead {
         }
     }
 
-    /// The bytes of `range` as text; bytes that are not UTF-8 are replaced, so compare with `equals`.
+    /// The bytes of `range` as text. Invalid UTF-8 is replaced, so comparisons should use ``equals(_:_:)``.
     package func string(_ range: ByteRange) -> String {
         self.withBytes(range) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A slice of the head that shares its storage.
+    /// The bytes of `range` as a slice that shares the head's storage.
     @inlinable
     package func slice(_ range: ByteRange) -> ByteBuffer {
         self.bytes.getSlice(at: self.bytes.readerIndex + range.start, length: range.count) ?? ByteBuffer()
     }
 
-    /// Whether `range` holds `lowercaseASCII`, letters compared without regard to case.
+    /// Whether the bytes of `range` are `lowercaseASCII` in any case.
     package func equals(_ range: ByteRange, _ lowercaseASCII: StaticString) -> Bool {
         self.withBytes(range) { bytes in
             ByteScan.equals(bytes, ByteRange(start: 0, end: bytes.count), lowercaseASCII)
         }
     }
 
-    /// The first field of the kind.
+    /// The first field line of this field, or nil.
     @inlinable
     package func first(_ id: KnownField) -> HeaderField? {
         guard self.present.contains(id) else { return nil }
@@ -49,7 +49,7 @@ extension MessageHead {
         return nil
     }
 
-    /// How many fields of the kind there are.
+    /// The number of field lines of this field.
     @inlinable
     package func count(_ id: KnownField) -> Int {
         guard self.present.contains(id) else { return 0 }
@@ -58,13 +58,14 @@ extension MessageHead {
         return count
     }
 
-    /// The field of the kind if there is exactly one.
+    /// The field line of this field if there is exactly one.
     @inlinable
     package func only(_ id: KnownField) -> HeaderField? {
         self.count(id) == 1 ? self.first(id) : nil
     }
 
-    /// Whether one of `names` is, without regard to case, the name of `field`: for fields nominated by `Connection`.
+    /// Whether the name of `field` is one of `names`, ignoring case. Used for fields that `Connection` lists (RFC 9110
+    /// section 7.6.1).
     package func isNominated(_ field: HeaderField, by names: [ByteRange]) -> Bool {
         guard !names.isEmpty else { return false }
         return self.bytes.withUnsafeReadableBytes { bytes in

@@ -1,33 +1,40 @@
 import NIOCore
 
-/// The header by which a balancer in front of us says whom a connection comes from: PROXY protocol, versions 1 and 2.
+/// The PROXY protocol, versions 1 and 2: the header with which a load balancer passes on the client's address.
 ///
-/// Pure and strict: what is neither version's header is malformed, and nobody guesses.
+/// Anything that is not a complete header of one of the versions is malformed.
 package enum ProxyProtocol {
-    /// Whom the connection comes from.
+    /// The client that the header names.
     package enum Source: Sendable, Equatable {
-        /// The balancer itself, or somebody it can't name.
+        /// None: the connection comes from the balancer itself (`LOCAL`), or from an address of a kind that is not IP
+        /// (`UNKNOWN`).
         case unnamed
-        /// An address as version 1 writes it; not yet known to be one.
+        /// The address of version 1 as text. That it is an address has not been checked.
         case text(String)
-        /// The 4 or 16 bytes of an address.
+        /// The 4 bytes of an IPv4 address or the 16 of an IPv6 address.
         case bytes([UInt8])
     }
 
+    /// The result of reading a header.
     package enum Outcome: Sendable, Equatable {
+        /// The header is not complete.
         case needMoreData
+        /// A complete header, which has been removed from the buffer.
         case source(Source)
+        /// Not a PROXY header; the connection must be closed.
         case malformed
     }
 
-    /// The longest line of version 1, its CRLF included.
+    /// The longest line of version 1 in bytes, CRLF included.
     package static let maxLine = 107
-    /// The most that version 2 may carry behind its fixed part: addresses and a few extensions.
+    /// The largest length accepted after the fixed part of version 2, in bytes. It has room for addresses and some
+    /// extensions.
     package static let maxBlock = 1024
 
     private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
 
-    /// Takes the header out of `buffer` when it is complete; what is left belongs to the client.
+    /// Reads the header at the front of `buffer`, and removes it when it is complete. What follows it was sent by the
+    /// client.
     package static func read(_ buffer: inout ByteBuffer) -> Outcome {
         let start = Array(buffer.readableBytesView.prefix(signature.count))
         if signature.starts(with: start) {

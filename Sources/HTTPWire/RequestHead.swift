@@ -1,11 +1,11 @@
 import NIOCore
 
-/// The methods that the edge tells apart; every other token is `other`.
+/// The methods that the edge distinguishes. Every other token is `other`.
 package enum RequestMethod: UInt8, Sendable {
     case get, head, post, put, delete, patch, options, connect, trace, other
 
     init(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange) {
-        // Lower-case letters never get this far, so the comparison without regard to case is exact.
+        // A method with lower-case letters has been refused, so ignoring case makes no difference.
         func named(_ name: StaticString) -> Bool { ByteScan.equals(bytes, range, name) }
         switch range.count {
         case 3: self = named("get") ? .get : named("put") ? .put : .other
@@ -18,38 +18,41 @@ package enum RequestMethod: UInt8, Sendable {
     }
 }
 
-/// A request head that has passed every rule of the wire.
+/// A request head that passed all checks of this module.
 package struct RequestHead: MessageHead {
+    /// The bytes of the head, including the final empty line.
     package let bytes: ByteBuffer
+    /// The field lines in the order of the head.
     package let fields: [HeaderField]
+    /// The known fields among them.
     package let present: KnownFieldSet
     /// The method as sent.
     package let method: ByteRange
-    /// Which of the usual methods it is.
+    /// The method as one of the distinguished ones.
     package let knownMethod: RequestMethod
     /// The request target as sent.
     package let target: ByteRange
-    /// Which form the target has.
+    /// The form of the target.
     package let targetForm: TargetForm
-    /// The path part of the target as sent; empty when there is none.
+    /// The path of the target as sent; empty if there is none.
     package let path: ByteRange
-    /// The query part of the target, without the question mark.
+    /// The query of the target without the question mark; nil if there is none.
     package let query: ByteRange?
-    /// 0 or 1.
+    /// 0 for HTTP/1.0, 1 for HTTP/1.1.
     package let versionMinor: UInt8
     /// How the body ends.
     package let framing: BodyFraming
-    /// Whether the client will go on with the connection.
+    /// Whether the connection persists after this request (RFC 9112 section 9.3).
     package let keepAlive: Bool
-    /// `Host`, or of an HTTP/1.0 request without one the authority of its target.
+    /// The value of `Host`. Without `Host`, which only HTTP/1.0 allows, the authority of an absolute target, or nil.
     package let host: ByteRange?
-    /// Whether there is an `Upgrade` field, whatever it says.
+    /// Whether there is an `Upgrade` field with any value.
     package let upgradeOffered: Bool
     /// Whether `Connection` lists `upgrade`.
     package let connectionSaysUpgrade: Bool
-    /// Whether the client waits for a 100 before it sends the body.
+    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
     package let expectContinue: Bool
-    /// The names listed by `Connection`, but for `close`, `keep-alive` and `upgrade`.
+    /// The names listed by `Connection`, without `close`, `keep-alive` and `upgrade`.
     package let connectionNominated: [ByteRange]
 
     init(
@@ -92,7 +95,7 @@ package struct RequestHead: MessageHead {
         self.connectionNominated = facts.nominated
     }
 
-    /// Reads a head that is wholly in `buffer`; for input that arrives in pieces keep a `HeadScanner`.
+    /// Parses a head that is completely in `buffer`. For input that arrives in pieces, keep a ``HeadScanner``.
     package static func parse(
         _ buffer: inout ByteBuffer, limits: WireLimits = WireLimits()
     ) -> ParseResult<RequestHead> {

@@ -1,25 +1,29 @@
 import NIOCore
 
-/// A response head that has passed every rule of the wire.
+/// A response head that passed all checks of this module.
 package struct ResponseHead: MessageHead {
+    /// The bytes of the head, including the final empty line.
     package let bytes: ByteBuffer
+    /// The field lines in the order of the head.
     package let fields: [HeaderField]
+    /// The known fields among them.
     package let present: KnownFieldSet
-    /// 100 to 599.
+    /// The status, 100 to 599.
     package let status: Int
-    /// The reason phrase as sent, often empty.
+    /// The reason phrase as sent; it may be empty.
     package let reason: ByteRange
-    /// 0 or 1.
+    /// 0 for HTTP/1.0, 1 for HTTP/1.1.
     package let versionMinor: UInt8
     /// How the body ends.
     package let framing: BodyFraming
-    /// What `Content-Length` said, also where no body follows (`HEAD`, 304).
+    /// The value of `Content-Length`, also where no body follows (`HEAD`, 304).
     package let contentLength: Int64?
-    /// Whether the server will go on with the connection; never after HTTP/1.0.
+    /// Whether the connection can be used again. False for HTTP/1.0 and for bodies that last until the connection
+    /// closes.
     package let keepAlive: Bool
     /// Whether `Connection` lists `upgrade`.
     package let connectionSaysUpgrade: Bool
-    /// The names listed by `Connection`, but for `close`, `keep-alive` and `upgrade`.
+    /// The names listed by `Connection`, without `close`, `keep-alive` and `upgrade`.
     package let connectionNominated: [ByteRange]
 
     init(
@@ -39,7 +43,7 @@ package struct ResponseHead: MessageHead {
         self.connectionNominated = facts.nominated
     }
 
-    /// RFC 9112 §6.3 in its order.
+    /// The framing by the rules of RFC 9112 section 6.3, in their order.
     private static func framing(
         status: Int, facts: MessageFacts, requestWasHead: Bool
     ) throws(WireError) -> BodyFraming {
@@ -57,7 +61,7 @@ package struct ResponseHead: MessageHead {
         return facts.contentLength.map(BodyFraming.length) ?? .untilClose
     }
 
-    /// Reads a head that is wholly in `buffer`; for input that arrives in pieces keep a `ResponseScanner`.
+    /// Parses a head that is completely in `buffer`. For input that arrives in pieces, keep a ``ResponseScanner``.
     package static func parse(
         _ buffer: inout ByteBuffer, requestWasHead: Bool = false, limits: WireLimits = WireLimits()
     ) -> ParseResult<ResponseHead> {

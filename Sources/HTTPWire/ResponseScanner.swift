@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Reads the response heads of one upstream connection, byte by byte if that is how they arrive.
+/// Parses the response heads of one upstream connection incrementally.
 ///
-/// The rules of use are those of `HeadScanner`. An empty line before a status line is refused.
+/// It is used like ``HeadScanner``. An empty line before a status line is refused.
 package struct ResponseScanner: Sendable {
     private let limits: WireLimits
     private var position = 0
@@ -11,16 +11,19 @@ package struct ResponseScanner: Sendable {
     private var section: FieldScanner
     private var failure: WireError?
 
-    /// Makes a scanner that stands before a status line.
+    /// A scanner that expects a status line.
     package init(limits: WireLimits = WireLimits()) {
         self.limits = limits
         self.section = FieldScanner(kind: .response, maxFields: limits.maxFields)
     }
 
-    /// Whether bytes of a head have been read and its end has not.
+    /// Whether a head has begun and is not complete.
     package var isInsideHead: Bool { self.position > 0 }
 
-    /// Reads on; a complete head is moved out of `buffer`, interim (1xx) heads too. A failure is final.
+    /// Continues with the bytes in `buffer`. A complete head, interim (1xx) or final, is removed from it. A failure is
+    /// final.
+    ///
+    /// - Parameter requestWasHead: whether the response answers a `HEAD` request and so has no body.
     package mutating func feed(_ buffer: inout ByteBuffer, requestWasHead: Bool) -> ParseResult<ResponseHead> {
         if let failure { return .failed(failure) }
         do throws(WireError) {

@@ -1,17 +1,18 @@
-/// Validates UTF-8 as it arrives, in whatever pieces, and fails at the first byte that cannot be right.
+/// Validates UTF-8 incrementally, and fails at the first byte that makes the text invalid.
 ///
-/// Overlong forms, surrogates and everything above U+10FFFF are refused (RFC 3629).
+/// Overlong forms, surrogates and code points above U+10FFFF are refused (RFC 3629).
 package struct UTF8Scanner: Sendable {
     private var needed: UInt8 = 0
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
 
+    /// A scanner at the beginning of a text.
     package init() {}
 
-    /// Whether the bytes so far end with a whole character.
+    /// Whether the bytes so far end with a complete character.
     package var isAtBoundary: Bool { self.needed == 0 }
 
-    /// Takes one byte; false when it cannot stand here.
+    /// Continues with one byte. False if it makes the text invalid.
     package mutating func take(_ byte: UInt8) -> Bool {
         if self.needed == 0 { return byte < 0x80 || self.begin(byte) }
         guard byte >= self.lowest, byte <= self.highest else { return false }
@@ -21,7 +22,7 @@ package struct UTF8Scanner: Sendable {
         return true
     }
 
-    /// Takes all of `bytes`; false when one of them cannot stand where it does.
+    /// Continues with all of `bytes`. False if one of them makes the text invalid.
     package mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < bytes.count {

@@ -1,13 +1,13 @@
-/// The bounds within which a message head is read.
+/// The limits for a message head.
 package struct WireLimits: Sendable {
-    /// The largest head in bytes, start line and final empty line included.
+    /// The largest head in bytes, including the start line and the final empty line.
     package var maxHead: Int
     /// The longest request target in bytes.
     package var maxTarget: Int
-    /// The largest number of fields.
+    /// The largest number of field lines.
     package var maxFields: Int
 
-    /// Makes limits; a head never grows beyond 16 MiB, whatever is asked for.
+    /// The limits given, clamped: a head to 64 bytes to 16 MiB, a target to the size of the head, fields to 10,000.
     package init(maxHead: Int = 32 * 1024, maxTarget: Int = 8 * 1024, maxFields: Int = 100) {
         self.maxHead = min(max(maxHead, 64), 16 * 1024 * 1024)
         self.maxTarget = min(max(maxTarget, 1), self.maxHead)
@@ -15,12 +15,12 @@ package struct WireLimits: Sendable {
     }
 }
 
-/// What a parser says after each piece of input.
+/// The result of parsing a piece of input.
 package enum ParseResult<Head: Sendable>: Sendable {
-    /// Everything so far is legal, and the head is not complete.
+    /// The head is valid so far and not complete.
     case needMoreData
-    /// A complete head, taken out of the buffer.
+    /// A complete head, which has been removed from the buffer.
     case head(Head)
-    /// The peer broke the grammar or a limit; the connection is of no further use.
+    /// The peer broke the grammar or a limit. The connection cannot be used any further.
     case failed(WireError)
 }

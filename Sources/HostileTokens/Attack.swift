@@ -1,29 +1,29 @@
-/// One way to cheat a verifier: what to send, and what a good target answers.
+/// One hostile token or request: what is sent, and how a correct target answers.
 public struct Attack: Sendable, Identifiable {
-    /// A name that does not change, such as `J01-none-lowercase-stripped`.
+    /// The id, such as `J01-none-lowercase-stripped`. Ids are stable across versions.
     public let id: String
     /// What is sent, in one line.
     public let title: String
-    /// The standard or the incident behind it.
+    /// The standard or the incident it is taken from.
     public let reference: String
     /// The family it belongs to.
     public let category: AttackCategory
     /// What the attacker must have.
     public let mode: AttackMode
-    /// What a good target does.
+    /// What a correct target does.
     public let expectation: Expectation
     private let build: @Sendable (AttackMaterial) throws -> Payload?
 
     /// An attack.
     ///
     /// - Parameters:
-    ///   - id: a name that does not change.
+    ///   - id: a stable id.
     ///   - title: what is sent, in one line.
-    ///   - reference: the standard or the incident behind it.
+    ///   - reference: the standard or the incident it is taken from.
     ///   - category: the family.
     ///   - mode: what the attacker must have.
-    ///   - expectation: what a good target does.
-    ///   - build: makes the payload; nil where it does not fit the target's key or token.
+    ///   - expectation: what a correct target does.
+    ///   - build: makes the payload, or returns nil if the attack does not apply to the target's key or token.
     public init(
         id: String, title: String, reference: String, category: AttackCategory, mode: AttackMode = .blackBox,
         expectation: Expectation = .tokenRefused, build: @escaping @Sendable (AttackMaterial) throws -> Payload?
@@ -37,18 +37,18 @@ public struct Attack: Sendable, Identifiable {
         self.build = build
     }
 
-    /// Whether targets may differ: standards leave it open, and Gatehouse refuses it; or it is to be accepted, and a
-    /// target that refuses it lets nothing through.
+    /// Whether correct targets may differ: the standards leave the answer open and Gatehouse refuses it, or the token
+    /// should be accepted and refusing it is no vulnerability.
     public var isPolicy: Bool { expectation.isAccepted || Self.policies.contains { Glob.matches($0, id) } }
 
     private static let policies = [
         "J21-exp-milliseconds", "J21-exp-2-*", "J21-exp-9e18", "J21-exp-many-digits", "J22-iat-future",
         "J22-iat-after-exp", "J26-size-8k-*", "J28-carrier-field-and-query", "J28-carrier-two-fields*",
-        // One key needs no name (RFC 7515 §4.1.4).
+        // `kid` is optional (RFC 7515 section 4.1.4).
         "J07-signed-*", "J16-claim-depth-33-*",
     ]
 
-    /// What to send; nil where the attack does not fit the target's key, token or the material at hand.
+    /// What to send, or nil if the attack does not apply to the target's key, its token or the material.
     public func payload(from material: AttackMaterial) throws -> Payload? {
         try build(material)
     }
@@ -56,9 +56,9 @@ public struct Attack: Sendable, Identifiable {
 
 /// What the attacker must have.
 public enum AttackMode: String, Sendable, CaseIterable {
-    /// One good token and the published keys.
+    /// One valid token and the published keys.
     case blackBox = "black-box"
-    /// A key that the target trusts: a right signature over odd bytes, so that only the check in question can refuse.
+    /// A key that the target trusts, so that the signature is valid and only the check under test can refuse the token.
     case signed
 }
 
@@ -93,9 +93,10 @@ public enum AttackCategory: String, Sendable, CaseIterable {
 
 /// What is sent in an attack.
 public enum Payload: Sendable, Equatable {
-    /// In the place of the token, whatever the transport.
+    /// Sent in place of the token, over any transport.
     case token([UInt8])
-    /// As `Authorization` field values, one line each, and perhaps as the query's `access_token`; over HTTP only.
+    /// Sent as values of `Authorization`, one field line each, and optionally as `access_token` in the query. Only over
+    /// plain HTTP requests.
     case authorization([[UInt8]], query: [UInt8]? = nil)
 
     /// The number of bytes.

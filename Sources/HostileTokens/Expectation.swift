@@ -1,12 +1,12 @@
-/// What a good target does with an attack.
+/// What a correct target does with an attack.
 public struct Expectation: Sendable, Equatable {
-    /// Whether the request is to pass: a verifier that refuses everything is no good either.
+    /// Whether the request should be accepted. Such cases find verifiers that refuse too much.
     public let isAccepted: Bool
-    /// The statuses of a right refusal; empty if it is to pass.
+    /// The statuses of a correct refusal; empty if the request should be accepted.
     public let statuses: Set<Int>
-    /// Whether ending the connection without an answer is a right refusal, too.
+    /// Whether closing the connection without an answer is a correct refusal as well.
     public let mayClose: Bool
-    /// The same in words.
+    /// The expectation in words.
     public let text: String
 
     /// A refusal with one of these statuses.
@@ -14,16 +14,16 @@ public struct Expectation: Sendable, Equatable {
         Expectation(isAccepted: false, statuses: statuses, mayClose: mayClose, text: text)
     }
 
-    /// The token is a bad one (RFC 6750 §3.1).
+    /// The token is invalid (RFC 6750 section 3.1).
     public static let tokenRefused = refused([401], "401, invalid_token")
-    /// More than one carrier, or one in a place that is not allowed.
+    /// There is more than one carrier, or a carrier that is not allowed.
     public static let carrierRefused = refused([400], "400, invalid_request")
-    /// Not a credential at all.
+    /// What was sent is not a credential.
     public static let credentialRefused = refused([400, 401], "400 or 401")
-    /// Too much; the sooner it is seen, the better.
+    /// The token or head is too large. It may be refused before it has arrived completely.
     public static let sizeRefused = refused(
         [400, 401, 413, 414, 431], mayClose: true, "401, 413, 414 or 431, or the connection ended")
-    /// Nothing is wrong with it.
+    /// The token is valid.
     public static let accepted = Expectation(
         isAccepted: true, statuses: [], mayClose: false, text: "accepted like the good token")
 }

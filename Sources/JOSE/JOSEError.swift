@@ -1,24 +1,24 @@
 import Libcrypto
 
-/// A key or key set that cannot be used, or a signature that could not be made.
+/// Why a key or key set cannot be used, or a signature could not be made.
 ///
-/// What is wrong with a *token* is not an error but a `TokenRefusal`.
+/// Faults of a token are reported as a ``TokenRefusal``.
 public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of fault.
     public enum Code: String, Sendable, CaseIterable {
-        /// Not PEM, DER, JWK or JWKS, or a broken one.
+        /// Not a valid PEM, DER, JWK or JWKS.
         case keyUnreadable = "key_unreadable"
         /// The key is encrypted, and no passphrase or the wrong one was given.
         case passphrase
-        /// A kind of key that is not used here.
+        /// A key of an algorithm or curve that is not supported.
         case keyUnsupported = "key_unsupported"
-        /// Too short, off its curve, or halves that do not belong together.
+        /// Too short, not on its curve, or private and public key do not belong together.
         case keyUnsound = "key_unsound"
-        /// `use` or `key_ops` say that the key is for something else.
+        /// `use` or `key_ops` do not allow the operation (RFC 7517 sections 4.2 and 4.3).
         case keyUse = "key_use"
         /// A public key where a private one is needed.
         case privateKeyMissing = "private_key_missing"
-        /// The key's algorithm is not known, not the wanted one, or does not fit the key.
+        /// The key's algorithm is unknown, not allowed, or does not fit the key.
         case algorithmMismatch = "algorithm_mismatch"
         /// The installed libcrypto does not have the algorithm.
         case algorithmUnavailable = "algorithm_unavailable"
@@ -26,15 +26,15 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         case duplicateKeyID = "duplicate_key_id"
         /// Symmetric and asymmetric keys in one set.
         case mixedKeySet = "mixed_key_set"
-        /// A header member that may not be set by hand.
+        /// A header member that the signer sets itself and the caller may not.
         case headerReserved = "header_reserved"
-        /// libcrypto failed where it should not.
+        /// A libcrypto call failed that fails only for lack of memory or because of a defect.
         case failed
     }
 
     /// The kind of fault.
     public let code: Code
-    /// One sentence; never a part of a key.
+    /// One sentence that contains no part of a key.
     public let message: String
 
     /// An error of a kind.
@@ -43,15 +43,15 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The sentence.
+    /// The message.
     public var description: String { message }
 
-    /// Equality of the codes.
+    /// Equality of the codes; messages are not compared.
     public static func == (left: Self, right: Self) -> Bool {
         left.code == right.code
     }
 
-    /// The border between libcrypto's faults and ours.
+    /// Translates an error of `Libcrypto`.
     init(_ error: LibcryptoError) {
         let code: Code =
             switch error.code {
@@ -65,7 +65,7 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         self.init(code, error.description)
     }
 
-    /// Runs `body` with its faults translated.
+    /// Runs `body` and translates what it throws.
     static func mapping<Value>(_ body: () throws(LibcryptoError) -> Value) throws(JOSEError) -> Value {
         do throws(LibcryptoError) {
             return try body()

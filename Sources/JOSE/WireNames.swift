@@ -1,4 +1,4 @@
-/// The names of the JOSE header (RFC 7515 §4.1, RFC 7797).
+/// The member names of the JOSE header (RFC 7515 section 4.1, RFC 7797).
 enum HeaderName {
     static let algorithm = "alg"
     static let keyID = "kid"
@@ -13,7 +13,7 @@ enum HeaderName {
     static let certificateChain = "x5c"
 }
 
-/// The names of the registered claims (RFC 7519 §4.1, RFC 9068 §2.2).
+/// The names of the registered claims (RFC 7519 section 4.1, RFC 9068 section 2.2).
 enum ClaimName {
     static let issuer = "iss"
     static let subject = "sub"
@@ -25,7 +25,7 @@ enum ClaimName {
     static let clientID = "client_id"
 }
 
-/// The member names and fixed values of a JSON Web Key (RFC 7517, RFC 7518 §6, RFC 8037).
+/// The member names and fixed values of a JSON Web Key (RFC 7517, RFC 7518 section 6, RFC 8037).
 enum JWKName {
     static let keys = "keys"
     static let keyType = "kty"
@@ -56,7 +56,7 @@ enum JWKName {
     static let verify = "verify"
 }
 
-/// A name of three ASCII letters as one number, so that telling registered names apart is one comparison each.
+/// A name of three bytes as one number, so that a registered name is recognised with one comparison.
 struct ShortName: Equatable {
     private let packed: UInt32
 
@@ -66,7 +66,7 @@ struct ShortName: Equatable {
         packed = name.withUTF8 { UInt32($0[0]) << 16 | UInt32($0[1]) << 8 | UInt32($0[2]) }
     }
 
-    /// A name that was packed when it was read; 0 is none.
+    /// A name that was packed when the JSON was read; nil for 0, which stands for names of any other length.
     init?(packed: UInt32) {
         guard packed != 0 else { return nil }
         self.packed = packed

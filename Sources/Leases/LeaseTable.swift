@@ -38,8 +38,12 @@ package final class LeaseTable {
         lastUse = now
     }
 
+    /// How many leases there are.
     package var count: Int { entries.count }
 
+    /// Takes a lease for `holder`, which is kept by its owner and told at most once.
+    ///
+    /// It can be found before it is verified; one that is over already ends at the next turn, when its holder is ready.
     package func insert(_ terms: LeaseTerms, holder: any LeaseHolder) -> ID {
         nextID += 1
         let id = nextID
@@ -55,6 +59,7 @@ package final class LeaseTable {
         return id
     }
 
+    /// Gives a lease back: its holder is told of nothing more.
     package func remove(_ id: ID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         if let key = entry.terms.sessionID { authority.held.remove(key) }
@@ -77,14 +82,17 @@ package final class LeaseTable {
         end(bySession[sessionID], .sessionUpgraded) { $0.isOutgrown(by: epoch) }
     }
 
+    /// The token with this `jti` was revoked.
     package func tokenRevoked(_ tokenID: String) {
         end(byToken[tokenID], .tokenRevoked) { _ in true }
     }
 
+    /// The refresh family ended, and its access tokens with it.
     package func familyRevoked(_ familyID: String) {
         end(byFamily[familyID], .tokenRevoked) { _ in true }
     }
 
+    /// What was issued to the subject before the cut was revoked.
     package func subjectRevoked(_ subject: String, _ cut: SubjectCut) {
         end(bySubject[subject], .tokenRevoked) { cut.ends(issuedAt: $0.tokenIssuedAt, familyID: $0.familyID) }
     }

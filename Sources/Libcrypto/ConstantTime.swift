@@ -1,17 +1,9 @@
 import CLibcrypto
 
-/// Comparison whose time tells nothing about where two values differ.
+/// Comparison in a time that does not depend on where two values differ.
 package enum ConstantTime {
-    /// Whether both are the same bytes; the time depends on their lengths only.
+    /// Whether both arrays hold the same bytes. The time depends on their lengths only, which are therefore not secret.
     package static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
-    }
-}
-
-/// Overwrites secrets in a way the optimiser may not leave out.
-package enum Wipe {
-    /// Sets every byte to zero.
-    package static func bytes(_ bytes: inout [UInt8]) {
-        bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 }

@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Contexts that are costly to make, each in one caller's hands at a time.
+/// A pool of contexts that are costly to make. Each is used by one caller at a time.
 ///
-/// One of them is behind a lock of its own, so that a caller who is alone pays for no more than that lock; whoever
-/// finds it taken gets another from a stack. As many contexts come to be as there are callers at once, and a burst
-/// leaves no more than `limit` behind.
+/// The first context is guarded by its own mutex, so that a single caller pays for one uncontended lock. A caller that
+/// finds it in use takes another from a stack, or makes one. There are as many contexts as there were concurrent
+/// callers; of the additional ones, at most `limit` are kept.
 final class ContextPool<Context: Sendable>: Sendable {
     private let first: Mutex<Context>
     private let others = Mutex<[Context]>([])
     private let limit: Int
     private let make: @Sendable () throws(LibcryptoError) -> Context
 
-    /// Makes the first context at once, so that a key that cannot be used is found when it is loaded.
+    /// Makes the first context at once, so that a key that cannot be used is refused when it is loaded.
     init(limit: Int = 64, make: @escaping @Sendable () throws(LibcryptoError) -> Context) throws(LibcryptoError) {
         self.limit = limit
         self.make = make
         first = Mutex(try make())
     }
 
-    /// Runs `body` with a context that nobody else has meanwhile.
+    /// Runs `body` with a context that no other caller uses until it returns.
     func with<Value>(_ body: (Context) -> Value) throws(LibcryptoError) -> Value {
         if let value = first.withLockIfAvailable({ body($0) }) { return value }
         let context = try other()

@@ -1,8 +1,8 @@
 import CLibcrypto
 
 extension Digest {
-    /// SHA-1, which RFC 6455 section 4.2.2 asks for in `Sec-WebSocket-Accept`. It protects nothing there; use it for
-    /// nothing else.
+    /// SHA-1 for `Sec-WebSocket-Accept` (RFC 6455 section 4.2.2), where nothing depends on its strength. It must not be
+    /// used for anything else.
     package static func handshakeSHA1(_ bytes: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 20) { out, written in
             var length: CUnsignedInt = 0

@@ -17,7 +17,7 @@ package enum Digest {
         digest(.sha512, bytes)
     }
 
-    /// The digest of the bytes under an algorithm.
+    /// The digest of the bytes, of ``DigestAlgorithm/byteCount`` bytes.
     package static func digest(_ algorithm: DigestAlgorithm, _ bytes: some Collection<UInt8>) -> [UInt8] {
         bytes.withContiguousStorageIfAvailable { digest(algorithm, buffer: $0) }
             ?? Array(bytes).withUnsafeBufferPointer { digest(algorithm, buffer: $0) }
@@ -28,7 +28,7 @@ package enum Digest {
             var length: CUnsignedInt = 0
             let result = EVP_Digest(
                 buffer.baseAddress, buffer.count, out.baseAddress, &length, algorithm.implementation, nil)
-            // Only a lack of memory can make it fail; an unwritten digest must never be compared with anything.
+            // It fails only for lack of memory. Stopping is safer than to compare with a digest that was never written.
             precondition(result == 1 && Int(length) == algorithm.byteCount, "EVP_Digest failed")
             written = algorithm.byteCount
         }

@@ -1,9 +1,12 @@
 import CLibcrypto
 
-/// The hash functions in use.
+/// The hash functions in use (FIPS 180-4).
 package enum DigestAlgorithm: Sendable, CaseIterable {
+    /// SHA-256: 32 bytes.
     case sha256
+    /// SHA-384: 48 bytes.
     case sha384
+    /// SHA-512: 64 bytes.
     case sha512
 
     /// The length of a digest in bytes.
@@ -15,7 +18,7 @@ package enum DigestAlgorithm: Sendable, CaseIterable {
         }
     }
 
-    /// libcrypto's implementation, fetched once a process: a fetch takes locks.
+    /// libcrypto's implementation. It is fetched once in a process, because a fetch takes locks.
     var implementation: OpaquePointer {
         switch self {
         case .sha256: FetchedDigest.sha256.pointer
@@ -24,7 +27,7 @@ package enum DigestAlgorithm: Sendable, CaseIterable {
         }
     }
 
-    /// The name libcrypto knows it by.
+    /// The name under which libcrypto fetches it.
     var name: String {
         switch self {
         case .sha256: "SHA256"
@@ -34,7 +37,7 @@ package enum DigestAlgorithm: Sendable, CaseIterable {
     }
 }
 
-// @unchecked: an EVP_MD is immutable once fetched, and these live as long as the process.
+// @unchecked: an EVP_MD is immutable once fetched, and these are never freed.
 private struct FetchedDigest: @unchecked Sendable {
     static let sha256 = FetchedDigest("SHA256")
     static let sha384 = FetchedDigest("SHA384")

@@ -1,32 +1,32 @@
 import CLibcrypto
 
-/// Keyed hashes (RFC 2104).
+/// Message authentication with a keyed hash (RFC 2104).
 package enum HMAC {
     /// HMAC-SHA256 of a message.
     package static func sha256(key: [UInt8], _ message: some Collection<UInt8>) -> [UInt8] {
         authenticate(.sha256, key: key, message)
     }
 
-    /// The HMAC of a message under a digest.
+    /// The HMAC of a message, as long as the digest. For many messages under one key, ``HMACKey`` is cheaper.
     package static func authenticate(
         _ digest: DigestAlgorithm, key: [UInt8], _ message: some Collection<UInt8>
     ) -> [UInt8] {
         do throws(LibcryptoError) {
             return try HMACKey(digest, key: key).authenticate(message)
         } catch {
-            // Only a lack of memory can make it fail; there is no tag that would be right to return then.
+            // It fails only for lack of memory, and then there is no correct tag to return.
             preconditionFailure("EVP_MAC failed")
         }
     }
 }
 
-/// A symmetric key made ready for one digest, for callers that authenticate often.
+/// An HMAC key prepared for one digest, for callers that authenticate many messages. Safe to use from any thread.
 package final class HMACKey: Sendable {
     /// The digest in use.
     package let digest: DigestAlgorithm
     private let template: MACContext
 
-    /// Makes a key ready; the bytes are copied into libcrypto.
+    /// Prepares a key of any length, also empty. The bytes are copied into libcrypto.
     package init(_ digest: DigestAlgorithm, key: [UInt8]) throws(LibcryptoError) {
         self.digest = digest
         template = try MACContext(digest, key: key)
@@ -40,17 +40,17 @@ package final class HMACKey: Sendable {
         return try LibcryptoError.unwrap(tag, "EVP_MAC")
     }
 
-    /// A SHA-256 key of this process's own, from 32 random bytes: its tags mean nothing to another run.
+    /// A new HMAC-SHA-256 key of 32 random bytes, for tags that are checked only by the process that made them.
     package static func ephemeral() -> HMACKey {
         do throws(LibcryptoError) {
             return try HMACKey(.sha256, key: SecureRandom.bytes(32))
         } catch {
-            // Only a lack of memory can make it fail; without a key nothing could be told from a forgery.
+            // It fails only for lack of memory, and no caller can go on without the key.
             preconditionFailure("EVP_MAC failed")
         }
     }
 
-    /// The tag of a message, for callers that could do nothing without it.
+    /// The tag of a message. Stops the process if libcrypto has no memory for it.
     package func tag(of message: some Collection<UInt8>) -> [UInt8] {
         do throws(LibcryptoError) {
             return try authenticate(message)
@@ -59,7 +59,8 @@ package final class HMACKey: Sendable {
         }
     }
 
-    /// Whether `tag` is the whole tag of the message, compared in constant time.
+    /// Whether `tag` is the complete tag of the message, compared in constant time. False also if the tag cannot be
+    /// computed.
     package func isValid(_ tag: [UInt8], for message: some Collection<UInt8>) -> Bool {
         do throws(LibcryptoError) {
             return ConstantTime.equal(try authenticate(message), tag)
@@ -69,7 +70,7 @@ package final class HMACKey: Sendable {
     }
 }
 
-// @unchecked: the initialised context is only ever copied from, which libcrypto does without changing it.
+// @unchecked: after `init` the context is only duplicated, which does not change it.
 private final class MACContext: @unchecked Sendable {
     private let pointer: OpaquePointer
 
@@ -77,11 +78,11 @@ private final class MACContext: @unchecked Sendable {
         let algorithm = try LibcryptoError.unwrap(EVP_MAC_fetch(nil, "HMAC", nil), "EVP_MAC_fetch")
         defer { EVP_MAC_free(algorithm) }
         pointer = try LibcryptoError.unwrap(EVP_MAC_CTX_new(algorithm), "EVP_MAC_CTX_new")
-        // A null key means "the one from before", so an empty key needs an address.
+        // A null pointer means "keep the previous key", so an empty key needs an address.
         let result = withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { empty in
             key.withUnsafeBufferPointer { key in
                 let bytes = key.baseAddress ?? UnsafePointer(empty.baseAddress?.assumingMemoryBound(to: UInt8.self))
-                // The parameter keeps the addresses of both strings.
+                // The parameter keeps pointers to both strings, so it is used inside their closures.
                 return OSSL_MAC_PARAM_DIGEST.withCString { parameter in
                     digest.name.withCString { name in
                         let parameters = [

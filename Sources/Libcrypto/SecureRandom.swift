@@ -2,9 +2,9 @@ import CLibcrypto
 
 /// Random bytes from libcrypto's generator.
 package enum SecureRandom {
-    /// `count` unpredictable bytes.
+    /// `count` unpredictable bytes; none if `count` is not positive.
     ///
-    /// Stops the process if there are none to be had: going on with weak bytes would be worse than not going on.
+    /// Stops the process if libcrypto has no randomness, because continuing with predictable bytes would be worse.
     package static func bytes(_ count: Int) -> [UInt8] {
         guard count > 0, let wanted = CInt(exactly: count) else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, written in

@@ -18,7 +18,7 @@ enum LocalConnection {
         /// A connected socket that does not block, and that the caller owns.
         case connected(NIOBSDSocket.Handle)
         case failed(errno: CInt)
-        /// Not known at once: the usual way is the way.
+        /// Not known at once: the event loop has to wait for it.
         case undecided
     }
 

@@ -51,7 +51,7 @@ package struct OwedRequest {
         needsFlush = false
     }
 
-    /// There is nobody any more to whom the body could be given.
+    /// The upstream's connection is gone, and what is left of the body with it.
     package mutating func drop() {
         pieces = []
         nextPiece = 0

@@ -19,8 +19,8 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         package var maxBody: Int64?
         /// Whether the gateway answers CORS questions on this route.
         package var ownsCORS: Bool
-        /// Who asked; where nothing had to be proved, nothing can end the exchange early.
-        package var admitted: Admitted
+        /// What the request was let in by: what ends that ends the answer early.
+        package var admission: Admission
         /// Whether the lease's expiry counts for every answer, and not only for event streams.
         package var isLeased: Bool
         package var leaseBounds: LeaseBounds
@@ -28,14 +28,14 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         package var receivedAt: Int64
 
         package init(
-            head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admitted: Admitted,
+            head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admission: Admission,
             isLeased: Bool, leaseBounds: LeaseBounds, receivedAt: Int64
         ) {
             self.head = head
             self.timeout = timeout
             self.maxBody = maxBody
             self.ownsCORS = ownsCORS
-            self.admitted = admitted
+            self.admission = admission
             self.isLeased = isLeased
             self.leaseBounds = leaseBounds
             self.receivedAt = receivedAt
@@ -80,34 +80,23 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     package func start() {
         deadline.arm(after: terms.timeout, for: self)
-        machine.start()
-        act()
+        act { $0.start() }
     }
 
-    package func received(body: ByteBuffer) {
-        machine.received(body: body)
-        act()
-    }
+    package func received(body: ByteBuffer) { act { $0.received(body: body) } }
 
-    package func receivedEnd() {
-        machine.receivedEnd()
-        act()
-    }
+    package func receivedEnd() { act { $0.receivedEnd() } }
 
     package func clientBecameWritable() {
         act()
         upstream?.resumeReading()
     }
 
-    package func clientGone() {
-        machine.clientGone()
-        act()
-    }
+    package func clientGone() { act { $0.clientGone() } }
 
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
-        machine.leaseEnded()
-        act()
+        act { $0.leaseEnded() }
     }
 
     package func deadlinePassed() {
@@ -119,21 +108,14 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     package var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
 
-    package func upstreamReceived(_ bytes: ByteBuffer) {
-        machine.upstreamReceived(bytes)
-        act()
-    }
+    package func upstreamReceived(_ bytes: ByteBuffer) { act { $0.upstreamReceived(bytes) } }
 
-    package func upstreamReceivedAll() {
-        machine.upstreamReceivedAll()
-        act()
-    }
+    package func upstreamReceivedAll() { act { $0.upstreamReceivedAll() } }
 
     package func upstreamBecameWritable() { act() }
 
     package func upstreamClosed() {
-        machine.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true)
-        act()
+        act { $0.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true) }
     }
 
     // MARK: A connection
@@ -148,24 +130,28 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     }
 
     package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
-        machine.failedToConnect(to: member, fault)
-        act()
+        act { $0.failedToConnect(to: member, fault) }
     }
 
-    package func noUpstreamLeft() {
-        machine.noUpstreamLeft()
-        act()
-    }
+    package func noUpstreamLeft() { act { $0.noUpstreamLeft() } }
 
     // MARK: Actions
 
-    private func act() {
-        guard !isActing else { return }
+    /// Does what is due.
+    private func act() { act { _ in } }
+
+    /// Tells the machine of an event and does what follows; within an action it only tells.
+    ///
+    /// The event and the first question share one access to the machine: each is checked for exclusivity at run time.
+    private func act(_ event: (inout ProxyMachine) -> Void) {
+        guard !isActing else { return event(&machine) }
         isActing = true
-        while let action = machine.next(
-            clientTakes: writer.isClientWritable, upstreamTakes: upstream?.isWritable ?? true)
-        {
+        var next = machine.next(
+            after: event, clientTakes: writer.isClientWritable, upstreamTakes: upstream?.isWritable ?? true)
+        while let action = next {
             perform(action)
+            next = machine.next(
+                clientTakes: writer.isClientWritable, upstreamTakes: upstream?.isWritable ?? true)
         }
         isActing = false
     }
@@ -231,9 +217,9 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// An answer that is not complete after its first burst of bytes can be ended early: a stream by all that ends its
     /// lease, any other only by a revocation.
     private func takeLease() {
-        guard leaseID == nil, var lease = terms.admitted.leaseTerms(terms.leaseBounds, now: terms.receivedAt) else {
-            return
-        }
+        guard leaseID == nil,
+            var lease = terms.admission.leaseTerms(terms.leaseBounds, now: terms.receivedAt)
+        else { return }
         if !machine.endsWithLease {
             lease.expiresAt = nil
             lease.endsAt = .max

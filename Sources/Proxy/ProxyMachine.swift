@@ -184,6 +184,14 @@ struct ProxyMachine {
 
     // MARK: Actions
 
+    /// The first thing to do after an event.
+    mutating func next(
+        after event: (inout ProxyMachine) -> Void, clientTakes: Bool, upstreamTakes: Bool
+    ) -> Action? {
+        event(&self)
+        return next(clientTakes: clientTakes, upstreamTakes: upstreamTakes)
+    }
+
     /// The next thing to do; nil when something has to happen first.
     mutating func next(clientTakes: Bool, upstreamTakes: Bool) -> Action? {
         if let action = attempt.next() { return .upstream(action) }

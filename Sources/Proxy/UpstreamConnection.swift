@@ -22,6 +22,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     package typealias OutboundOut = ByteBuffer
 
     package let channel: any Channel
+    /// Which of the pool's upstreams it leads to.
     package let member: Int
     private let pool: UpstreamPool
     private var context: ChannelHandlerContext?
@@ -32,7 +33,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     package private(set) var isBroken = false
     /// The fault.
     package private(set) var fault: (any Error)?
-    /// Since when nobody has used it.
+    /// Since when it has been idle.
     package var idleSince = NIODeadline.now()
     /// Whether anything of a request has been flushed since it was made or given back.
     private var hasAsked = false
@@ -50,6 +51,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     private var isFlushPending = false
     package var output: DirectOutput
 
+    /// Gives the connection to `user`, who is called from here on.
     package func lend(to user: any UpstreamUser) {
         self.user = user
         resumeReading()
@@ -68,6 +70,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         }
     }
 
+    /// Leaves with the next ``flush()``; dropped when the connection is closed.
     package func write(_ bytes: ByteBuffer) {
         if let context { write(bytes, to: context) }
     }
@@ -101,11 +104,13 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         if let context { flushOutput(context) }
     }
 
+    /// Closes at once: what has not been flushed is lost.
     package func close() {
         isOpen = false
         channel.close(promise: nil)
     }
 
+    /// Reads on where reading stopped because its user had no use for more, and has now.
     package func resumeReading() {
         if isReadPending, let context, user?.wantsUpstreamBytes ?? true {
             isReadPending = false
@@ -126,7 +131,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let user else {
-            // Bytes that nobody asked for: whatever they are, they must not meet the next exchange.
+            // Bytes that were not asked for must not be taken for the next exchange's answer.
             pool.forget(self)
             return close()
         }

@@ -1,35 +1,6 @@
 import Logging
 import Synchronization
 
-/// Which faults are told: the first of each kind at once, then one line in ten seconds with how many there were.
-struct UpstreamFaultPacer {
-    private struct Key: Hashable {
-        let target: UpstreamTarget
-        let reason: String
-    }
-
-    private static let pause: Int64 = 10_000
-
-    /// When each was told last, in ms, and how often it has come since.
-    private var told: [Key: (at: Int64, since: Int)] = [:]
-
-    /// How often it has come without being told; nil when it is not to be told now either.
-    mutating func tell(_ target: UpstreamTarget, reason: String, now: Int64) -> Int? {
-        let key = Key(target: target, reason: reason)
-        guard let known = told[key] else {
-            told[key] = (now, 0)
-            return 0
-        }
-        // A clock that was set back must not silence it.
-        guard now >= known.at + Self.pause || now < known.at else {
-            told[key] = (known.at, known.since + 1)
-            return nil
-        }
-        told[key] = (now, 0)
-        return known.since
-    }
-}
-
 /// Tells the operator of upstreams that do not serve. Asked only when one has failed.
 package final class UpstreamLog: Sendable {
     private let logger: Logger

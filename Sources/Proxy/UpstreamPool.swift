@@ -3,17 +3,6 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Who asks a pool for a connection. Every call comes on the pool's event loop.
-package protocol UpstreamSeeker: AnyObject {
-    /// Whether a connection is still wanted.
-    var isSeekingUpstream: Bool { get }
-    func connected(to connection: UpstreamConnection, isPooled: Bool)
-    /// One member can't be reached; nothing was sent.
-    func failedToConnect(to member: Int, _ fault: UpstreamFault)
-    /// Every member was tried.
-    func noUpstreamLeft()
-}
-
 /// The upstreams of one route on one event loop: idle connections, who is well, whose turn it is.
 ///
 /// Confined to its loop; connections never change loops.
@@ -26,6 +15,28 @@ package final class UpstreamPool {
         var restsUntil = NIODeadline.uptimeNanoseconds(0)
         /// Made once: making it costs as much as the connection.
         var bootstrap: ClientBootstrap?
+
+        /// The idle connection that was used last, if that was not before `oldest` and it should still be open.
+        mutating func takeIdle(notBefore oldest: NIODeadline) -> UpstreamConnection? {
+            while let connection = idle.last {
+                // Those before it have been idle for longer still.
+                guard connection.idleSince >= oldest else { return nil }
+                idle.removeLast()
+                if connection.isUsable {
+                    active += 1
+                    return connection
+                }
+            }
+            return nil
+        }
+
+        /// Takes a connection back after a complete and clean exchange; false where it is to be closed.
+        mutating func giveBack(_ connection: UpstreamConnection) -> Bool {
+            active -= 1
+            guard connection.isUsable, idle.count < UpstreamPool.maxIdlePerTarget else { return false }
+            idle.append(connection)
+            return true
+        }
     }
 
     /// What a bootstrap knows of the pool that keeps it.
@@ -96,7 +107,7 @@ package final class UpstreamPool {
         return best
     }
 
-    /// Lower is better: whoever rests comes behind everybody who does not.
+    /// Lower is better: a member that rests comes behind all that do not.
     private func load(_ index: Int, _ now: NIODeadline) -> (rests: Int, active: Int) {
         (members[index].restsUntil > now ? 1 : 0, members[index].active)
     }
@@ -129,18 +140,7 @@ package final class UpstreamPool {
         case .any: maxAge = Self.maxIdleTime
         case .recent: maxAge = Self.maxRecentTime
         }
-        guard !members[index].idle.isEmpty else { return nil }
-        let oldest = loop.now - maxAge
-        while let connection = members[index].idle.last {
-            // Those before it have rested for longer still.
-            guard connection.idleSince >= oldest else { return nil }
-            members[index].idle.removeLast()
-            if connection.isUsable {
-                members[index].active += 1
-                return connection
-            }
-        }
-        return nil
+        return members[index].takeIdle(notBefore: loop.now - maxAge)
     }
 
     /// Opens a new connection to the member.
@@ -213,12 +213,8 @@ package final class UpstreamPool {
 
     /// Back after a complete and clean exchange.
     package func giveBack(_ connection: UpstreamConnection) {
-        members[connection.member].active -= 1
-        guard connection.isUsable, members[connection.member].idle.count < Self.maxIdlePerTarget else {
-            return connection.close()
-        }
         connection.idleSince = loop.now
-        members[connection.member].idle.append(connection)
+        guard members[connection.member].giveBack(connection) else { return connection.close() }
         reapLater()
     }
 
@@ -261,20 +257,5 @@ package final class UpstreamPool {
         members[index].failures = min(members[index].failures + 1, 8)
         let pause = min(Int64(30_000), 250 << Int64(members[index].failures))
         members[index].restsUntil = loop.now + .milliseconds(pause)
-    }
-}
-
-/// The pools of one event loop, one per route and one for the external Runtime.
-package final class UpstreamPools {
-    private let pools: [UpstreamPool]
-    package let runtime: UpstreamPool?
-
-    package init(pools: [UpstreamPool], runtime: UpstreamPool?) {
-        self.pools = pools
-        self.runtime = runtime
-    }
-
-    package func pool(for route: Route) -> UpstreamPool? {
-        pools.indices.contains(route.index) ? pools[route.index] : nil
     }
 }

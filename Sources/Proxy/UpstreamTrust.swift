@@ -56,10 +56,10 @@ package enum UpstreamTrust {
             }
             return try NIOSSLContext(configuration: configuration)
         } catch {
-            throw ListenError(
-                description:
-                    "the route \(path): upstream_ca, upstream_certificate and upstream_key can't be used together (\(error)): give PEM files, the key without a passphrase"
-            )
+            throw GatewayError(
+                .upstreamTrust,
+                "the route \(path): upstream_ca, upstream_certificate and upstream_key can't be used together (\(error)): give PEM files, the key without a passphrase",
+                cause: error)
         }
     }
 }

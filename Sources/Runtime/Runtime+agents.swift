@@ -8,8 +8,8 @@ extension Runtime {
     /// Connects an agent's socket. `ready` is sent before this returns; then what it missed, then what happens.
     /// - Parameters:
     ///   - resumeFrom: the last event it has; nil for only what is to come.
-    ///   - window: how many events may be on their way at once. Whoever gives one has to tell of each that has gone
-    ///     out with ``AgentConnection/written(events:)``; a long replay then takes no more memory than that.
+    ///   - window: how many events may be on their way at once. A caller that gives one has to tell of each that has
+    ///     gone out with ``AgentConnection/written(events:)``; a long replay then takes no more memory than that.
     ///   - send: must be quick, and keep the order it is called in.
     package func attach(
         permit: Permit, resumeFrom: Int64?, window: Int = .max, send: @escaping @Sendable (AgentOutput) -> Void

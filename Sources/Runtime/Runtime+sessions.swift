@@ -10,9 +10,9 @@ extension Runtime {
         return SessionSnapshot(record)
     }
 
-    /// The session of this id, to whoever proves to have a right to it.
+    /// The session of this id, to a caller who proves to have a right to it.
     /// - Throws: ``SessionFault``: `.mismatch` for unknown, foreign and outdated alike; `.ended` or `.expired` only to
-    ///   the owner or to whoever holds the last secret.
+    ///   the owner or to the holder of the last secret.
     package func find(id: String, proof: SessionProof) async throws -> SessionSnapshot {
         let record = try await self.keeper.apply(.read(proof), to: id).after
         self.noteUse(record.id)
@@ -26,16 +26,9 @@ extension Runtime {
         return records.map { SessionSnapshot(self.uses.apply(to: $0)) }
     }
 
-    /// What the owner of a session has beyond ``SessionPolicy/perUser``, that session spared.
-    package func surplus(besides session: SessionSnapshot) async throws -> [SurplusSession] {
-        guard let userID = session.userID else { return [] }
-        return try await self.store.surplusSessions(
-            userID: userID, sparing: session.id, limit: self.policy.perUser)
-    }
-
     // MARK: Ending
 
-    /// Ends a session for whoever proves to have a right to it. Harmless when it has ended before.
+    /// Ends a session for a caller who proves to have a right to it. Harmless when it has ended before.
     package func end(id: String, proof: SessionProof) async throws -> EndedSession {
         try await self.end(id, .end(proof))
     }

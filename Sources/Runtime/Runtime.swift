@@ -9,7 +9,8 @@ package typealias RuntimeStore = SessionStore & ExecutionStore & ArtifactStore &
 
 /// Sessions and what runs in them. Nothing outside the gateway talks to it; whoever does has been checked.
 ///
-/// - Making, upgrading and ending sessions: `Runtime+sessions.swift`.
+/// - Making, upgrading and ending sessions, in a caller's transaction or one of its own: `Runtime+changes.swift`.
+/// - Asking for sessions, and ending them: `Runtime+sessions.swift`.
 /// - Letting requests and sockets at them: `Runtime+admission.swift`.
 /// - Agents and their intents: `Runtime+agents.swift`.
 /// - What goes on in the background: `Runtime+upkeep.swift`.

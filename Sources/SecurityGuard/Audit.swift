@@ -28,7 +28,7 @@ package struct AuditEvent: Sendable, Equatable {
     package var subject: String?
     package var clientID: String?
     package var familyID: String?
-    /// The request it belongs to, as the edge set it in ``AuditContext``.
+    /// The request it belongs to, as the API set it in ``AuditContext``.
     package var requestID: String?
 
     package init(

@@ -1,4 +1,4 @@
-/// Why an access token is refused.
+/// Why an access token is refused. A value like the others of this file: equal to another one of the same code.
 package struct TokenFault: Error, Sendable, Equatable {
     package enum Code: String, Sendable {
         case invalidToken = "invalid_token"
@@ -14,6 +14,8 @@ package struct TokenFault: Error, Sendable, Equatable {
     }
 
     static func invalid(_ reason: String) -> TokenFault { TokenFault(.invalidToken, reason: reason) }
+
+    package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 }
 
 /// Why an account request is refused. A store that fails throws its own error instead.
@@ -67,19 +69,41 @@ package struct OAuthFault: Error, Sendable, Equatable {
     package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 }
 
-/// Why the guard can't start, or can't use what it was given: one sentence, and how to mend it.
-package struct GuardError: Error, Sendable, Equatable, CustomStringConvertible {
+/// Why the guard can't start, or can't use what it was given.
+package struct GuardError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
     package enum Code: String, Sendable {
         case keyFile, keyPermissions, keyPassphrase, keyDirectory, keyUnknown, keyState, foreignKeys, issuer, policy
     }
     package let code: Code
+    /// One sentence for the operator: what is wrong, and how to mend it.
     package let message: String
+    /// The error that led to this one, if another one did.
+    package let cause: (any Error)?
+    private let file: StaticString
+    private let line: UInt
 
-    package init(_ code: Code, _ message: String) {
+    /// - Parameters:
+    ///   - file: where the error was made, as `MODULE/FILE`.
+    ///   - line: the line of that file.
+    package init(
+        _ code: Code, _ message: String, cause: (any Error)? = nil, file: StaticString = #fileID, line: UInt = #line
+    ) {
         self.code = code
         self.message = message
+        self.cause = cause
+        self.file = file
+        self.line = line
     }
 
+    /// Equality of the codes.
     package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+
+    /// The sentence.
     package var description: String { message }
+
+    /// Code, sentence, cause and the place in the sources.
+    package var debugDescription: String {
+        let cause = cause.map { " (\($0))" } ?? ""
+        return "\(code.rawValue): \(message)\(cause) at \(file):\(line)"
+    }
 }

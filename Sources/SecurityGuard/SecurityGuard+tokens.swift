@@ -22,18 +22,18 @@ extension SecurityGuard {
 
     package func isRevoked(_ principal: Principal) -> Bool { revocations.contains(principal) }
 
-    /// The same for whoever remembers a token's names and not its principal. `issuedAt` is its `iat` in milliseconds.
+    /// The same for a caller that remembers a token's names and not its principal. `issuedAt` is its `iat` in milliseconds.
     package func isRevoked(tokenID: String?, familyID: String?, subject: String?, issuedAt: Int64) -> Bool {
         revocations.contains(tokenID: tokenID, familyID: familyID, subject: subject, issuedAt: issuedAt)
     }
 
-    /// Grows with every revocation: whoever compared with it before need not look again until it moves.
+    /// Grows with every revocation: a verdict from before need not be looked at again until it moves.
     package var revocationCount: UInt64 { revocations.generation }
 
     /// How long ago the feed had a gap that has not been made up for: zero when every revocation is known here.
     package var sinceRevocationGap: Duration { feed.sinceGap }
 
-    /// Whoever a token was made for, be it past its end or revoked: enough to log out, and for nothing else.
+    /// The principal that a token was made for, be it past its end or revoked: enough to log out, and for nothing else.
     package func proofForLogout(token: some Collection<UInt8>) -> Principal? {
         switch verifier.judge(token, now: clock()) {
         case .good(let principal), .expired(let principal): principal

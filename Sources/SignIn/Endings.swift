@@ -4,7 +4,7 @@ import StateSurface
 
 /// What a transaction has ended, gathered inside it and told once it is durable.
 struct Endings: Sendable {
-    private var families: [(id: String, sessionIDs: [String])] = []
+    private var families: [(id: String, reason: String, sessionIDs: [String])] = []
     private var sessions: [(write: SessionWrite, reason: String)] = []
     private var refusals: [SessionRefusal] = []
     private let familyEnd: FamilyEnd
@@ -14,8 +14,10 @@ struct Endings: Sendable {
     }
 
     /// Ends a family with its home and guests.
-    mutating func endFamily(_ id: String, in transaction: any StoreTransaction) throws {
-        families.append((id, try familyEnd.end(id, in: transaction)))
+    mutating func endFamily(
+        _ id: String, reason: String = "logout", in transaction: any StoreTransaction
+    ) throws {
+        families.append((id, reason, try familyEnd.end(id, in: transaction)))
     }
 
     /// Ends one session.
@@ -36,6 +38,20 @@ struct Endings: Sendable {
         }
     }
 
+    /// Ends what a user has beyond the limit: a home with its family, a guest alone.
+    mutating func end(
+        _ surplus: [SurplusSession], _ runtime: Runtime, in transaction: any StoreTransaction
+    ) throws {
+        for session in surplus {
+            if let familyID = session.homeOf {
+                try endFamily(familyID, in: transaction)
+            } else {
+                let change = runtime.ending(sessionID: session.id, proof: nil)
+                _ = try end(change, reason: "too_many_sessions", in: transaction)
+            }
+        }
+    }
+
     /// A session was found past its end, and marked so.
     mutating func note(_ refusal: SessionRefusal) { refusals.append(refusal) }
 
@@ -45,7 +61,7 @@ struct Endings: Sendable {
     /// Tells the audit log and the memory of this node.
     func report(to securityGuard: SecurityGuard, _ runtime: Runtime) {
         for family in families {
-            securityGuard.report(endOfFamily: family.id, familyEnd)
+            securityGuard.report(endOfFamily: family.id, familyEnd, reason: family.reason)
             runtime.noteEnded(family.sessionIDs, reason: "family_ended")
         }
         for refusal in refusals { runtime.report(refusal) }

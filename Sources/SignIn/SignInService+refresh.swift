@@ -3,16 +3,10 @@ import Runtime
 import SecurityGuard
 import StateSurface
 
-/// A family that was refreshed.
-package struct Refreshed: Sendable {
-    package let tokens: IssuedTokens
-    /// The session that it is at home in; nil for a family that has none.
-    package let home: SessionSnapshot?
-    /// When the family ends, however often it is refreshed (ms).
-    package let familyEndsAt: Int64
-}
-
 extension SignInService {
+    /// The reason of a refusal whose family was ended because its home session is no more.
+    private static let deadHome = "home_session_dead"
+
     /// Uses a refresh token. That counts as use of the home session; a family whose home is no more is ended instead.
     ///
     /// - Parameter clientID: where it is given, only a family of that client is served.
@@ -32,17 +26,16 @@ extension SignInService {
                 endings.report(to: securityGuard, runtime)
                 return .ended(
                     RefreshRefusal(
-                        reason: "home_session_dead", endedFamily: write.familyID,
+                        reason: Self.deadHome, endedFamily: write.familyID,
                         endedSessions: endings.sessionIDsOfFamilies))
             }
         }
         switch outcome {
         case .rotated(let tokens), .repeated(let tokens):
-            if let home { runtime.noteUse(home.id) }
-            return Refreshed(tokens: tokens, home: home, familyEndsAt: familyEndsAt)
+            return Refreshed(tokens: tokens, home: home.map(runtime.use), familyEndsAt: familyEndsAt)
         case .refused(let refusal):
             // Those of a dead home have been told of already.
-            if refusal.reason != "home_session_dead" {
+            if refusal.reason != Self.deadHome {
                 runtime.noteEnded(refusal.endedSessions, reason: refusal.reason)
             }
             throw SignInFault(.invalidGrant, reason: refusal.reason)

@@ -4,92 +4,6 @@ import SecurityGuard
 import StateSurface
 import TrafficCop
 
-/// An account that was proved, and how.
-package struct ProvedAccount: Sendable {
-    /// How an account can be proved.
-    package enum Method: Sendable, Equatable {
-        case password
-        /// By a token of this trusted issuer.
-        case issuer(String)
-
-        /// What the audit log says of it: nothing for a password.
-        fileprivate var auditReason: String {
-            switch self {
-            case .password: ""
-            case .issuer: "issuer_token"
-            }
-        }
-    }
-
-    /// The account as it was judged. It is signed in only while it is still that.
-    package let account: AccountRecord
-    package let method: Method
-
-    package init(_ account: AccountRecord, by method: Method) {
-        self.account = account
-        self.method = method
-    }
-}
-
-/// A live session that a sign-in is about, and the secret that opens it.
-///
-/// It is looked up before the account is proved: of two sign-ins racing for one anonymous session the slower one is then
-/// told of the conflict, instead of finding its secret outdated.
-package struct SignInTarget: Sendable {
-    let session: SessionSnapshot
-    let secretHash: [UInt8]
-
-    package init(session: SessionSnapshot, secretHash: [UInt8]) {
-        self.session = session
-        self.secretHash = secretHash
-    }
-}
-
-/// What a sign-in did to which session.
-package enum SignInPlan: Sendable {
-    /// An anonymous session got its owner: same id, new secret.
-    case upgrade(SignInTarget)
-    /// The owner's session got a new family: same id, new secret, next epoch; the family that was at home there is dead.
-    case resume(SignInTarget)
-    /// A new session was made.
-    case create
-
-    /// The word for it: `upgraded`, `resumed`, `created`.
-    package var word: String {
-        switch self {
-        case .upgrade: "upgraded"
-        case .resume: "resumed"
-        case .create: "created"
-        }
-    }
-
-    fileprivate var target: SignInTarget? {
-        switch self {
-        case .upgrade(let target), .resume(let target): target
-        case .create: nil
-        }
-    }
-
-    fileprivate var intentKind: SessionIntent.Kind {
-        switch self {
-        case .upgrade: .upgrade
-        case .resume: .resume
-        case .create: .authenticated
-        }
-    }
-}
-
-/// What came of a sign-in: tokens of a new family, and the session that it is at home in.
-package struct SignedIn: Sendable {
-    package let account: AccountRecord
-    package let tokens: IssuedTokens
-    package let session: IssuedSession
-    package let plan: SignInPlan
-
-    package var userID: String { account.userID }
-    package var tenantID: String { account.tenantID }
-}
-
 extension SignInService {
     /// The live session that a secret names for a sign-in.
     ///
@@ -108,9 +22,9 @@ extension SignInService {
         return SignInTarget(session: session, secretHash: secretHash)
     }
 
-    /// Signs in whoever was proved to own an account, whichever way that was proved: a session is upgraded, resumed or
-    /// made, its secret rotated, and a family of refresh tokens opened that is at home in it. Both are written in one
-    /// transaction, with the end of whatever family was at home there and of the sessions that the user has too many of.
+    /// Signs in a proved account, the same whichever way it was proved: a session is upgraded, resumed or made, its secret
+    /// rotated, and a family of refresh tokens opened that is at home in it. Both are written in one transaction, with the
+    /// end of the family that was at home there before, and of the sessions that the user has too many of.
     ///
     /// - Parameters:
     ///   - target: the session it is about; without one a new session is made.
@@ -177,7 +91,7 @@ extension SignInService {
                 let former = try transaction.families(of: userID, atHomeIn: opening.sessionID)
                     .filter { !$0.id.hasSameBytes(as: family.familyID) }
                 try write.write(in: transaction)
-                for family in former { try endings.endFamily(family.id, in: transaction) }
+                for family in former { try endings.endFamily(family.id, reason: "resumed", in: transaction) }
                 let surplus = try transaction.surplusSessions(
                     userID: userID, sparing: opening.sessionID, limit: runtime.policy.perUser)
                 try endings.end(surplus, runtime, in: transaction)
@@ -196,22 +110,6 @@ extension SignInService {
             let session = runtime.issued(opening, write)
             endings.report(to: securityGuard, runtime)
             return session
-        }
-    }
-}
-
-extension Endings {
-    /// Ends what a user has beyond the limit: a home with its family, a guest alone.
-    mutating func end(
-        _ surplus: [SurplusSession], _ runtime: Runtime, in transaction: any StoreTransaction
-    ) throws {
-        for session in surplus {
-            if let familyID = session.homeOf {
-                try endFamily(familyID, in: transaction)
-            } else {
-                let change = runtime.ending(sessionID: session.id, proof: nil)
-                _ = try end(change, reason: "too_many_sessions", in: transaction)
-            }
         }
     }
 }

@@ -21,18 +21,24 @@ package struct SignInService: Sendable {
     let runtime: Runtime
     let trafficCop: TrafficCop
     let store: any LoginStore
-    /// Remembers failed logins; by default nothing is remembered but in memory.
-    package var countFailures: FailureCounter = { _, _ in 0 }
+    /// Counts failed logins where all nodes see them; by default they are counted in memory alone.
+    let countFailures: FailureCounter
     /// Told of a session that is about to end, for a caller who has proved to be entitled to end it: what hangs on it
     /// here need not wait for the store to have written that down. Where the store then fails, it is closed and the
     /// session lives on; the caller is told so and may ask again.
-    package var sessionEnding: @Sendable (_ sessionID: String) -> Void = { _ in }
+    let sessionEnding: @Sendable (_ sessionID: String) -> Void
 
-    package init(securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop, store: any LoginStore) {
+    package init(
+        securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop, store: any LoginStore,
+        countFailures: @escaping FailureCounter = { _, _ in 0 },
+        sessionEnding: @escaping @Sendable (_ sessionID: String) -> Void = { _ in }
+    ) {
         self.securityGuard = securityGuard
         self.runtime = runtime
         self.trafficCop = trafficCop
         self.store = store
+        self.countFailures = countFailures
+        self.sessionEnding = sessionEnding
     }
 
     /// Runs a transaction, again while other writers are faster.
@@ -54,23 +60,3 @@ package struct SignInService: Sendable {
 /// Counts failed logins where a restart does not forget them and every node sees them. Adds, and returns the sum of the
 /// last minute.
 package typealias FailureCounter = @Sendable (_ key: String, _ adding: Int64) async throws -> Int64
-
-/// Why something is refused that neither a session nor an account refuses.
-package struct SignInFault: Error, Sendable, Equatable {
-    package enum Code: String, Sendable {
-        /// The refresh token is not accepted.
-        case invalidGrant = "invalid_grant"
-        /// The access token was revoked while it was being used.
-        case tokenRevoked = "token_revoked"
-    }
-    package let code: Code
-    /// For the audit log and `errors.explain` only.
-    package let reason: String
-
-    package init(_ code: Code, reason: String) {
-        self.code = code
-        self.reason = reason
-    }
-
-    package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
-}

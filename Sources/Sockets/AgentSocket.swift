@@ -1,3 +1,4 @@
+import Gate
 import Leases
 import NIOCore
 import Runtime
@@ -15,7 +16,9 @@ package final class AgentSocket: SocketApplication {
     /// How many events may be on their way to the client at once: a long replay is read as fast as it is taken.
     private static let window = 32
 
-    package init(runtime: Runtime, permit: Permit, resumeFrom: Int64?) {
+    /// nil where the admission opens no session.
+    package init?(runtime: Runtime, admission: Admission, resumeFrom: Int64?) {
+        guard let permit = admission.permit else { return nil }
         self.runtime = runtime
         self.permit = permit
         self.resumeFrom = resumeFrom

@@ -1,4 +1,5 @@
 import EdgeCore
+import Gate
 import HTTPWire
 import Leases
 import NIOCore
@@ -9,7 +10,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     private let application: any SocketApplication
     private let place: SocketPlace
     private let leases: LeaseTable
-    private let terms: LeaseTerms
+    private let terms: LeaseTerms?
     private let deadlines: DeadlineWheel
     private let deadline: ConnectionDeadline
     private var machine: EmbeddedSocketMachine
@@ -19,17 +20,18 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     /// - Parameters:
     ///   - place: the socket's place in the census.
-    ///   - terms: what can end the socket.
+    ///   - admission: what the socket was let in by: what ends that ends the socket.
+    ///   - admittedAt: in ms since the epoch.
     ///   - maxMessage: the longest message of a client's, in bytes.
     ///   - pingInterval: how often the client is asked whether it is there; zero for never.
     package init(
-        application: any SocketApplication, place: SocketPlace, leases: LeaseTable, terms: LeaseTerms,
-        deadlines: DeadlineWheel, maxMessage: Int, pingInterval: TimeAmount
+        application: any SocketApplication, admission: Admission, place: SocketPlace, leases: LeaseTable,
+        leaseBounds: LeaseBounds, admittedAt: Int64, deadlines: DeadlineWheel, maxMessage: Int, pingInterval: TimeAmount
     ) {
         self.application = application
         self.place = place
         self.leases = leases
-        self.terms = terms
+        self.terms = admission.leaseTerms(leaseBounds, now: admittedAt)
         self.deadlines = deadlines
         self.deadline = ConnectionDeadline(deadlines)
         self.machine = EmbeddedSocketMachine(maxMessage: maxMessage, pingInterval: pingInterval)
@@ -39,7 +41,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     package func opened(on channel: any Channel) {
         self.channel = channel
-        leaseID = leases.insert(terms, holder: self)
+        if let terms { leaseID = leases.insert(terms, holder: self) }
         machine.opened(now: deadlines.now)
         application.opened(self)
         act()
@@ -93,6 +95,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     // MARK: The application
 
+    /// The loop on which everything here happens; nil until the client has got its 101.
     package var eventLoop: (any EventLoop)? { channel?.eventLoop }
 
     /// The application can take messages again.
@@ -101,6 +104,8 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         channel?.read()
     }
 
+    /// Sends one text message; dropped once a Close has been sent.
+    ///
     /// - Parameter written: called when the message has left, or can't any more. An application that gives it waits for
     ///   it, so the message does not count as backlog.
     package func send(text: String, written: (() -> Void)? = nil) {

@@ -1,5 +1,6 @@
 import Answers
 import EdgeCore
+import Gate
 import HTTPWire
 import Leases
 import NIOCore
@@ -19,25 +20,33 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         package var accept: String
         /// Whether the gateway answers CORS questions on this route.
         package var ownsCORS: Bool
-        /// What can end the socket; nil where nothing had to be proved.
-        package var lease: LeaseTerms?
+        /// What the upgrade was let in by: what ends that ends the socket.
+        package var admission: Admission
+        package var leaseBounds: LeaseBounds
+        /// In ms since the epoch.
+        package var admittedAt: Int64
         /// The socket's place in the census; nil where it is not counted.
         package var place: SocketPlace?
         /// The subprotocol to answer when the upstream chose none itself.
         package var ownProtocol: String?
 
         package init(
-            head: ByteBuffer, timeout: TimeAmount, accept: String, ownsCORS: Bool, lease: LeaseTerms? = nil,
-            place: SocketPlace? = nil, ownProtocol: String? = nil
+            head: ByteBuffer, timeout: TimeAmount, accept: String, ownsCORS: Bool, admission: Admission,
+            leaseBounds: LeaseBounds, admittedAt: Int64, place: SocketPlace? = nil, ownProtocol: String? = nil
         ) {
             self.head = head
             self.timeout = timeout
             self.accept = accept
             self.ownsCORS = ownsCORS
-            self.lease = lease
+            self.admission = admission
+            self.leaseBounds = leaseBounds
+            self.admittedAt = admittedAt
             self.place = place
             self.ownProtocol = ownProtocol
         }
+
+        /// nil for an open route.
+        var lease: LeaseTerms? { admission.leaseTerms(leaseBounds, now: admittedAt) }
     }
 
     private let writer: any ResponseWriter

@@ -3,7 +3,7 @@
 /// Observers hear of a change made here before the call that made it returns, and of one made by another process or
 /// node within a second. Hearing of the same change twice is normal.
 ///
-/// What is new under an id of its own (a session or account just inserted) is told here only: nobody else can
+/// What is new under an id of its own (a session or account just inserted) is told here only: no other node can
 /// remember anything of it. Two writes made here at once may be told in either order; compare epochs.
 package enum Change: Sendable, Equatable {
     /// A session was written: forget what is cached of it. State and epoch are those after the write.

@@ -80,7 +80,7 @@ package struct AccountRecord: Sendable, Equatable {
     package var disabled: Bool
     package var createdAt: Milliseconds
     package var version: Int64
-    /// Whether somebody trustworthy vouches for the e-mail: the operator does, a registration does not.
+    /// Whether the e-mail is vouched for: by the operator who made the account, not by a registration.
     package var emailVerified: Bool
     /// Raised by a new password and by disabling, in the transaction that ends what the account has open. Whatever is
     /// made of a judgement of the account is made only while this is still the same.

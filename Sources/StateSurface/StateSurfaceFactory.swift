@@ -17,7 +17,7 @@ package enum StateSurfaceFactory {
     }
 
     /// The file of an embedded store that is not there yet: opening it would make a new one. nil where there is a store,
-    /// or where only opening can tell; an error where nobody lets us look.
+    /// or where only opening can tell; an error where it can't be looked at.
     package static func missingFile(url: String) throws(StateSurfaceError) -> String? {
         guard url.hasPrefix("sqlite:"), let path = try? SQLiteFile.path(ofURL: url) else { return nil }
         return try SQLiteFile.isMissing(path) ? path : nil

@@ -6,11 +6,17 @@ import Musl
 import Darwin
 #endif
 
-/// The address a limit is kept for: one IPv4 address, or the /64 that an IPv6 address lies in.
+/// The key under which a client address is rate limited: one IPv4 address, or the /64 prefix of an IPv6 address.
 ///
-/// Whoever has one IPv6 address has 2^64 of them, so a limit by address would be no limit.
+/// A customer of IPv6 is usually given a whole /64, that is 2^64 addresses, so a limit by single address would have no
+/// effect.
 package enum AddressBucket {
-    /// The bucket of an address; what is no address is its own bucket.
+    /// The bucket that an address belongs to.
+    ///
+    /// Brackets (`[::1]`) and a zone (`%eth0`) are dropped; an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) is
+    /// counted as the IPv4 address.
+    /// - Returns: the dotted IPv4 address, or the prefix as `a:b:c:d::/64`. Text that is not an IPv6 address is
+    ///   returned as it is, and text of more than 64 bytes as `unreadable`.
     package static func name(for address: String) -> String {
         var text = Substring(address)
         if text.first == "[", text.last == "]" { text = text.dropFirst().dropLast() }

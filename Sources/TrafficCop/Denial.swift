@@ -1,4 +1,4 @@
-/// Why Traffic Cop does not let an intent through.
+/// Why Traffic Cop does not let an intent through. Equal to another denial of the same code.
 package struct Denial: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case intentUnknown = "intent_unknown"
@@ -18,4 +18,8 @@ package struct Denial: Error, Sendable, Hashable {
         self.code = code
         self.retryAfterSeconds = retryAfterSeconds
     }
+
+    package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

@@ -1,21 +1,29 @@
 import Libcrypto
 
-/// Traffic Cop's word that one intent may be carried out, once, within a few seconds.
+/// Traffic Cop's signed permission to carry out one intent, once, within ``lifetime``.
 ///
-/// It is signed with a key that lives and dies with the process, so none from outside or from before a restart counts.
+/// It carries an HMAC under a key that is made when the process starts and never leaves it. A contract made elsewhere,
+/// or before a restart, is therefore refused as forged.
 package struct ExecutionContract: Sendable, Equatable {
-    /// How long a contract may be carried out, in milliseconds.
+    /// How long a contract is valid, in milliseconds.
     package static let lifetime: Int64 = 30_000
 
+    /// The id of the intent it was made for.
     package var intentID: String
-    /// The intent's kind as text: a contract may come from anywhere, so its kind may be unknown.
+    /// The intent's kind as text, because a contract that was not made here may name a kind that does not exist.
     package var kind: String
+    /// The intent's ``SessionIntent/fieldsDigest``.
     package var fieldsDigest: [UInt8]
+    /// When it was made, in Unix milliseconds.
     package var issuedAt: Int64
+    /// When it stops being valid, in Unix milliseconds.
     package var expiresAt: Int64
+    /// 16 random bytes that make the contract usable only once.
     package var nonce: [UInt8]
+    /// HMAC-SHA-256 over all other fields.
     package var mac: [UInt8]
 
+    /// A contract with the fields given; without `mac` it is refused until ``TrafficCop`` has signed it.
     package init(
         intentID: String, kind: String, fieldsDigest: [UInt8], issuedAt: Int64, expiresAt: Int64, nonce: [UInt8],
         mac: [UInt8] = []
@@ -29,7 +37,7 @@ package struct ExecutionContract: Sendable, Equatable {
         self.mac = mac
     }
 
-    /// What the MAC is made over: everything but itself, under a label of its own.
+    /// The bytes that the MAC covers: a label that names their purpose, then every field but the MAC.
     private var signedBytes: [UInt8] {
         var fields = FieldDigest()
         fields.append("gatehouse execution contract 1")
@@ -47,8 +55,10 @@ package struct ExecutionContract: Sendable, Equatable {
     }
 }
 
-/// Proof that an intent and its contract passed every primitive. Only Traffic Cop can make one.
+/// Proof that an intent and its contract passed every check. Its initialiser is internal, so only Traffic Cop can make
+/// one.
 package struct ValidatedIntent: Sendable {
+    /// The intent that may be carried out.
     package let intent: SessionIntent
 
     init(intent: SessionIntent) {

@@ -1,8 +1,9 @@
-/// Bytes of several fields in one row, each preceded by its length, so that two different rows never look alike.
+/// Several fields as one string of bytes, each preceded by its length, so that two different lists of fields never give
+/// the same bytes.
 struct FieldDigest {
     private(set) var bytes: [UInt8] = []
 
-    /// Room for the fields of a contract or an intent: most rows never grow beyond it.
+    /// Reserves room for the fields of a contract or an intent, so that appending seldom has to grow the array.
     init() { self.bytes.reserveCapacity(256) }
 
     mutating func append(_ field: some Collection<UInt8>) {
@@ -14,7 +15,7 @@ struct FieldDigest {
         self.append(field.utf8)
     }
 
-    /// An absent field differs from an empty one.
+    /// Appends an optional field: nil and the empty string give different bytes.
     mutating func append(_ field: String?) {
         self.bytes.append(field == nil ? 0 : 1)
         if let field { self.append(field.utf8) }
@@ -30,6 +31,7 @@ struct FieldDigest {
         }
     }
 
+    /// The bytes as lower-case hexadecimal digits.
     static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []

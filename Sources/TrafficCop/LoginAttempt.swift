@@ -1,14 +1,17 @@
 import Encodings
 import Libcrypto
 
-/// A login that was let through to the password check, and counts as a failure until it is known to be none.
+/// A login that may go on to the password check. It counts as failed until ``TrafficCop/loginDidNotFail(_:)`` is
+/// called.
 package struct LoginAttempt: Sendable {
     fileprivate let addressKey: String
     fileprivate let accountKey: String
     fileprivate let counterKey: HMACKey
 
-    /// The names under which its failure is counted where it survives a restart and other nodes see it. They are made
-    /// with a key that these nodes have in common: guessing an address and an e-mail does not tell what was counted.
+    /// The names under which the store counts its failure, for all nodes and across restarts.
+    ///
+    /// They are MACs under a key that the nodes share, so a reader of the store cannot find out which address or
+    /// account was counted by hashing guesses.
     package var counters: LoginCounters {
         LoginCounters(
             byAddress: self.counter("login by address", self.addressKey),
@@ -23,19 +26,24 @@ package struct LoginAttempt: Sendable {
     }
 }
 
-/// The names of the two counters that a login belongs to.
+/// The names of the two counters that a failed login increments: 22 characters of base64url each.
 package struct LoginCounters: Sendable, Equatable {
+    /// Counts failures from one address bucket, on any account.
     package let byAddress: String
+    /// Counts failures from one address bucket on one account.
     package let byAccount: String
 }
 
 extension TrafficCop {
-    /// Lets a login through to the password check, taking from both allowances at once.
+    /// Takes one attempt from the allowance of the address and one from that of the account.
     ///
-    /// It is taken before the check, not after a failure: else many tries at once would all pass.
+    /// They are taken before the password is checked, not after it failed: otherwise many concurrent attempts would all
+    /// pass.
     /// - Parameters:
-    ///   - address: the caller's address bucket.
-    ///   - account: the account as it is compared (tenant and e-mail key), whether or not it exists.
+    ///   - address: the caller's ``AddressBucket``.
+    ///   - account: the tenant and e-mail key as they are compared, whether or not such an account exists.
+    /// - Returns: the attempt, or a denial with ``Denial/Code/rateLimited`` and the seconds to wait; then nothing was
+    ///   taken.
     package func admitLogin(address: String, account: String) -> Result<LoginAttempt, Denial> {
         let attempt = LoginAttempt(
             addressKey: address, accountKey: "\(address.utf8.count):\(address)\(account)",
@@ -50,11 +58,17 @@ extension TrafficCop {
         return .success(attempt)
     }
 
-    /// Failures are counted over a minute, in milliseconds.
+    /// The time over which failures are counted, in milliseconds.
     package static let loginWindow: Int64 = 60_000
 
-    /// Judges an attempt by the failures that were counted by every node, and before this one was started.
-    /// - Returns: nil when it may go on; otherwise it has been given back and counts for nothing.
+    /// Checks an attempt against the failures that all nodes have counted in the store, including those before a
+    /// restart.
+    ///
+    /// - Parameters:
+    ///   - attempt: what ``admitLogin(address:account:)`` returned.
+    ///   - failuresByAddress: the count under ``LoginCounters/byAddress`` in the last ``loginWindow``.
+    ///   - failuresByAccount: the count under ``LoginCounters/byAccount`` in the last ``loginWindow``.
+    /// - Returns: nil when the attempt may go on. Otherwise a denial; what the attempt took has then been given back.
     package func judge(_ attempt: LoginAttempt, failuresByAddress: Int64, failuresByAccount: Int64) -> Denial? {
         guard self.limitsLogins else { return nil }
         let isWithin =
@@ -64,7 +78,8 @@ extension TrafficCop {
         return Denial(.rateLimited, retryAfterSeconds: Int(Self.loginWindow / 1_000))
     }
 
-    /// The login did not fail (or was never judged, for want of a store or a free hasher): it does not count.
+    /// Gives back what the attempt took: the login succeeded, or was never checked because the store or the password
+    /// hasher was not available.
     package func loginDidNotFail(_ attempt: LoginAttempt) {
         self.refund(.loginByAddress, key: attempt.addressKey)
         self.refund(.loginByAccount, key: attempt.accountKey)

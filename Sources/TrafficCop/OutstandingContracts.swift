@@ -1,8 +1,9 @@
 import Synchronization
 
-/// The contracts that were issued and not yet used: carrying one out takes it from here, so it happens once.
+/// The nonces of the contracts that were issued and not yet used. Using a contract removes its nonce, so it works once.
 ///
-/// What has been used need not be remembered. The table holds only what is still open, and not without bound.
+/// Used nonces need not be remembered: what is not in the table is refused. The table holds at most `capacity` entries;
+/// when it is full, expired ones are removed first.
 final class OutstandingContracts: Sendable {
     private struct State {
         var expiry: [[UInt8]: Int64] = [:]
@@ -15,7 +16,7 @@ final class OutstandingContracts: Sendable {
         self.capacity = capacity
     }
 
-    /// Remembers a nonce. False when there is no room.
+    /// Remembers a nonce until it is used. False when the table is full of contracts that have not expired.
     func issue(_ nonce: [UInt8], expiresAt: Int64, now: Int64) -> Bool {
         self.state.withLock { state in
             if state.expiry.count >= self.capacity {
@@ -27,7 +28,7 @@ final class OutstandingContracts: Sendable {
         }
     }
 
-    /// Uses a nonce up. False when it was never issued or has been used.
+    /// Removes a nonce. False when it was never issued or has been used already.
     func use(_ nonce: [UInt8]) -> Bool {
         self.state.withLock { $0.expiry.removeValue(forKey: nonce) != nil }
     }

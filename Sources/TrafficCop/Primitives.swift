@@ -1,13 +1,13 @@
 import Libcrypto
 
-/// What every primitive is given.
+/// What every check is given.
 struct Evidence: Sendable {
     let contract: ExecutionContract
     let intent: SessionIntent
     let now: Int64
 }
 
-/// One check of a contract. It knows one thing, and says no with one code.
+/// One check of a contract. It tests one property and refuses with one code.
 struct Primitive: Sendable {
     let name: String
     let check: @Sendable (Evidence) -> Denial?
@@ -22,7 +22,7 @@ extension Primitive {
         return nil
     }
 
-    /// The contract is for this very intent: its id, its kind and every field of it.
+    /// The contract was made for this intent: id, kind and the digest of all fields are equal.
     static let fieldsMatch = Primitive(name: "fields match") { evidence in
         let contract = evidence.contract
         let intent = evidence.intent
@@ -33,7 +33,8 @@ extension Primitive {
         return nil
     }
 
-    /// Not before it was issued, not after it expired, and never longer than contracts live.
+    /// The contract is not used before it was issued, after it expired, or later than ``ExecutionContract/lifetime``
+    /// after it was issued.
     static let notExpired = Primitive(name: "not expired") { evidence in
         let contract = evidence.contract
         let (age, overflow) = evidence.now.subtractingReportingOverflow(contract.issuedAt)
@@ -43,7 +44,8 @@ extension Primitive {
         return nil
     }
 
-    /// Traffic Cop itself issued it. Comes before single use: a forged copy must not use up the real one.
+    /// This process issued the contract. The check comes before `singleUse`, so that a forged copy cannot use up the
+    /// real contract's nonce.
     static func issuedHere(key: HMACKey) -> Primitive {
         Primitive(name: "issuer's MAC") { evidence in
             ConstantTime.equal(evidence.contract.computeMAC(key: key), evidence.contract.mac)
@@ -51,14 +53,14 @@ extension Primitive {
         }
     }
 
-    /// It has not been carried out before.
+    /// The contract has not been used before.
     static func singleUse(_ outstanding: OutstandingContracts) -> Primitive {
         Primitive(name: "single use") { evidence in
             outstanding.use(evidence.contract.nonce) ? nil : Denial(.contractReplayed)
         }
     }
 
-    /// The caller has not had too many of these.
+    /// The caller is within the rate limit. The last check, because it takes from the allowance.
     static func withinLimits(_ take: @escaping @Sendable (SessionIntent) -> RateDecision) -> Primitive {
         Primitive(name: "rate limits") { evidence in
             guard case .limited(let seconds) = take(evidence.intent) else { return nil }

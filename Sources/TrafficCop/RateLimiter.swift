@@ -3,10 +3,12 @@ import Synchronization
 
 /// Token buckets by key, in a table of bounded size.
 ///
-/// When the table is full, buckets that have filled up again go first (forgetting them changes nothing), then those
-/// that are nearest to full: a flood of new keys never frees the key that is being held back.
+/// When the table is full, buckets that have refilled completely are removed first (a missing bucket counts as full),
+/// then the fullest of the others. A flood of new keys therefore does not remove the bucket of a key that is being
+/// limited.
 final class RateLimiter: Sendable {
-    /// A key as the table holds it: short, whatever a stranger put into it, and not for strangers to collide.
+    /// The first 128 bits of an HMAC over the key. The length is fixed for any input, and because the HMAC's key is
+    /// random, a client cannot choose keys that collide.
     private struct Key: Hashable, Sendable {
         let high: UInt64
         let low: UInt64
@@ -26,21 +28,21 @@ final class RateLimiter: Sendable {
         self.shards = (0..<Self.shardCount).map { _ in Guarded<Shard>(Shard()) }
     }
 
-    /// Takes `cost` tokens from a key's bucket; with `cost` 0 only looks whether there is one to take.
+    /// Takes `cost` tokens from a key's bucket. With `cost` 0 it takes nothing and says whether one token is left.
     func take(_ limit: Limit, key: String, cost: Int, perMinute: Int, now: Int64) -> RateDecision {
         self.withBucket(limit, key: key, perMinute: perMinute, now: now) { bucket in
             bucket.take(cost: cost, now: now)
         }
     }
 
-    /// Gives tokens back, for what turned out not to count.
+    /// Gives tokens back, up to a full bucket.
     func refund(_ limit: Limit, key: String, cost: Int, perMinute: Int, now: Int64) {
         self.withBucket(limit, key: key, perMinute: perMinute, now: now) { bucket in
             bucket.refund(cost: cost, now: now)
         }
     }
 
-    /// How many buckets are remembered.
+    /// How many buckets the table holds.
     var count: Int {
         self.shards.reduce(0) { sum, shard in sum + shard.value.withLock { $0.buckets.count } }
     }
@@ -65,7 +67,8 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// Frees at least a quarter of the shard, so that its cost is spread over as many insertions.
+    /// Removes at least a quarter of the shard's buckets, so that the cost of sorting is spread over as many
+    /// insertions.
     private static func makeRoom(in shard: inout Shard, now: Int64) {
         let before = shard.buckets.count
         shard.buckets = shard.buckets.filter { !$0.value.isFull(at: now) }

@@ -1,32 +1,37 @@
 import Libcrypto
 
-/// What somebody wants to happen to a session, before anybody has agreed to it.
+/// A request to create a session or to give one an owner, before Traffic Cop has decided on it.
 package struct SessionIntent: Sendable, Equatable {
-    /// The ways in which a session comes to be or gains rights. There is no other road.
+    /// The only ways in which a session is created or gains rights.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// A new session without an owner.
+        /// Create a session without an owner.
         case anonymous
-        /// A new session of a known user.
+        /// Create a session for a known user.
         case authenticated
-        /// An anonymous session is given its owner.
+        /// Give an anonymous session its owner.
         case upgrade
-        /// The owner logs in again on a session that is already theirs.
+        /// The owner of a session logs in to it again.
         case resume
     }
 
+    /// 128 random bits in hexadecimal.
     package let id: String
+    /// What is to be done.
     package let kind: Kind
-    /// The caller's address as limits are kept for it: see ``AddressBucket``.
+    /// The caller's ``AddressBucket``.
     package let clientAddress: String
+    /// The session to upgrade or resume; nil where a session is created.
     package let sessionID: String?
+    /// The owner's tenant; nil for ``Kind/anonymous``.
     package let tenantID: String?
+    /// The owner within the tenant; nil for ``Kind/anonymous``.
     package let userID: String?
-    /// One JSON object: the metadata of a new session, or what is merged into that of an existing one.
+    /// A JSON object as text: the metadata of a new session, or what is merged into that of an existing one.
     package let metadata: String
-    /// SHA-256 over every field that says what is to happen, each with its length, so that none can run into the next.
-    /// Taken once: no field of an intent ever changes.
+    /// SHA-256 over every field but the id, each preceded by its length. Computed once, as the fields are constant.
     package let fieldsDigest: [UInt8]
 
+    /// An intent with a new random id. Whether the fields fit the kind is checked by ``isWellFormed``, not here.
     package init(
         kind: Kind, clientAddress: String, sessionID: String? = nil, tenantID: String? = nil, userID: String? = nil,
         metadata: String = "{}"
@@ -48,7 +53,7 @@ package struct SessionIntent: Sendable, Equatable {
         self.fieldsDigest = Digest.sha256(fields.bytes)
     }
 
-    /// Whether the fields are those that an intent of this kind has, no more and no fewer.
+    /// Whether the intent has exactly the fields that its kind requires.
     package var isWellFormed: Bool {
         let hasOwner = self.tenantID?.isEmpty == false && self.userID?.isEmpty == false
         let hasNoOwner = self.tenantID == nil && self.userID == nil

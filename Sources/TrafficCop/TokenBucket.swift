@@ -1,6 +1,7 @@
-/// A bucket that fills up at a steady rate and holds a minute's worth.
+/// A token bucket that is refilled at `perMinute` tokens a minute and holds at most `perMinute` of them.
 ///
-/// Counts in sixty-thousandths of a token, so that a millisecond adds `perMinute` of them and nothing is rounded away.
+/// The level is counted in units of 1/60,000 token, so that one millisecond adds exactly `perMinute` units and nothing
+/// is lost to rounding.
 struct TokenBucket: Sendable, Equatable {
     private static let unit: Int64 = 60_000
     private let perMinute: Int64
@@ -8,7 +9,7 @@ struct TokenBucket: Sendable, Equatable {
     private var filledAt: Int64
 
     init(perMinute: Int, now: Int64) {
-        // A limit that high is none; the bound keeps every product below in range.
+        // The bound is no limit in practice, and keeps the products below from overflowing.
         self.perMinute = Int64(min(max(perMinute, 0), 1_000_000_000))
         self.level = self.perMinute * Self.unit
         self.filledAt = now
@@ -16,6 +17,7 @@ struct TokenBucket: Sendable, Equatable {
 
     private var capacity: Int64 { self.perMinute * Self.unit }
 
+    /// Takes `cost` tokens, or nothing when there are fewer. With `cost` 0 it takes nothing and asks for one.
     mutating func take(cost: Int, now: Int64) -> RateDecision {
         self.fill(until: now)
         let needed = Int64(min(max(cost, 1), 1_000_000)) * Self.unit
@@ -28,19 +30,21 @@ struct TokenBucket: Sendable, Equatable {
         return .allowed
     }
 
+    /// Puts `cost` tokens back, up to a full bucket.
     mutating func refund(cost: Int, now: Int64) {
         self.fill(until: now)
         self.level = min(self.capacity, self.level + Int64(min(max(cost, 0), 1_000_000)) * Self.unit)
     }
 
+    /// Whether the bucket is full at `now`, so that forgetting it changes nothing.
     func isFull(at now: Int64) -> Bool { self.levelAt(now) >= self.capacity }
 
-    /// Between 0 (empty) and 1 (full).
+    /// The level between 0 (empty) and 1 (full).
     func fill(at now: Int64) -> Double {
         self.capacity == 0 ? 0 : Double(self.levelAt(now)) / Double(self.capacity)
     }
 
-    /// A clock that steps back adds nothing and takes nothing: filling goes on from the new time.
+    /// Refills up to `now`. A clock that was set back adds and takes nothing; refilling goes on from the new time.
     private mutating func fill(until now: Int64) {
         self.level = self.levelAt(now)
         self.filledAt = now

@@ -1,8 +1,8 @@
 import Libcrypto
 
-/// Decides which intents on sessions may be carried out, and how often anybody may try.
+/// Decides which intents may be carried out, and how often a caller may try.
 ///
-/// Pure decisions in memory: it knows no sessions, no store and no wire.
+/// All state is in memory; it imports no store, no session and no network code.
 package final class TrafficCop: Sendable {
     private let limits: RateLimits
     private let clock: @Sendable () -> Int64
@@ -12,12 +12,20 @@ package final class TrafficCop: Sendable {
     let counterKey: HMACKey
     private let primitives: [Primitive]
 
+    /// For a single node: the names of login counters are made with a random key.
+    ///
+    /// - Parameter clock: the time in Unix milliseconds.
     package convenience init(limits: RateLimits = RateLimits(), clock: @escaping @Sendable () -> Int64) {
         self.init(limits: limits, clock: clock, limiter: RateLimiter(), outstanding: OutstandingContracts())
     }
 
-    /// - Parameter counterSecret: what the names of counters outside this process are made with; all who share those
-    ///   counters have the same.
+    /// For several nodes that count failed logins in one store.
+    ///
+    /// - Parameters:
+    ///   - limits: how often a caller may try.
+    ///   - counterSecret: the HMAC key for the names of the counters in the store; the same on every node.
+    ///   - clock: the time in Unix milliseconds.
+    /// - Throws: when the secret cannot be used as an HMAC-SHA-256 key.
     package convenience init(
         limits: RateLimits, counterSecret: [UInt8], clock: @escaping @Sendable () -> Int64
     ) throws {
@@ -26,7 +34,7 @@ package final class TrafficCop: Sendable {
             outstanding: OutstandingContracts())
     }
 
-    /// A secret that nobody has had before.
+    /// A new random counter secret of 32 bytes.
     package static func makeCounterSecret() -> [UInt8] { SecureRandom.bytes(32) }
 
     init(
@@ -54,7 +62,10 @@ package final class TrafficCop: Sendable {
 
     // MARK: Intents
 
-    /// Agrees to an intent: a contract that can be carried out once, soon. Only looks at the limits, takes nothing.
+    /// Issues a contract for an intent. It looks at the rate limits and takes nothing from them.
+    ///
+    /// - Returns: the contract, or a denial: ``Denial/Code/intentUnknown`` for an intent with the wrong fields,
+    ///   ``Denial/Code/rateLimited``, or ``Denial/Code/overloaded`` when too many contracts are unused.
     package func prepare(_ intent: SessionIntent) -> Result<ExecutionContract, Denial> {
         let now = self.clock()
         guard intent.isWellFormed else { return .failure(Denial(.intentUnknown)) }
@@ -72,7 +83,9 @@ package final class TrafficCop: Sendable {
         return .success(contract)
     }
 
-    /// Runs the primitives in order; the first that says no is the answer.
+    /// Checks a contract against the intent it is presented for. A contract that passes is used up.
+    ///
+    /// - Returns: the proof that the intent may be carried out, or the denial of the first check that refuses.
     package func validate(
         _ contract: ExecutionContract, for intent: SessionIntent
     ) -> Result<ValidatedIntent, Denial> {
@@ -86,7 +99,7 @@ package final class TrafficCop: Sendable {
     private static func decide(
         _ intent: SessionIntent, cost: Int, limits: RateLimits, limiter: RateLimiter, now: Int64
     ) -> RateDecision {
-        // Whoever has an owner has logged in, and logging in has limits of its own.
+        // An intent with an owner comes after a login, and logins have their own limits.
         guard limits.enabled, intent.kind == .anonymous else { return .allowed }
         return limiter.take(
             .anonymousSession, key: intent.clientAddress, cost: cost, perMinute: limits.perMinute(.anonymousSession),
@@ -95,12 +108,12 @@ package final class TrafficCop: Sendable {
 
     // MARK: Limits
 
-    /// Whether logins are limited at all: where they are not, nothing need be counted.
+    /// Whether logins are limited. If not, failures need not be counted in the store.
     package var limitsLogins: Bool { self.limits.enabled }
 
     func perMinute(_ limit: Limit) -> Int64 { Int64(self.limits.perMinute(limit)) }
 
-    /// Takes `cost` from a key's allowance; with `cost` 0 only asks whether something is left.
+    /// Takes `cost` from a key's allowance. With `cost` 0 it takes nothing and says whether something is left.
     package func allow(_ limit: Limit, key: String, cost: Int = 1) -> RateDecision {
         guard self.limits.enabled else { return .allowed }
         return self.limiter.take(

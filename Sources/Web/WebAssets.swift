@@ -1,10 +1,12 @@
-/// One file of the page, as it is served.
+/// One file of the console page, as it is served.
 package struct WebAsset: Sendable {
-    /// The path it answers to.
+    /// The path it is served at.
     package let path: String
+    /// The value of `Content-Type`.
     package let contentType: String
-    /// Strong entity tag, quotes included.
+    /// The strong entity tag (RFC 9110 section 8.8.3), including its quotes.
     package let etag: String
+    /// The content.
     package let bytes: [UInt8]
 
     fileprivate init(path: String, contentType: String, bytes: [UInt8]) {
@@ -14,7 +16,7 @@ package struct WebAsset: Sendable {
         self.bytes = bytes
     }
 
-    /// Whether an `If-None-Match` value already names this content: then the answer is 304.
+    /// Whether an `If-None-Match` value (RFC 9110 section 13.1.2) names this content, so that the answer is 304.
     package func matches(ifNoneMatch field: String) -> Bool {
         field.split(separator: ",").contains { candidate in
             let tag = candidate.drop { $0 == " " || $0 == "\t" }
@@ -26,7 +28,8 @@ package struct WebAsset: Sendable {
         }
     }
 
-    /// FNV-1a and the length. It names our own files among themselves; nobody gains by a collision.
+    /// FNV-1a and the length. It tells versions of the gateway's own files apart, so it need not resist chosen
+    /// collisions.
     private static func etag(of bytes: [UInt8]) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
@@ -34,9 +37,10 @@ package struct WebAsset: Sendable {
     }
 }
 
-/// The page at `/` and its parts. They lie inside the binary, so that one file is all there is to install.
+/// The console page at `/` and its parts. They are embedded in the binary, so that there are no files to install beside
+/// it.
 package enum WebAssets {
-    /// Every asset, the page first. Their paths are the gateway's own and win over routes.
+    /// All assets, the page first. Their paths are reserved: they are matched before the configured routes.
     package static let all: [WebAsset] = [
         WebAsset(path: "/", contentType: "text/html; charset=utf-8", bytes: PackageResources.index_html),
         WebAsset(path: "/gatehouse.js", contentType: script, bytes: PackageResources.gatehouse_js),
@@ -47,8 +51,9 @@ package enum WebAssets {
 
     /// Sent with every asset, besides `Content-Type`, `Content-Length` and `ETag`.
     ///
-    /// Nothing but our own files runs or loads, and nobody frames the page. `connect-src 'self'` covers the sockets
-    /// of the same origin. `form-action 'none'`: a login form without its script must not send a password anywhere.
+    /// Only the gateway's own files are loaded and run, and the page cannot be framed. `connect-src 'self'` includes
+    /// WebSockets to the same origin. `form-action 'none'` prevents that the login form sends a password by itself if
+    /// its script did not load.
     package static let headers: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
@@ -65,7 +70,7 @@ package enum WebAssets {
         ("Cache-Control", "no-cache"),
     ]
 
-    /// The asset that answers to a canonical path, if there is one.
+    /// The asset at a canonical path, or nil.
     package static func asset(for path: String) -> WebAsset? {
         all.first { $0.path.utf8.elementsEqual(path.utf8) }
     }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Glibc
 
-/// The command line. Every error is one line on standard error; wrong usage exits 2, everything else that fails 1.
+/// The command line. Every error is one line on standard error. Wrong usage exits with status 2, any other failure with
+/// 1.
 @main
 struct Gatehouse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,9 +15,9 @@ struct Gatehouse: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // A reader that goes away (`gatehouse … | head`) is a failed write, not the end of the process.
+        // Writing to a closed pipe (`gatehouse … | head`) should fail with an error and not end the process.
         signal(SIGPIPE, SIG_IGN)
-        // A file that may not grow is an error of the write, not the end of the process.
+        // Writing beyond the file size limit should fail with an error and not end the process.
         signal(SIGXFSZ, SIG_IGN)
         do {
             var command = try parseAsRoot(CommandArguments.ofProcess())
@@ -32,7 +33,7 @@ struct Gatehouse: AsyncParsableCommand {
 
     private static func leave(with error: any Error) -> Never {
         let code = exitCode(for: error)
-        // Help and version are asked for, so they are an answer.
+        // Help and version were asked for, so they go to standard output.
         if code.isSuccess { exit(withError: error) }
         if let status = error as? ExitCode { Glibc.exit(status.rawValue) }
         let status: CommandFailure.Status = code == .validationFailure ? .misused : .failed
@@ -42,7 +43,7 @@ struct Gatehouse: AsyncParsableCommand {
     }
 }
 
-/// Which build this is.
+/// The version of the program.
 enum Version {
     static let current = "0.1.0"
 }

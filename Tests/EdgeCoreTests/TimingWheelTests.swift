@@ -22,6 +22,18 @@ import Testing
         return out
     }
 
+    @Test("Within the horizon nothing comes out before its time, so that nothing has to be put in twice")
+    func once() {
+        var wheel = TimingWheel<Int64>(unitsPerMillisecond: 1, now: Self.start)
+        for due in stride(from: Self.start, to: Self.start + 100_000, by: 7) { wheel.insert(due, due: due) }
+        var early: [Int64] = []
+        for now in stride(from: Self.start, through: Self.start + 100_100, by: 50) {
+            wheel.turn(to: now)
+            while let items = wheel.takeDue() { early += items.filter { $0 > now } }
+        }
+        #expect(early.isEmpty)
+    }
+
     @Test("Everything comes out once, never before its time and at most two slots after, behind the horizon too")
     func punctual() {
         var random = SeededGenerator(seed: 7)

@@ -39,7 +39,7 @@ import Testing
         #expect(Base64URL.decode(text) == nil)
     }
 
-    @Test("Every byte outside the alphabet is refused in every place")
+    @Test("Every byte outside the alphabet is refused at every position")
     func foreignBytes() {
         let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         for byte in UInt8.min...UInt8.max {

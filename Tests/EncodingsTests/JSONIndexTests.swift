@@ -2,9 +2,9 @@ import Encodings
 import RandomForTests
 import Testing
 
-/// Reading an object without making anything of it, held against reading it into values.
+/// Compares indexing an object with parsing it into values.
 @Suite struct JSONIndexTests {
-    /// Values good and bad, to stand alone, within objects and within arrays.
+    /// Valid and invalid values, used alone, in objects and in arrays.
     private static let values: [String] = [
         "null", "true", "false", "0", "-0", "1E+2", "1e2", "1.5", "-1.5e-3", "\"\"", "[]", "{}", "[ ]", "{ }",
         "[1,[2,[3]]]", #"{"a":1,"b":{"c":[true,null]}}"#, "\"é\u{1F600}\"", "9007199254740993", "1800000000",
@@ -30,7 +30,7 @@ import Testing
 
     private static let tight = JSONLimits(maxBytes: 90, maxDepth: 2, maxMembers: 2, maxValues: 6, maxStringBytes: 5)
 
-    @Test("Every text is read or refused alike, with the same fault at the same byte")
+    @Test("Every text is accepted by both or refused by both, with the same fault at the same byte")
     func sameVerdict() {
         for text in Self.texts {
             for limits in [JSONLimits(), Self.tight] {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("Mutated texts are read or refused alike")
+    @Test("Mutated texts are accepted by both or refused by both")
     func mutations() {
         var generator = SeededGenerator(seed: 7519)
         var accepted = 0
@@ -50,11 +50,11 @@ import Testing
             #expect(Self.difference(bytes, limits) == nil, "round \(round): \(bytes)")
             if (try? StrictJSON.object(bytes, limits: limits)) != nil { accepted += 1 }
         }
-        // Mutations that break everything would say nothing about what is read.
+        // If all mutations were invalid, nothing would be tested about accepted texts.
         #expect(accepted > 100)
     }
 
-    @Test("Each limit is reached at the same place", arguments: 0...40)
+    @Test("Each limit is reached at the same byte", arguments: 0...40)
     func limits(bound: Int) {
         let text = Array(
             #" {"a":[1,2,[3,"\u00e9\u00e9"]],"bcd":{"e":{"f":"ghijk","l":1e2}},"\u006d":"nopqrstuvw","x":[]} "#.utf8)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("Twice the same name is found among few and many", arguments: [1, 2, 3, 8, 15, 16, 17, 18, 33, 150])
+    @Test("A duplicate name is found among few and many", arguments: [1, 2, 3, 8, 15, 16, 17, 18, 33, 150])
     func duplicates(count: Int) {
         let plain = (0..<count).map { "\"name\($0)\":0" }
         let escaped = (0..<count).map { "\"\\u006eame\($0)\":0" }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("What lies behind the text is not read")
+    @Test("Bytes after the text are not read")
     func behind() throws {
         let text = Array(#"{"a":"b","c":[1]}"#.utf8)
         let index = try JSONIndex(reading: text + Array("}{\"".utf8), upTo: text.count, limits: JSONLimits())
@@ -128,7 +128,7 @@ import Testing
 
     // MARK: Comparing
 
-    /// What one of the two ways of reading says and the other does not; nil if they agree.
+    /// The difference between the results of the two; nil if they agree.
     private static func difference(_ bytes: [UInt8], _ limits: JSONLimits = JSONLimits()) -> String? {
         switch (built(bytes, limits), indexed(bytes, limits)) {
         case (.failure(let left), .failure(let right)): left == right ? nil : "\(left), but \(right)"

@@ -20,7 +20,7 @@ import Testing
         #expect(try StrictJSON.parse(text).doubleValue == value)
     }
 
-    @Test("What is written can be read again, control characters included")
+    @Test("Serialised text parses to the same value, control characters included")
     func serialising() throws {
         let value: JSONValue = ["a\u{1}\"\\": ["\n\r\t\u{7F}é", 1.5, -3, true, .null], "b": [:]]
         let text = value.serialized()

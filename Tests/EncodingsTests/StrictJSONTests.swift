@@ -50,7 +50,7 @@ import Testing
         #expect(fault(Array(#"{""#.utf8) + bytes + Array(#"":1}"#.utf8)) == .invalidUTF8)
     }
 
-    @Test("Usual names, others like them and escaped ones keep their bytes and are told apart")
+    @Test("Known names, similar ones and escaped ones keep their bytes and are distinguished")
     func usualNames() throws {
         let names = [
             "alg", "kid", "iss", "sub", "aud", "exp", "client_id", "tenant_id", "scope", "auth_time", "nonce",
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("Strings of every length end where they end, whatever stands at their end", arguments: 0...40)
+    @Test("Strings of every length are read to their end, with any bytes around it", arguments: 0...40)
     func stringEnds(count: Int) throws {
         let plain = String(repeating: "p", count: count)
         for tail in ["", "\\n", "é", "\u{1F600}", "\u{7F}"] {
@@ -129,13 +129,13 @@ import Testing
         #expect(fault(Array(String(repeating: "1", count: 500).utf8)) == .numberOutOfRange)
     }
 
-    @Test("Escapes are undone")
+    @Test("Escapes are decoded")
     func escapes() throws {
         let text = #""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\u0000""#
         #expect(try StrictJSON.parse(text) == .string("\"\\/\u{8}\u{C}\n\r\té\u{1F600}\u{0}"))
     }
 
-    @Test("Only an object is an object", arguments: ["[]", "\"x\"", "null", "1"])
+    @Test("A value other than an object is refused", arguments: ["[]", "\"x\"", "null", "1"])
     func notAnObject(text: String) {
         #expect(throws: JSONError(.notAnObject, at: 0)) { try StrictJSON.object(text) }
     }

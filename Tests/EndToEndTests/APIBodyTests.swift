@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 /// Bodies of the API and of OAuth: how long they may take, and in whose words they are refused.
-@Suite(.serialized) struct APIBodyTests {
+@Suite(.blocking) struct APIBodyTests {
     @Test(
         "A body that arrives byte by byte is 408 when its time is over, and one that takes less is read",
         arguments: ["/api/auth/login", "/oauth2/token"])
     func drip(_ path: String) async throws {
-        let gateway = try await GatewayProcess.start("server: {idle_timeout: 1500ms}\n", users: [])
+        let gateway = try await GatewayInProcess.start("server: {idle_timeout: 1500ms}\n", users: [])
         defer { gateway.stop() }
         let type = path.hasPrefix("/oauth2/") ? "application/x-www-form-urlencoded" : "application/json"
         func send(_ framing: String, _ parts: [String], every pause: Double) throws -> RawResponse {
@@ -33,7 +33,7 @@ import Testing
 
     @Test("A foreign Origin is refused in OAuth's words under /oauth2/", arguments: ["token", "introspect", "revoke"])
     func foreignOrigin(_ name: String) async throws {
-        let gateway = try await GatewayProcess.start("", users: [])
+        let gateway = try await GatewayInProcess.start("", users: [])
         defer { gateway.stop() }
         func ask(_ headers: [(String, String)]) throws -> RawResponse {
             try gateway.form("/oauth2/\(name)", [("grant_type", "client_credentials")], headers: headers)

@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 /// What is spoken over the agent socket.
-@Suite struct AgentProtocolTests {
+@Suite(.blocking) struct AgentProtocolTests {
     private func intent(_ id: String, _ name: String = "echo", _ params: String = "{}") -> String {
         #"{"type":"intent","id":"\#(id)","intent":"\#(name)","params":\#(params)}"#
     }
 
     @Test("ready comes first; events are numbered one by one and come to every socket; a repeat runs nothing")
     func events() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let one = try gateway.socket("/api/runtime/agent?\(ada.query)")
@@ -46,7 +46,7 @@ import Testing
 
     @Test("A frame that is no intent is told so without a number, and the socket lives on")
     func faults() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let probe = try gateway.opened("/api/runtime/agent?\(try gateway.login(.ada).query)")
         let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
@@ -70,7 +70,7 @@ import Testing
 
     @Test("Hundreds of intents sent at once all run, in order")
     func pipelined() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let probe = try gateway.opened("/api/runtime/agent?\(try gateway.login(.ada).query)", timeoutSeconds: 20)
         let count = 400
@@ -119,7 +119,7 @@ import Testing
 
     @Test("POST /api/intent runs one intent with the same rights, and open sockets hear of it")
     func http() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
         let probe = try gateway.opened("/api/runtime/agent?\(ada.query)")
@@ -143,7 +143,7 @@ import Testing
 
     @Test("Artifacts are versioned, move one way, and belong to their owner alone")
     func artifacts() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         func run(_ user: LoggedIn, _ name: String, _ params: [String: Any]) throws -> [String: Any] {
             try gateway.request(

@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 /// A 405 names in `Allow` what the target takes, whichever method was refused.
-@Suite struct AllowTests {
+@Suite(.blocking) struct AllowTests {
     private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 
     @Test("Allow says the same whatever was refused, and what it says is not refused")
     func allow() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             routes:
               - {path: /any, upstream: \(upstream.url), require: none}

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `gatehouse attack` against targets that are not ours, and against ours.
-@Suite("The attack command")
+@Suite("The attack command", .blocking(limit: .seconds(300)))
 struct AttackTests {
     private struct Found {
         let status: Int32

@@ -2,15 +2,15 @@ import Foundation
 import Testing
 
 /// The upstream gets exactly the body that the client sent, and nothing of it ever reads as a request of its own.
-@Suite struct BodyConservationTests {
+@Suite(.blocking) struct BodyConservationTests {
     private static let routes = """
           - {path: /open, upstream: "URL", require: none}
           - {path: /session, upstream: "URL", require: session}
           - {path: /both, upstream: "URL", require: token+session}
         """
 
-    private static func gateway(_ upstream: RecordingUpstream) async throws -> GatewayProcess {
-        try await GatewayProcess.start(
+    private static func gateway(_ upstream: RecordingUpstream) async throws -> GatewayInProcess {
+        try await GatewayInProcess.start(
             "routes:\n" + routes.replacingOccurrences(of: "URL", with: upstream.url), users: [.ada])
     }
 
@@ -134,7 +134,7 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes: [{path: /, upstream: \"\(upstream.url)\", require: none}]", users: [])
         defer { gateway.stop() }
         for _ in 0..<10 {
@@ -216,7 +216,7 @@ import Testing
         }
         defer { upstream.stop() }
         let place = try GatewayProcess.makeDirectory()
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "\(try HTTP2Script.tls(in: place))\ntokens: {issuer: \"https://localhost\"}\nroutes:\n"
                 + Self.routes.replacingOccurrences(of: "URL", with: upstream.url), users: [], directory: place)
         defer { gateway.stop() }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The command line: what it prints where, how it ends, and that a running gateway obeys it.
-@Suite(.serialized) struct CLITests {
+@Suite(.blocking) struct CLITests {
     private static func run(_ arguments: String..., input: String = "") throws -> CommandResult {
         try GatewayProcess.run(
             arguments, in: FileManager.default.temporaryDirectory, input: input, stateful: false)

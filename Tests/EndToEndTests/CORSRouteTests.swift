@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Cross-origin questions about routes, and where refused page views are sent.
-@Suite struct CORSRouteTests {
+@Suite(.blocking) struct CORSRouteTests {
     private static func routes(_ upstream: RecordingUpstream) -> String {
         """
         server: {allowed_origins: ["https://app.example"]}
@@ -22,7 +22,7 @@ import Testing
     func gatewayAnswers() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream))
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let good = try gateway.request(
             "OPTIONS", "/gate/x", headers: [("Origin", "https://app.example")] + Self.preflight)
@@ -48,7 +48,7 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream))
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let answer = try gateway.request(
             "OPTIONS", "/theirs", headers: [("Origin", "https://any.example")] + Self.preflight)
@@ -62,7 +62,7 @@ import Testing
     func cookiesAcrossSites() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream))
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let cookie = ("Cookie", "gatehouse=\(try gateway.login(.ada).sessionSecret)")
         for fields in [[("Origin", "https://evil.example")], [("Origin", "null")], [("Sec-Fetch-Site", "cross-site")]] {
@@ -79,7 +79,7 @@ import Testing
     func loginURL() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream), users: [])
         defer { gateway.stop() }
         let html = ("Accept", "text/html,*/*;q=0.8")
         let page = try gateway.request("GET", "/page/a?x=1", headers: [html])

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What TLS the public listener speaks, as OpenSSL finds it.
-@Suite(.enabled(if: ProxyInFront.find("openssl") != nil, "needs openssl"))
+@Suite(.enabled(if: ProxyInFront.find("openssl") != nil, "needs openssl"), .blocking)
 struct CipherSuiteTests {
     private static let good = [
         "AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305",
@@ -22,7 +22,7 @@ struct CipherSuiteTests {
             ["req", "-x509", "-nodes", "-days", "2", "-keyout", key, "-out", certificate, "-subj", "/CN=localhost"]
                 + (kind == "RSA" ? ["-newkey", "rsa:2048"] : ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]))
         #expect(made.status == 0, "\(made.errors)")
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             server: {tls: {certificate: \(certificate), key: \(key)}}
             tokens: {issuer: "https://localhost"}

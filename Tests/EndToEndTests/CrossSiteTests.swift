@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Other sites' pages, and the cookies that browsers keep.
-@Suite(.serialized) struct CrossSiteTests {
+@Suite(.blocking) struct CrossSiteTests {
     private static let configuration = """
         server:
           allowed_origins: [https://app.example]
@@ -14,7 +14,7 @@ import Testing
 
     @Test("Unsafe requests of other sites are refused, cookie or not, and the refusal says what to change")
     func refused() async throws {
-        let gateway = try await GatewayProcess.start(Self.configuration, users: [])
+        let gateway = try await GatewayInProcess.start(Self.configuration, users: [])
         defer { gateway.stop() }
         let foreign: [[(String, String)]] = [
             [("Origin", "https://evil.example")], [("Origin", "null")], [("Origin", "https://app.example.evil")],
@@ -59,7 +59,7 @@ import Testing
 
     @Test("Refusals carry the CORS fields, preflights are answered without credentials, public documents to all")
     func cors() async throws {
-        let gateway = try await GatewayProcess.start(Self.configuration, users: [])
+        let gateway = try await GatewayInProcess.start(Self.configuration, users: [])
         defer { gateway.stop() }
         let app = ("Origin", "https://app.example")
         let evil = ("Origin", "https://evil.example")
@@ -96,7 +96,7 @@ import Testing
 
     @Test("A body that is no JSON is 415, as a form of another site would send it")
     func contentType() async throws {
-        let gateway = try await GatewayProcess.start(Self.configuration, users: [])
+        let gateway = try await GatewayInProcess.start(Self.configuration, users: [])
         defer { gateway.stop() }
         let path = "/api/session/create-anonymous"
         for type in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", "multipart/form-data"] {
@@ -116,7 +116,7 @@ import Testing
 
     @Test("Browsers get secrets as cookies only: __Host- behind https, plain on loopback, none on plain http elsewhere")
     func cookies() async throws {
-        let gateway = try await GatewayProcess.start(Self.configuration, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.configuration, users: [.ada])
         defer { gateway.stop() }
         let browser = ("Sec-Fetch-Site", "same-origin")
         let elsewhere = ("X-Forwarded-For", "203.0.113.9")

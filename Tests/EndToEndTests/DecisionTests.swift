@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `/api/auth/verify`, asked as the proxies in front ask it.
-@Suite struct DecisionTests {
+@Suite(.blocking) struct DecisionTests {
     private static let routes = """
         errors: {explain: true}
         routes:
@@ -19,7 +19,7 @@ import Testing
           - {path: "/pro@x", require: token}
         """
 
-    private static func trusting() async throws -> GatewayProcess {
+    private static func trusting() async throws -> GatewayInProcess {
         try await .start("server: {trusted_proxies: [127.0.0.1]}\n" + routes)
     }
 
@@ -116,7 +116,7 @@ import Testing
         }
         #expect(try gateway.request("GET", "/api/auth/verify", headers: Self.uri("/x")).status == 200)
 
-        let wary = try await GatewayProcess.start(Self.routes)
+        let wary = try await GatewayInProcess.start(Self.routes)
         defer { wary.stop() }
         let ada = try wary.login(.ada)
         for name in ["X-Forwarded-Uri", "X-Forwarded-For", "Forwarded", "X-Original-URI", "X-Forwarded-Proto"] {
@@ -139,7 +139,7 @@ import Testing
 
     @Test("A cross-site request that rests on the cookie is refused as on a route, by the method that was forwarded")
     func crossSite() async throws {
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "server: {trusted_proxies: [127.0.0.1], allowed_origins: ['https://app.example']}\n" + Self.routes)
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)

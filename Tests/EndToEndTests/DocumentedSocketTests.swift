@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The scripts of docs/sockets.md, run as they stand.
-@Suite(.enabled(if: Program.pythonHas("websockets"), "needs python3 with websockets"))
+@Suite(.enabled(if: Program.pythonHas("websockets"), "needs python3 with websockets"), .blocking)
 struct DocumentedSocketTests {
     /// The Python on the page, block by block.
     private static func scripts() throws -> [String] {
@@ -19,7 +19,7 @@ struct DocumentedSocketTests {
 
     @Test("The first one opens a socket and gets its echo")
     func echo() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let script = try #require(try Self.scripts().first)
@@ -31,7 +31,7 @@ struct DocumentedSocketTests {
 
     @Test("The second one's socket outlives three tokens and ends within a tenth of a second of its logout")
     func lease() async throws {
-        let gateway = try await GatewayProcess.start("tokens: {access_token_lifetime: 3s, clock_skew: 0s}")
+        let gateway = try await GatewayInProcess.start("tokens: {access_token_lifetime: 3s, clock_skew: 0s}")
         defer { gateway.stop() }
         let script = try #require(try Self.scripts().last)
         let (took, lines) = try seconds {

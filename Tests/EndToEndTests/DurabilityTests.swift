@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// What has been answered is there afterwards, however the process ended.
-@Suite(.serialized) struct DurabilityTests {
+@Suite(.blocking) struct DurabilityTests {
     private static let unlimited = "limits:\n  enabled: false\n"
 
     private static func restart(_ gateway: GatewayProcess) async throws -> GatewayProcess {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Key files that a passphrase opens.
-@Suite(.serialized) struct EncryptedKeysTests {
+@Suite(.blocking) struct EncryptedKeysTests {
     private static let secret = "open, barley"
     private static let variable = "GATEHOUSE_KEYS_PASSPHRASE"
     private static let soon = Duration.seconds(3)
@@ -51,7 +51,7 @@ import Testing
                 configuration, users: [], environment: environment, directory: place)
             gateway.stop()
             return ""
-        } catch let failure as GatewayProcess.Failure {
+        } catch let failure as GatewayFailure {
             #expect(!failure.description.contains(secret))
             return failure.description
         }

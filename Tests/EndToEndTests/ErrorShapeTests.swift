@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 /// How refusals look, and what is refused for its form alone.
-@Suite(.serialized) struct ErrorShapeTests {
+@Suite(.blocking) struct ErrorShapeTests {
     @Test("A refusal is a problem document with a closed set of members, and 401 always brings a challenge")
     func problem() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let answers = [
             try gateway.request("GET", "/api/auth/me"), try gateway.me("x"), try gateway.request("GET", "/api/x"),
@@ -29,7 +29,7 @@ import Testing
 
     @Test("The reason is told only where the configuration wants it", arguments: [true, false])
     func explain(enabled: Bool) async throws {
-        let gateway = try await GatewayProcess.start("errors:\n  explain: \(enabled)\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("errors:\n  explain: \(enabled)\n", users: [.ada])
         defer { gateway.stop() }
         let token = try gateway.login(.ada).token
         let forged = try gateway.me("\(token.dropLast(6))AAAAAA")
@@ -40,7 +40,7 @@ import Testing
 
     @Test("A token comes in one carrier: twice, or in the query, is 400")
     func carriers() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let twice = try gateway.request("GET", "/api/auth/me", headers: [ada.bearer, ada.bearer])
@@ -57,7 +57,7 @@ import Testing
 
     @Test("Bodies are read strictly: unknown, doubled and mistyped members, other documents, too deep, too large")
     func bodies() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let routes: [(String, String, [(String, String)])] = [
@@ -93,7 +93,7 @@ import Testing
 
     @Test("A head of a megabyte is refused without being read to its end")
     func heads() async throws {
-        let gateway = try await GatewayProcess.start("", users: [])
+        let gateway = try await GatewayInProcess.start("", users: [])
         defer { gateway.stop() }
         let filler = String(repeating: "a", count: 1 << 20)
         let heads = [("GET /api/x HTTP/1.1\r\nHost: x\r\nX: \(filler)\r\n\r\n", 431), ("GET /\(filler)", 414)]

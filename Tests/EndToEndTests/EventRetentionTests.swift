@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 /// A session keeps its last thousand events. Who comes for more is told so.
-@Suite struct EventRetentionTests {
+@Suite(.blocking) struct EventRetentionTests {
     private func intent(_ number: Int, _ padding: String = "") -> String {
         #"{"type":"intent","id":"i\#(number)","intent":"echo","params":{"p":"\#(padding)"}}"#
     }
 
     @Test("A place that is no longer kept is lost, and a socket that has fallen behind it is closed 1013")
     func gap() async throws {
-        let gateway = try await GatewayProcess.start("websocket:\n  ping: 1h")
+        let gateway = try await GatewayInProcess.start("websocket:\n  ping: 1h")
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let path = "/api/runtime/agent?\(ada.query)"

@@ -3,7 +3,7 @@ import PostgresForTests
 import Testing
 
 /// Nodes and commands with different settings: what another's tokens are good for comes from the store.
-@Suite(.serialized) struct FleetReachTests {
+@Suite(.blocking) struct FleetReachTests {
     private static let other = ["GATEHOUSE_TOKENS_ACCESS_TOKEN_LIFETIME": "1s", "GATEHOUSE_TOKENS_CLOCK_SKEW": "0s"]
 
     /// When a token ends, in ms.
@@ -13,7 +13,7 @@ import Testing
     }
 
     /// When the store forgets the earliest revocation of this id; nil without one.
-    private static func revokedUntil(_ id: String, _ nodes: TwoNodes) throws -> Int64? {
+    private static func revokedUntil(_ id: String, _ nodes: TwoNodes<GatewayProcess>) throws -> Int64? {
         let sql = "SELECT COALESCE(MIN(expires_at), 0) FROM gatehouse.revocations WHERE id = '\(id)'"
         let text = try nodes.postgres.query(sql, database: nodes.database)
         let number = Int64(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
@@ -24,7 +24,7 @@ import Testing
         "A node of shorter tokens accepts those of its neighbour, and a logout there lasts as long as they do",
         .enabled(if: PrivatePostgres.isAvailable))
     func shorterNode() async throws {
-        let nodes = try await TwoNodes(
+        let nodes = try await TwoNodes<GatewayProcess>(
             tokens: "  access_token_lifetime: 2h", tokensOfB: "  access_token_lifetime: 1m\n  clock_skew: 0s")
         defer { nodes.stop() }
         let ada = try nodes.a.login(.ada)
@@ -45,7 +45,7 @@ import Testing
         .enabled(if: PrivatePostgres.isAvailable),
         arguments: ["clients disable", "users disable", "users password", "sessions end"])
     func commands(_ command: String) async throws {
-        let nodes = try await TwoNodes(tokens: "  access_token_lifetime: 2h")
+        let nodes = try await TwoNodes<GatewayProcess>(tokens: "  access_token_lifetime: 2h")
         defer { nodes.stop() }
         let added = try nodes.command(["clients", "add", "ci", "--tenant", TestUser.ada.tenant, "--json"])
         let members = try JSONSerialization.jsonObject(with: Data(added.output.utf8)) as? [String: String]

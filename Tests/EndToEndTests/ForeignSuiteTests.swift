@@ -4,7 +4,7 @@ import Testing
 /// Judges that other people wrote: of metrics, of the API's description, of TLS, of slow clients, of HTTP/2, of tokens.
 ///
 /// Each is skipped where its program is not installed; `make test` installs them where the distribution has them.
-@Suite(.serialized) struct ForeignSuiteTests {
+@Suite(.blocking(limit: .seconds(300))) struct ForeignSuiteTests {
     private static func has(_ program: String) -> Bool { ProxyInFront.find(program) != nil }
 
     /// A gateway with its admin listener at a port that is known.

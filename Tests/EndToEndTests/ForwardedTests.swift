@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `Forwarded` (RFC 7239) from proxies in front, beside the `X-Forwarded-` fields or instead of them.
-@Suite struct ForwardedTests {
+@Suite(.blocking) struct ForwardedTests {
     private static func routes(_ upstream: RecordingUpstream) -> String {
         """
         limits: {login_per_minute: 2}
@@ -14,7 +14,7 @@ import Testing
         """
     }
 
-    private static func trusting(_ upstream: RecordingUpstream, users: [TestUser] = []) async throws -> GatewayProcess {
+    private static func trusting(_ upstream: RecordingUpstream, users: [TestUser] = []) async throws -> GatewayInProcess {
         try await .start("server: {trusted_proxies: [127.0.0.1, 10.0.0.0/8]}\n" + routes(upstream), users: users)
     }
 
@@ -46,7 +46,7 @@ import Testing
     func untrusted() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream), users: [])
         defer { gateway.stop() }
         for value in ["for=203.0.113.7;proto=https;host=evil", "garbage,,=", "for=\""] {
             #expect(try gateway.request("GET", "/open", headers: [("Forwarded", value)]).status == 200)

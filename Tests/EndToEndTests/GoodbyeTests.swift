@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a client held is free within a second of its leaving, however it leaves and whatever it speaks.
-@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"))
+@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .blocking)
 struct GoodbyeTests {
     private static let transports = ["h2", "tls", "plain"]
     private static let ways = [
@@ -21,7 +21,7 @@ struct GoodbyeTests {
     func held(_ transport: String) async throws {
         let place = try GatewayProcess.makeDirectory()
         let upstream = try SocketAddressing.unusedPort()
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             \(try Self.server(transport, in: place))
             limits: {sockets_per_session: 16}
@@ -46,7 +46,7 @@ struct GoodbyeTests {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
         let place = try GatewayProcess.makeDirectory()
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             \(try Self.server(transport, in: place, more: "max_connections: 12"))
             limits: {enabled: false}
@@ -64,7 +64,7 @@ struct GoodbyeTests {
     func count() async throws {
         let place = try GatewayProcess.makeDirectory()
         let (upstream, admin) = (try SocketAddressing.unusedPort(), try SocketAddressing.unusedPort())
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             \(try Self.server("h2", in: place))
             routes: [{path: /open, upstream: "http://127.0.0.1:\(upstream)", require: none}]
@@ -78,7 +78,7 @@ struct GoodbyeTests {
     func goaway() async throws {
         let place = try GatewayProcess.makeDirectory()
         let upstream = try SocketAddressing.unusedPort()
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             \(try Self.server("h2", in: place))
             routes: [{path: /open, upstream: "http://127.0.0.1:\(upstream)", require: none}]

@@ -3,7 +3,7 @@ import PostgresForTests
 import Testing
 
 /// The worked example of docs/several-nodes.md, run as it stands.
-@Suite(.enabled(if: PrivatePostgres.isAvailable && HAProxyProgram.path != nil)) struct HAProxyTests {
+@Suite(.enabled(if: PrivatePostgres.isAvailable && HAProxyProgram.path != nil), .blocking) struct HAProxyTests {
     private static let example = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Examples/several-nodes")
@@ -29,7 +29,7 @@ import Testing
                     directory: place))
         }
         defer { for node in nodes { node.stop() } }
-        try TwoNodes.add(.ada, url: url, in: nodes[0].directory)
+        try TwoNodes<GatewayProcess>.add(.ada, url: url, in: nodes[0].directory)
 
         let front = try freePort()
         let proxy = Process()

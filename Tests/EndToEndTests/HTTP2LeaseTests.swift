@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Streaming answers over HTTP/2 under their leases. The same over HTTP/1.1 is in `SocketRelayTests`.
-@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"))
+@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .blocking)
 struct HTTP2LeaseTests {
     /// A text of six seconds, or events for half a minute.
     private static let script: RecordingUpstream.Script = { request, stream in
@@ -22,7 +22,7 @@ struct HTTP2LeaseTests {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
         let place = try GatewayProcess.makeDirectory()
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             \(try HTTP2Script.tls(in: place))
             tokens: {issuer: "https://localhost", access_token_lifetime: 4s, clock_skew: 0s}

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 /// Sockets over HTTP/2 (RFC 8441) that end at an upstream over HTTP/1.1, seen from both ends by one script.
-@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"))
+@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .alone("times what comes after a logout"))
 struct HTTP2RelayTests {
     @Test("Bytes pass untouched, what is refused is no tunnel, and a logout puts its Close between two frames")
     func relay() async throws {
         let place = try GatewayProcess.makeDirectory()
         let upstream = try SocketAddressing.unusedPort()
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             \(try HTTP2Script.tls(in: place))
             tokens: {issuer: "https://localhost", clock_skew: 0s}
@@ -72,7 +72,7 @@ struct HTTP2RelayTests {
         saw("bystander", "16", "another's socket goes on")
     }
 
-    private func expiredToken(_ gateway: GatewayProcess) async throws -> String {
+    private func expiredToken(_ gateway: any GatewayUnderTest) async throws -> String {
         let issued = try GatewayProcess.run(
             [
                 "token", "issue", "--subject", "usr_AAAAAAAAAAAAAAAAAAAAAA", "--tenant", TestUser.ada.tenant,

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// WebSockets and streams over HTTP/2 (RFC 8441), as Python's `h2` sees them.
-@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"))
+@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .blocking)
 struct HTTP2SocketTests {
     @Test("Extended CONNECT opens the same sockets behind the same checks, and leases end them in order")
     func sockets() async throws {
@@ -16,10 +16,10 @@ struct HTTP2SocketTests {
         }
         defer { upstream.stop() }
         // Logins go over plain http: both gateways share state and keys.
-        let plain = try await GatewayProcess.start("tokens:\n  issuer: https://localhost", directory: place)
+        let plain = try await GatewayInProcess.start("tokens:\n  issuer: https://localhost", directory: place)
         let ada = try plain.login(.ada)
         plain.stop()
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             tokens:
               issuer: https://localhost

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The public listener over TLS with HTTP/2, as curl speaks it. Needs curl and openssl, and is skipped without them.
-@Suite(.enabled(if: ProxyInFront.hasHTTP2Tools, "curl with HTTP/2 and openssl are needed"))
+@Suite(.enabled(if: ProxyInFront.hasHTTP2Tools, "curl with HTTP/2 and openssl are needed"), .blocking)
 struct HTTP2Tests {
     private static func run(
         _ program: String, _ arguments: [String], input: Data? = nil
@@ -23,7 +23,7 @@ struct HTTP2Tests {
     }
 
     private struct House {
-        let gateway: GatewayProcess
+        let gateway: any GatewayUnderTest
         let upstream: RecordingUpstream
         let certificate: String
 
@@ -60,7 +60,7 @@ struct HTTP2Tests {
                 "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
             ])
         let upstream = try script.map { try RecordingUpstream(script: $0) } ?? RecordingUpstream()
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             server: {tls: {certificate: \(certificate), key: \(key)}}
             tokens: {issuer: "https://localhost"}

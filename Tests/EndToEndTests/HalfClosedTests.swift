@@ -3,11 +3,11 @@ import Synchronization
 import Testing
 
 /// A client may say all it has to say at once, and that nothing more will come: it still gets its answer.
-@Suite struct HalfClosedTests {
+@Suite(.blocking) struct HalfClosedTests {
     private static let large = [UInt8](repeating: 0x7a, count: 1 << 20)
 
     /// The answer, and whether the gateway has closed behind it.
-    private static func ask(_ gateway: GatewayProcess, _ text: String) throws -> (answer: RawResponse, isClosed: Bool) {
+    private static func ask(_ gateway: any GatewayUnderTest, _ text: String) throws -> (answer: RawResponse, isClosed: Bool) {
         let socket = try RawSocket(port: gateway.port)
         try socket.sendLast(Array(text.utf8))
         let answer = try socket.response()
@@ -27,7 +27,7 @@ import Testing
     func onTheSpot() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream), users: [])
         defer { gateway.stop() }
         let post = "POST /shut HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"
         let cases = [
@@ -58,7 +58,7 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream), users: [])
         defer { gateway.stop() }
         for path in ["/open/quick", "/open/late", "/open/large"] {
             for _ in 0..<5 {
@@ -85,7 +85,7 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream), users: [])
         defer { gateway.stop() }
         let gets = (1...3).map { "GET /open/\($0) HTTP/1.1\r\nHost: h\r\n\r\n" }.joined()
         let post = "POST /open/4 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"
@@ -116,7 +116,7 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream), users: [])
         defer { gateway.stop() }
         for path in ["/open/length", "/open/chunked"] {
             let socket = try RawSocket(port: gateway.port)
@@ -146,7 +146,7 @@ import Testing
             return .close
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes: [{path: /ws, upstream: \"\(upstream.url)\", require: none, websocket: true}]", users: [])
         defer { gateway.stop() }
         for count in [1, 1_000, 100_000] {

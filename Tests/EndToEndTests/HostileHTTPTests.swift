@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Malformed and ambiguous HTTP: refused, the connection closed, and nothing of it seen by the upstream.
-@Suite struct HostileHTTPTests {
+@Suite(.blocking) struct HostileHTTPTests {
     private static let chunked = "Transfer-Encoding: chunked\r\n"
 
     /// Heads that are refused before anything is forwarded.
@@ -78,7 +78,7 @@ import Testing
 
     private struct House {
         let upstream: RecordingUpstream
-        let gateway: GatewayProcess
+        let gateway: any GatewayUnderTest
         func stop() {
             gateway.stop()
             upstream.stop()
@@ -95,7 +95,7 @@ import Testing
 
     private func house() async throws -> House {
         let upstream = try RecordingUpstream()
-        return House(upstream: upstream, gateway: try await .start(Self.routes(upstream), users: []))
+        return House(upstream: upstream, gateway: try await GatewayInProcess.start(Self.routes(upstream), users: []))
     }
 
     @Test("A malformed head is refused, the connection closed, nothing forwarded")
@@ -224,7 +224,7 @@ import Testing
     func slowHeads() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "server: {header_timeout: 300ms, idle_timeout: 1s}\n" + Self.routes(upstream), users: [])
         defer { gateway.stop() }
         let silent = try RawSocket(port: gateway.port)

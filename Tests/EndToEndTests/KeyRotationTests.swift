@@ -2,17 +2,17 @@ import Foundation
 import Testing
 
 /// `gatehouse keys`, obeyed by a running gateway within a second.
-@Suite(.serialized) struct KeyRotationTests {
+@Suite(.blocking) struct KeyRotationTests {
     /// A second is promised; the machine that runs the tests may be busy.
     private static let soon = Duration.seconds(3)
 
-    private static func keys(_ arguments: [String], _ gateway: GatewayProcess) throws -> String {
+    private static func keys(_ arguments: [String], _ gateway: any GatewayUnderTest) throws -> String {
         let result = try GatewayProcess.run(["keys"] + arguments, in: gateway.directory)
         #expect(result.status == 0, "\(result.errors)")
         return result.output.trimmingCharacters(in: .newlines)
     }
 
-    private static func published(_ gateway: GatewayProcess) throws -> [String] {
+    private static func published(_ gateway: any GatewayUnderTest) throws -> [String] {
         let keys = try gateway.request("GET", "/.well-known/jwks.json").json["keys"] as? [[String: Any]] ?? []
         return keys.compactMap { $0["kid"] as? String }
     }
@@ -27,7 +27,7 @@ import Testing
 
     @Test("A generated key is published, a rotation signs with it while old tokens stay good, a retired one is dead")
     func life() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let first = try gateway.login(.ada)
         let old = Self.keyID(first.token)
@@ -61,7 +61,7 @@ import Testing
 
     @Test("A plain rotation announces the next key first, and signs with it only when verifiers can know it")
     func announced() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let before = Self.keyID(try gateway.login(.ada).token)
         let next = try Self.keys(["rotate", "--algorithm", "Ed25519"], gateway)
@@ -69,9 +69,32 @@ import Testing
         #expect(Self.keyID(try gateway.login(.ada).token) == before)
     }
 
+    @Test("SIGHUP reads the keys again at once, and never ends the gateway, not even while it drains")
+    func hangup() async throws {
+        let gateway = try await GatewayProcess.start("server:\n  drain: 2s\n", users: [])
+        defer { gateway.stop() }
+        let faults = { gateway.log.components(separatedBy: "the key directory can't be used").count - 1 }
+        let index = gateway.directory.appendingPathComponent("keys/keyring.json")
+        try Data("{".utf8).write(to: index)
+        // The watch says it once, each hangup says it anew.
+        #expect(try await eventually(within: Self.soon) { faults() == 1 })
+        for count in 2...3 {
+            kill(gateway.processID, SIGHUP)
+            #expect(try await eventually(within: Self.soon) { faults() == count }, "\(gateway.log)")
+        }
+        // A request without its body keeps the gateway draining for as long as it may.
+        let connection = try RawSocket(port: gateway.port)
+        try connection.send("POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n\r\n")
+        kill(gateway.processID, SIGTERM)
+        #expect(try await eventually(within: Self.soon) { (try? RawSocket(port: gateway.port)) == nil })
+        kill(gateway.processID, SIGHUP)
+        #expect(gateway.stop() == 0)
+        withExtendedLifetime(connection) {}
+    }
+
     @Test("Keys are listed without anything private, kept for their owner only, and printed as they are served")
     func listing() async throws {
-        let gateway = try await GatewayProcess.start("", users: [])
+        let gateway = try await GatewayInProcess.start("", users: [])
         defer { gateway.stop() }
         let text = try Self.keys(["list", "--json"], gateway)
         let rows = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// The gateway is killed without warning, again and again, while it logs in, upgrades, refreshes and writes artifacts.
-@Suite struct KillTests {
+@Suite(.blocking) struct KillTests {
     private static let wanted = 1_000
     private static let roundLimit = 60
 

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 /// What the public listener takes from whom, before any HTTP.
-@Suite struct ListenerTests {
+@Suite(.blocking) struct ListenerTests {
     @Test("With proxy_protocol the client is whom the balancer names, and nobody connects without the header")
     func proxyProtocol() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             server: {proxy_protocol: true, trusted_proxies: [127.0.0.1], header_timeout: 500ms}
             routes: [{path: /, upstream: \(upstream.url), require: none}]
@@ -36,7 +36,7 @@ import Testing
 
     @Test("A peer that is not trusted may not speak the PROXY protocol")
     func untrustedBalancer() async throws {
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "server: {proxy_protocol: true, trusted_proxies: [192.0.2.1]}", users: [])
         defer { gateway.stop() }
         let socket = try RawSocket(port: gateway.port)
@@ -46,7 +46,7 @@ import Testing
 
     @Test("Beyond max_connections new ones are closed at once, and room is made by those that go")
     func maxConnections() async throws {
-        let gateway = try await GatewayProcess.start("server: {max_connections: 3}", users: [])
+        let gateway = try await GatewayInProcess.start("server: {max_connections: 3}", users: [])
         defer { gateway.stop() }
         var held: [RawSocket] = []
         for _ in 0..<3 {

@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 /// `POST /api/auth/logout` and `DELETE /api/session/{id}`: what ends, and what does not.
-@Suite(.serialized) struct LogoutTests {
+@Suite(.blocking) struct LogoutTests {
     private static let short = "limits:\n  enabled: false\ntokens:\n  access_token_lifetime: 1s\n  clock_skew: 0s\n"
 
     @Test(
         "Any one proof logs out, before the answer, and as often as one likes",
         arguments: ["token", "secret", "refresh"])
     func proofs(kind: String) async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let (ada, bystander) = (try gateway.login(.ada), try gateway.login(.ada))
         func logOut() throws -> RawResponse {
@@ -30,7 +30,7 @@ import Testing
 
     @Test("Without a proof, or with a false one, nothing ends")
     func noProof() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let path = "/api/auth/logout"
@@ -48,7 +48,7 @@ import Testing
 
     @Test("A token past its exp is still good for logging out, and for nothing else")
     func expired() async throws {
-        let gateway = try await GatewayProcess.start(Self.short, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.short, users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         #expect(try await eventually(within: .seconds(5)) { try gateway.me(ada.token).code == "token_expired" })
@@ -61,7 +61,7 @@ import Testing
 
     @Test("A guest ends alone; the home takes its family, its tokens and its guests along")
     func guests() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let made = try gateway.request("POST", "/api/session/create", headers: [ada.bearer])
@@ -84,7 +84,7 @@ import Testing
 
     @Test("A browser's logout clears both cookies")
     func browser() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let browser = ("Sec-Fetch-Site", "same-origin")
         let login = try gateway.attemptLogin(.ada, headers: [browser])

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The endpoints and documents that OAuth libraries look for.
-@Suite(.serialized) struct OAuthTests {
+@Suite(.blocking) struct OAuthTests {
     private static let unlimited = "limits:\n  enabled: false\n"
 
     /// A confidential client, as `gatehouse clients add` makes it.
@@ -10,7 +10,7 @@ import Testing
         let id: String
         let secret: String
 
-        init(_ gateway: GatewayProcess, tenant: String = "acme", scopes: [String] = ["a", "b"]) throws {
+        init(_ gateway: any GatewayUnderTest, tenant: String = "acme", scopes: [String] = ["a", "b"]) throws {
             let scopes = scopes.flatMap { ["--scope", $0] }
             let added = try GatewayProcess.run(
                 ["clients", "add", "service", "--tenant", tenant, "--json"] + scopes, in: gateway.directory)
@@ -28,7 +28,7 @@ import Testing
 
     @Test("A client gets a token for itself, within its scopes, by Basic or in the body but not by both")
     func clientCredentials() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [])
         defer { gateway.stop() }
         let client = try Client(gateway)
         let grant = ("grant_type", "client_credentials")
@@ -69,7 +69,7 @@ import Testing
 
     @Test("The refresh grant rotates like the API does, never for another client and never to more scope")
     func refresh() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let (client, ada) = (try Client(gateway), try gateway.login(.ada))
         let grant = [("grant_type", "refresh_token"), ("refresh_token", ada.refreshToken)]
@@ -85,7 +85,7 @@ import Testing
 
     @Test("Introspection and revocation need a client, tell it of its tenant only, and say nothing about the rest")
     func introspection() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let (client, stranger) = (try Client(gateway), try Client(gateway, tenant: "other"))
         let ada = try gateway.login(.ada)
@@ -118,7 +118,7 @@ import Testing
 
     @Test("The metadata names only what works, and speaks of the issuer whatever the Host")
     func metadata() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [])
         defer { gateway.stop() }
         let socket = try RawSocket(port: gateway.port)
         try socket.send(
@@ -138,7 +138,7 @@ import Testing
 
     @Test("The key set is public, cacheable, and holds nothing private")
     func keySet() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [])
         defer { gateway.stop() }
         let path = "/.well-known/jwks.json"
         let answer = try gateway.request("GET", path)
@@ -155,7 +155,7 @@ import Testing
 
     @Test("PyJWT verifies our token from our key set", .enabled(if: python("import jwt, cryptography") == 0))
     func pyJWT() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let script = """

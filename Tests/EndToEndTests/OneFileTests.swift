@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// One gateway and other processes on the same SQLite file, and what of it a restart keeps.
-@Suite struct OneFileTests {
+@Suite(.blocking) struct OneFileTests {
     @Test("What a command changes in the file is obeyed by the running gateway within a second, sockets included")
     func commands() async throws {
         let gateway = try await GatewayProcess.start()
@@ -41,7 +41,7 @@ import Testing
         _ = try command(["users", "password", TestUser.eve.email, "--password-stdin"], input: "a new password")
         let changed = try seconds { try sockets[2].untilClosed() }
         #expect(changed.1 == .close(4403, "session_ended") && changed.0 < 1)
-        #expect(throws: GatewayProcess.Failure.self) { try gateway.login(.eve) }
+        #expect(throws: GatewayFailure.self) { try gateway.login(.eve) }
         let eve = TestUser(email: TestUser.eve.email, password: "a new password", tenant: "other")
         #expect(try gateway.isHealthy(gateway.login(eve).token))
     }

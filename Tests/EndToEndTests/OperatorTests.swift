@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What an operator mistypes or asks for in the wrong order is told in one line, and breaks nothing.
-@Suite(.serialized) struct OperatorTests {
+@Suite(.blocking) struct OperatorTests {
     private static func json(_ result: CommandResult) throws -> [[String: Any]] {
         try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [[String: Any]] ?? []
     }

@@ -3,7 +3,7 @@ import PostgresForTests
 import Testing
 
 /// PostgreSQL goes away and comes back: nothing is let in that should not be, and nothing is lost.
-@Suite(.enabled(if: PrivatePostgres.isAvailable), .serialized) struct OutageTests {
+@Suite(.enabled(if: PrivatePostgres.isAvailable), .blocking) struct OutageTests {
     private static let configuration = """
         state: {grace: 5s}
         errors: {explain: true}
@@ -18,7 +18,7 @@ import Testing
         defer { try? postgres.remove() }
         let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
         defer { upstream.stop() }
-        let nodes = try await TwoNodes(
+        let nodes = try await TwoNodes<GatewayProcess>(
             on: postgres,
             more: """
                 state: {grace: 5s}
@@ -129,7 +129,7 @@ import Testing
 
     @Test("What happens while a node hears nothing is made up for once it hears again")
     func gap() async throws {
-        let nodes = try await TwoNodes(tokens: "  access_token_lifetime: 6s\n  clock_skew: 0s")
+        let nodes = try await TwoNodes<GatewayProcess>(tokens: "  access_token_lifetime: 6s\n  clock_skew: 0s")
         defer { nodes.stop() }
         let (ada, bob) = (try nodes.a.login(.ada), try nodes.a.login(.bob))
         // Neither token outlives this by more than its six seconds.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The console and the browser client, in a real browser and in Node, against the built binary.
-@Suite(.serialized) struct PageTests {
+@Suite(.blocking) struct PageTests {
     private static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -19,7 +19,7 @@ import Testing
 
     @Test("The page makes a session, logs in, survives a reload, echoes and says every refusal in words")
     func page() async throws {
-        let gateway = try await GatewayProcess.start("errors: {explain: true}\n")
+        let gateway = try await GatewayInProcess.start("errors: {explain: true}\n")
         defer { gateway.stop() }
         let result = try Self.run([
             "python3", "Tests/BrowserTests/page_test.py", gateway.origin, TestUser.ada.email, TestUser.ada.password,
@@ -32,7 +32,7 @@ import Testing
     func overHTTP2() async throws {
         let place = try GatewayProcess.makeDirectory()
         guard let tls = try? HTTP2Script.tls(in: place) else { return }
-        let gateway = try await GatewayProcess.start(tls, directory: place)
+        let gateway = try await GatewayInProcess.start(tls, directory: place)
         defer { gateway.stop() }
         let result = try Self.run([
             "python3", "Tests/BrowserTests/http2_test.py", gateway.origin, TestUser.ada.email, TestUser.ada.password,

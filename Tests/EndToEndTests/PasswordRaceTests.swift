@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// A login that is being judged while the password changes is judged of an account that is no more.
-@Suite(.serialized) struct PasswordRaceTests {
+@Suite(.alone("races need the passwords' full cost, and cores to run on")) struct PasswordRaceTests {
     private static let configuration = "limits:\n  enabled: false\n"
 
     /// Logs in again and again on several connections until `change` has been answered.
@@ -83,7 +83,7 @@ import Testing
 
     @Test("Nor on another node", .enabled(if: PrivatePostgres.isAvailable))
     func onTwoNodes() async throws {
-        let nodes = try await TwoNodes(users: [.ada], more: Self.configuration)
+        let nodes = try await TwoNodes<GatewayProcess>(users: [.ada], more: Self.configuration)
         defer { nodes.stop() }
         let found = try await logins(at: [nodes.a, nodes.b]) {
             let result = try nodes.command(

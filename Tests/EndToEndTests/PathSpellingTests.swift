@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A guarded path is guarded in every spelling, and an upstream sees one spelling only.
-@Suite struct PathSpellingTests {
+@Suite(.blocking) struct PathSpellingTests {
     private static func escape(_ byte: UInt8, _ format: String = "%%%02X") -> String { String(format: format, byte) }
 
     /// Every byte that a route's path can hold: visible ASCII and the space, without separators and what begins parameters.
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Asks for a path that may be made of any bytes.
-    private static func status(_ gateway: GatewayProcess, _ path: [UInt8]) throws -> Int {
+    private static func status(_ gateway: any GatewayUnderTest, _ path: [UInt8]) throws -> Int {
         let socket = try RawSocket(port: gateway.port)
         try socket.send(Array("GET ".utf8) + path + Array(" HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8))
         return try socket.response().status
@@ -32,7 +32,7 @@ import Testing
     func guarded() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.configuration(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(Self.configuration(upstream), users: [])
         defer { gateway.stop() }
         for byte in UInt8.min...UInt8.max {
             let spellings = [[byte]] + ["%%%02X", "%%%02x"].map { Array(Self.escape(byte, $0).utf8) }
@@ -60,7 +60,7 @@ import Testing
     func forwarded() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         for byte in Self.held {
@@ -81,7 +81,7 @@ import Testing
     func hosts() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             server: {hosts: [shop.example., 127.0.0.1]}
             routes:

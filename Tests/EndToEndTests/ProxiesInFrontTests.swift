@@ -4,9 +4,9 @@ import Testing
 /// The decision endpoint behind nginx, Caddy and HAProxy, configured by the snippets of docs/integrations.md.
 ///
 /// Each test needs the program and is skipped where it is not installed.
-@Suite struct ProxiesInFrontTests {
+@Suite(.blocking) struct ProxiesInFrontTests {
     private struct House {
-        let gateway: GatewayProcess
+        let gateway: any GatewayUnderTest
         let upstream: RecordingUpstream
         let port: Int
         func stop() {
@@ -16,7 +16,7 @@ import Testing
     }
 
     private func house() async throws -> House {
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             server: {trusted_proxies: [127.0.0.1]}
             routes:

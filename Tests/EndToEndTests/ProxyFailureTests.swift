@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Upstreams that are gone, late, broken or hostile: the client can always tell, and nobody else is affected.
-@Suite struct ProxyFailureTests {
+@Suite(.blocking) struct ProxyFailureTests {
     /// What the next request is answered with; nothing stands for the usual "ok".
     private final class Stage: Sendable {
         private let bytes = Mutex<(answer: String, after: RecordingUpstream.After)?>(nil)
@@ -37,7 +37,7 @@ import Testing
             try? FileManager.default.removeItem(atPath: socketPath)
         }
         let dead = "http://127.0.0.1:\(try SocketAddressing.unusedPort())"
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             routes:
               - {path: /dead, upstream: "\(dead)", require: none}
@@ -65,7 +65,7 @@ import Testing
         let stage = Stage()
         let upstream = try Self.staged(stage)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         let broken: [(String, RecordingUpstream.After)] = [
@@ -94,7 +94,7 @@ import Testing
         let stage = Stage()
         let upstream = try Self.staged(stage)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         let interim = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 200)
@@ -146,7 +146,7 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "server: {threads: 1}\nroutes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         #expect(try gateway.request("GET", "/a").status == 200)
@@ -164,7 +164,7 @@ import Testing
     func boundedRepeats() async throws {
         let upstream = try RecordingUpstream { _, _ in .close }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         #expect(try gateway.request("GET", "/").status == 502 && upstream.requests.count <= 2)
@@ -177,7 +177,7 @@ import Testing
             return .close
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         let socket = try RawSocket(port: gateway.port)
@@ -200,7 +200,7 @@ import Testing
             return .close
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes: [{path: /, upstream: \(upstream.url), require: none}]", users: [])
         defer { gateway.stop() }
         do {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What of a request reaches an upstream, byte by byte.
-@Suite struct ProxyHeaderTests {
+@Suite(.blocking) struct ProxyHeaderTests {
     private static let families = [
         "X-Gatehouse-User", "x-gatehouse-anything", "X-GATEHOUSE-ASSERTION", "X-Auth-User", "X-Auth-Request-Email",
         "X-User", "X-User-Id", "X-UserName", "X-Remote-User", "X-Remote-Groups", "X-WebAuth-User", "Remote-User",
@@ -30,7 +30,7 @@ import Testing
     func familiesAreStripped() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream))
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         for name in Self.families {
@@ -47,7 +47,7 @@ import Testing
     func nominatedFields() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream))
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         for names in [
@@ -72,7 +72,7 @@ import Testing
     func credentialsAreStripped() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream))
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let cookies =
@@ -104,7 +104,7 @@ import Testing
     func assertion() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream))
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         for (path, audience) in [("/token/a", "/token"), ("/named/a", "tokens-only")] {
@@ -141,7 +141,7 @@ import Testing
     func tracing() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream))
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream))
         defer { gateway.stop() }
         let (zeros, letters, span) = (
             String(repeating: "0", count: 32), String(repeating: "a", count: 32), "b7ad6b7169203331"
@@ -173,7 +173,7 @@ import Testing
     func trustedProxy() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "server: {trusted_proxies: [127.0.0.1, 10.0.0.0/8]}\n" + Self.routes(upstream))
         defer { gateway.stop() }
         func seen(_ fields: [(String, String)]) throws -> RecordedRequest {
@@ -201,7 +201,7 @@ import Testing
     func target() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream), users: [])
         defer { gateway.stop() }
         for (path, target) in [("/strip/x?q=1", "/base/x?q=1"), ("/strip", "/base/"), ("/strip/", "/base/")] {
             _ = try gateway.request("GET", path)
@@ -221,7 +221,7 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.routes(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream), users: [])
         defer { gateway.stop() }
         let answer = try gateway.request("GET", "/open")
         #expect(answer.all("set-cookie") == ["a=b"] && answer["server"] == "s")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Bodies on their way through the gateway: streamed, bounded in memory, framed anew.
-@Suite struct ProxyStreamingTests {
+@Suite(.blocking) struct ProxyStreamingTests {
     private static let mebibyte = [UInt8](repeating: 0x7a, count: 1 << 20)
 
     private func residentBytes(_ gateway: GatewayProcess) -> Int {
@@ -91,7 +91,7 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(route(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(route(upstream), users: [])
         defer { gateway.stop() }
         let answer = try gateway.raw("GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(answer.text == "hello" && answer["trailer"] == nil && answer["transfer-encoding"] == "chunked")
@@ -124,7 +124,7 @@ import Testing
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(route(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(route(upstream), users: [])
         defer { gateway.stop() }
         let socket = try RawSocket(port: gateway.port)
         for _ in 0..<3 {
@@ -145,7 +145,7 @@ import Testing
     func pipelining() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(route(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(route(upstream), users: [])
         defer { gateway.stop() }
         let socket = try RawSocket(port: gateway.port)
         let requests = (0..<20).map { "POST /p\($0) HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc" }
@@ -170,7 +170,7 @@ import Testing
             return .close
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(route(upstream), users: [])
+        let gateway = try await GatewayInProcess.start(route(upstream), users: [])
         defer { gateway.stop() }
         func head(_ path: String) -> String {
             "POST \(path) HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"

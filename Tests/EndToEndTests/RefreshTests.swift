@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 /// Refresh tokens: single use, one successor, and the end of the family when one is used twice.
-@Suite(.serialized) struct RefreshTests {
+@Suite(.blocking) struct RefreshTests {
     private static let unlimited = "limits:\n  enabled: false\n"
 
     @Test("However many use one refresh token at once, there is exactly one successor")
     func race() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let jobs = (0..<60).map { _ -> @Sendable () throws -> RawResponse in { try gateway.refresh(ada.refreshToken) } }
@@ -20,7 +20,7 @@ import Testing
 
     @Test("A lost answer is repeated: the predecessor gets the same successor, until that one is used")
     func grace() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let (first, again) = (try gateway.refresh(ada.refreshToken), try gateway.refresh(ada.refreshToken))
@@ -44,12 +44,12 @@ import Testing
 
     @Test("Reuse is reuse after a restart, too")
     func restart() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         let ada = try gateway.login(.ada)
         let first = try gateway.refresh(ada.refreshToken).json["refresh_token"] as? String ?? ""
         let second = try gateway.refresh(first).json["refresh_token"] as? String ?? ""
         gateway.stop()
-        let again = try await GatewayProcess.start(
+        let again = try await GatewayInProcess.start(
             Self.unlimited, users: [], directory: gateway.directory, listen: "127.0.0.1:\(gateway.port)")
         defer { again.stop() }
         expectRefused(try again.refresh(ada.refreshToken), 401, "invalid_grant")
@@ -59,7 +59,7 @@ import Testing
 
     @Test("A browser keeps its refresh token in a cookie that no script sees, and refreshes without a body")
     func cookie() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let browser = ("Sec-Fetch-Site", "same-origin")
         let login = try gateway.attemptLogin(.ada, headers: [browser])
@@ -87,7 +87,7 @@ import Testing
 
     @Test("What is no refresh token is refused and harms nothing")
     func malformed() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         for text in ["", "x", "ref_", "ref_x", "ref_\(String(repeating: "A", count: 43))", ada.refreshToken + "A"] {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Upgrades that are refused by the thousand.
-@Suite struct RefusedUpgradesTests {
+@Suite(.blocking) struct RefusedUpgradesTests {
     /// `GATEHOUSE_REFUSED_UPGRADES=100000` for the long run.
     private static let count =
         ProcessInfo.processInfo.environment["GATEHOUSE_REFUSED_UPGRADES"].flatMap { Int($0) } ?? 10_000

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 /// What a key's tokens have opened closes when the key is taken out of service.
-@Suite struct RetiredKeyTests {
+@Suite(.blocking) struct RetiredKeyTests {
     private static let echo = #"{"type":"intent","id":"a","intent":"echo"}"#
 
-    private static func keys(_ arguments: [String], _ gateway: GatewayProcess) throws -> String {
+    private static func keys(_ arguments: [String], _ gateway: any GatewayUnderTest) throws -> String {
         let result = try GatewayProcess.run(["keys"] + arguments, in: gateway.directory)
         #expect(result.status == 0, "\(result.errors)")
         return result.output.trimmingCharacters(in: .newlines)
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// A stream whose first bytes have come.
-    private static func stream(_ gateway: GatewayProcess, _ user: LoggedIn) throws -> RawSocket {
+    private static func stream(_ gateway: any GatewayUnderTest, _ user: LoggedIn) throws -> RawSocket {
         let socket = try RawSocket(port: gateway.port, timeoutSeconds: 10)
         try socket.send("GET /events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(user.token)\r\n\r\n")
         _ = try socket.read(200)
@@ -33,7 +33,7 @@ import Testing
     func retired() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "limits:\n  enabled: false\nroutes:\n  - {path: /events, upstream: '\(upstream.url)', require: token}",
             users: [.ada, .bob, .eve])
         defer { gateway.stop() }

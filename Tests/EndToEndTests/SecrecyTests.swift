@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 /// What the logs hold, and what they must never hold.
-@Suite(.serialized) struct SecrecyTests {
+@Suite(.blocking) struct SecrecyTests {
     @Test("No log line and no audit line holds a token, a secret, a password or a whole session id, at any level")
     func logs() async throws {
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "log:\n  level: debug\n  format: json\naudit:\n  file: audit.jsonl\n", users: [.ada])
         let ada = try gateway.login(.ada)
         let refreshed = try gateway.refresh(ada.refreshToken).json
@@ -43,7 +43,7 @@ import Testing
 
     @Test("An audit log that was tampered with is found out")
     func audit() async throws {
-        let gateway = try await GatewayProcess.start("audit:\n  file: audit.jsonl\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("audit:\n  file: audit.jsonl\n", users: [.ada])
         _ = try gateway.login(.ada)
         expectRefused(try gateway.me("x"), 401, "invalid_token")
         gateway.stop()

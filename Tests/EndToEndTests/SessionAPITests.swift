@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 /// Sessions over HTTP: every row of the session API, as a client meets it.
-@Suite(.serialized) struct SessionAPITests {
+@Suite(.blocking) struct SessionAPITests {
     private static let unlimited = "limits:\n  enabled: false\n"
 
     @Test("An anonymous session is handed out once, found by its secret, and made anew only when asked")
     func anonymous() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [])
         defer { gateway.stop() }
         let made = try gateway.request("POST", "/api/session/create-anonymous", json: ["metadata": ["a": 1]])
         let members = [
@@ -33,7 +33,7 @@ import Testing
 
     @Test("An upgrade sets the owner once, merges metadata, rotates the secret, and may be repeated by its owner")
     func upgrade() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada, .bob])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada, .bob])
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
         let held = try gateway.anonymous(["metadata": ["a": 1, "b": 2]])
@@ -65,7 +65,7 @@ import Testing
 
     @Test("The plural path answers as the singular one, on every row", arguments: ["session", "sessions"])
     func plural(word: String) async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let base = "/api/\(word)"
         let ada = try gateway.login(.ada)
@@ -90,7 +90,7 @@ import Testing
 
     @Test("The list holds the caller's live sessions only, newest first")
     func list() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada, .bob])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada, .bob])
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
         let ended = HeldSession(try gateway.request("POST", "/api/session/create", headers: [ada.bearer]).json)
@@ -107,7 +107,7 @@ import Testing
 
     @Test("Metadata is one object of at most 1 KiB, also after a merge")
     func metadata() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let path = "/api/session/create-anonymous"
         let wrong: [Any] = ["text", [1], 1, NSNull(), ["a": String(repeating: "b", count: 1100)]]
@@ -125,7 +125,7 @@ import Testing
 
     @Test("An unused session expires: 410 for whoever held it, and no upgrade")
     func expiry() async throws {
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             Self.unlimited + "sessions:\n  anonymous_idle: 1s\n  idle: 2s\n", users: [.ada])
         defer { gateway.stop() }
         let (held, ada) = (try gateway.anonymous(), try gateway.login(.ada))
@@ -142,7 +142,7 @@ import Testing
 
     @Test("Unknown paths are 404, wrong methods 405 with Allow, and HEAD tells the length of GET")
     func form() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         for path in ["/api", "/api/nothing", "/api/sessionsx", "/api/session/", "/api/session/a/b", "/api/auth"] {
             expectRefused(try gateway.request("GET", path), 404, "not_found", path)

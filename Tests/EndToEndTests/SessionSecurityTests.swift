@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 /// What an attacker would try on sessions. Each refusal stands beside a request that must still succeed.
-@Suite(.serialized) struct SessionSecurityTests {
+@Suite(.blocking) struct SessionSecurityTests {
     private static let unlimited = "limits:\n  enabled: false\n"
 
     @Test("Nothing that was known before a login opens the session after it")
     func fixation() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada, .eve])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada, .eve])
         defer { gateway.stop() }
         let planted = try gateway.anonymous()
         let victim = try gateway.login(.ada, headers: [("Cookie", "gatehouse=\(planted.secret)")])
@@ -35,7 +35,7 @@ import Testing
 
     @Test("A session id alone opens nothing, and whoever holds another key learns nothing")
     func address() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada, .bob])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada, .bob])
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
         let rows = [("GET", ""), ("DELETE", ""), ("PATCH", "/upgrade"), ("POST", "/ticket")]
@@ -63,7 +63,7 @@ import Testing
 
     @Test("A credential in the place of another kind is refused before any lookup")
     func swapped() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let ticket = try gateway.request("POST", "/api/session/\(ada.sessionID)/ticket", headers: [ada.bearer])
@@ -101,7 +101,7 @@ import Testing
 
     @Test("Two cookies of one name, or a live cookie beside another secret, are refused; a dead one is ignored")
     func cookies() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [])
         defer { gateway.stop() }
         let (one, other) = (try gateway.anonymous(), try gateway.anonymous())
         let path = "/api/session/current"
@@ -124,7 +124,7 @@ import Testing
 
     @Test("However many users race for one session, it gets one owner and keeps it")
     func race() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited)
+        let gateway = try await GatewayInProcess.start(Self.unlimited)
         defer { gateway.stop() }
         let tokens = try TestUser.standard.map { try gateway.login($0).token }
         for _ in 0..<3 {
@@ -144,7 +144,7 @@ import Testing
 
     @Test("An access token holds nothing of the session")
     func apart() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada])
+        let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let inspected = try GatewayProcess.run(

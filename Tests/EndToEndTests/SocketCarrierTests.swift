@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 /// The four ways to carry credentials to a WebSocket, and what may not be mixed.
-@Suite struct SocketCarrierTests {
+@Suite(.blocking) struct SocketCarrierTests {
     @Test("Each carrier opens the agent socket, and only gatehouse.v1 is echoed")
     func carriers() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let cases: [(String, [(String, String)], String?)] = [
@@ -36,7 +36,7 @@ import Testing
 
     @Test("A ticket opens one socket, from the Origin it was minted from")
     func tickets() async throws {
-        let gateway = try await GatewayProcess.start("server:\n  allowed_origins: [https://app.example]")
+        let gateway = try await GatewayInProcess.start("server:\n  allowed_origins: [https://app.example]")
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         func status(_ ticket: String, _ origin: String?) throws -> Int {
@@ -62,7 +62,7 @@ import Testing
 
     @Test("What comes in the packet of the request is read behind the 101, and dropped behind a refusal")
     func pipelined() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let hello = WebSocketProbe.frame(1, Array("hello".utf8))

@@ -1,37 +1,44 @@
 import Foundation
+import GatewayForTests
 import Testing
 
 /// An open socket is authorised for as long as it lives.
-@Suite struct SocketLeaseTests {
+@Suite(.blocking) struct SocketLeaseTests {
     private static let paths = ["/api/runtime/agent", "/api/runtime/echo"]
 
-    private func sockets(_ gateway: GatewayProcess, _ user: LoggedIn) throws -> [WebSocketProbe] {
+    private func sockets(_ gateway: any GatewayUnderTest, _ user: LoggedIn) throws -> [WebSocketProbe] {
         try Self.paths.map { try gateway.opened("\($0)?\(user.query)") }
     }
 
     @Test("It closes when its token expires, and a refresh extends it without a byte on it")
     func expiry() async throws {
-        let gateway = try await GatewayProcess.start("tokens:\n  access_token_lifetime: 4s\n  clock_skew: 0s")
+        let gateway = try await GatewayInProcess.start("tokens: {access_token_lifetime: 15m, clock_skew: 0s}")
         defer { gateway.stop() }
-        // On a thread of its own: the times are the gateway's, not those of a busy test runner.
-        try await onThread {
-            let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
-            let (expiring, extended) = (try sockets(gateway, bob), try sockets(gateway, ada))
-            Thread.sleep(forTimeInterval: 1.2)
-            let refresh = try gateway.request("POST", "/api/auth/refresh", json: ["refresh_token": ada.refreshToken])
-            let until = LoggedIn.expiry(of: refresh.json["access_token"] as? String ?? "")
-            #expect(until > ada.tokenExpiry)
-            for (probes, end) in [(expiring, bob.tokenExpiry), (extended, until)] {
-                for probe in probes { #expect(try probe.closing() == "4401 token_expired") }
-                let late = Date().timeIntervalSince1970 - end
-                #expect(late >= 0 && late < 1, "\(late) s after expiry")
-            }
-        }
+        let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
+        let (expiring, extended) = (try sockets(gateway, bob), try sockets(gateway, ada))
+        gateway.clock.advance(by: .seconds(10 * 60))
+        #expect(try gateway.refresh(ada.refreshToken).status == 200)
+        for probe in expiring + extended { try expectOpen(probe) }
+        gateway.clock.advance(by: .seconds(5 * 60 + 1))
+        try expectExpired(expiring)
+        for probe in extended { try expectOpen(probe) }
+        gateway.clock.advance(by: .seconds(10 * 60))
+        try expectExpired(extended)
+    }
+
+    private func expectOpen(_ probe: WebSocketProbe) throws {
+        try probe.send(WebSocketProbe.frame(9))
+        #expect(try probe.next()?.opcode == 10)
+    }
+
+    private func expectExpired(_ probes: [WebSocketProbe]) throws {
+        let (took, ends) = try seconds { try probes.map { try $0.closing() } }
+        #expect(ends.allSatisfy { $0 == "4401 token_expired" } && took < 1, "\(ends) after \(took) s")
     }
 
     @Test("Logout, DELETE and reuse close every socket of the session at once; another's stay")
     func ends() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let bob = try gateway.login(.bob)
         let bystander = try gateway.opened("/api/runtime/agent?\(bob.query)")
@@ -78,7 +85,7 @@ import Testing
 
     @Test("What another process ends is closed within a second")
     func otherProcess() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let (ada, other) = (try gateway.login(.ada), try gateway.login(.ada))
         let first = try sockets(gateway, ada)
@@ -95,7 +102,7 @@ import Testing
 
     @Test("A token revoked while its session lives closes 4401; a guest session ends alone")
     func revoked() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let made = try GatewayProcess.run(
             ["clients", "add", "service", "--tenant", TestUser.ada.tenant, "--json"], in: gateway.directory)
@@ -131,7 +138,7 @@ import Testing
 
     @Test("An open socket keeps its session in use; a client that answers no ping is gone after two")
     func uses() async throws {
-        let gateway = try await GatewayProcess.start("sessions:\n  idle: 3s\nwebsocket:\n  ping: 1s")
+        let gateway = try await GatewayInProcess.start("sessions:\n  idle: 3s\nwebsocket:\n  ping: 1s")
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let open = try gateway.opened("/api/runtime/echo?\(ada.query)")

@@ -1,8 +1,9 @@
 import Foundation
+import GatewayForTests
 import Testing
 
 /// No socket outlives `websocket.max_lifetime`.
-@Suite struct SocketLifetimeTests {
+@Suite(.blocking) struct SocketLifetimeTests {
     private static let paths = ["/api/runtime/agent", "/api/runtime/echo", "/ws", "/token"]
 
     private static func yaml(_ upstream: RecordingUpstream, more: String = "") -> String {
@@ -14,7 +15,7 @@ import Testing
         """
     }
 
-    private func sockets(_ gateway: GatewayProcess, _ user: LoggedIn, _ token: String) throws -> [WebSocketProbe] {
+    private func sockets(_ gateway: any GatewayUnderTest, _ user: LoggedIn, _ token: String) throws -> [WebSocketProbe] {
         try Self.paths.map { path in
             let session = path == "/token" ? "" : "&session_id=\(user.sessionID)"
             return try gateway.opened("\(path)?access_token=\(token)\(session)")
@@ -25,31 +26,33 @@ import Testing
     func lifetime() async throws {
         let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
         defer { upstream.stop() }
-        let limited = try await GatewayProcess.start(Self.yaml(upstream, more: "websocket:\n  max_lifetime: 3s"))
+        let limited = try await GatewayInProcess.start(Self.yaml(upstream, more: "websocket: {max_lifetime: 10m}"))
         defer { limited.stop() }
-        let unlimited = try await GatewayProcess.start(Self.yaml(upstream))
+        let unlimited = try await GatewayInProcess.start(Self.yaml(upstream))
         defer { unlimited.stop() }
 
         let other = try unlimited.login(.ada)
         let kept = try sockets(unlimited, other, other.token)
         let ada = try limited.login(.ada)
-        let start = ContinuousClock.now
         let open = try sockets(limited, ada, ada.token)
-        let opened = ContinuousClock.now
+        limited.clock.advance(by: .seconds(9 * 60))
         let refreshed = try limited.refresh(ada.refreshToken)
         let token = try #require(refreshed.json["access_token"] as? String)
-        for probe in open { #expect(try probe.closing() == "4401 token_expired") }
-        #expect(start.duration(to: .now) >= .seconds(3) && opened.duration(to: .now) < .seconds(4))
+        try expectOpen(open)
+        for clock in [limited.clock, unlimited.clock] { clock.advance(by: .seconds(61)) }
+        let (took, ends) = try seconds { try open.map { try $0.closing() } }
+        #expect(ends.allSatisfy { $0 == "4401 token_expired" } && took < 1, "\(ends) after \(took) s")
         for probe in open { #expect(try probe.next() == nil) }
+        for probes in [try sockets(limited, ada, token), kept] { try expectOpen(probes) }
+    }
 
-        let again = try sockets(limited, ada, token)
-        for probes in [again, kept] {
-            try probes[0].send(text: #"{"type":"intent","id":"a","intent":"echo"}"#)
-            #expect(try probes[0].message()?.json["id"] as? String == "a")
-            for probe in probes.dropFirst() {
-                try probe.send(text: "still here")
-                #expect(try probe.message()?.payload.count ?? 0 >= "still here".utf8.count)
-            }
+    /// Each of ``paths`` answers.
+    private func expectOpen(_ probes: [WebSocketProbe]) throws {
+        try probes[0].send(text: #"{"type":"intent","id":"a","intent":"echo"}"#)
+        #expect(try probes[0].message()?.json["id"] as? String == "a")
+        for probe in probes.dropFirst() {
+            try probe.send(text: "still here")
+            #expect(try probe.message()?.payload.count ?? 0 >= "still here".utf8.count)
         }
     }
 }

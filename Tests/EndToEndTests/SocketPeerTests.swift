@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Clients and upstreams that vanish without a word.
-@Suite struct SocketPeerTests {
+@Suite(.blocking) struct SocketPeerTests {
     @Test(
         "A client that answers no ping is gone within three intervals, its descriptor too; one that does stays",
         arguments: ["/api/runtime/agent", "/api/runtime/echo"])
@@ -36,7 +36,7 @@ import Testing
 
     @Test("Bytes of any kind are a sign of life, but half a ping is one only once")
     func otherBytes() async throws {
-        let gateway = try await GatewayProcess.start("websocket:\n  ping: 1s")
+        let gateway = try await GatewayInProcess.start("websocket:\n  ping: 1s")
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let talking = try gateway.opened("/api/runtime/echo?\(ada.query)")
@@ -55,7 +55,7 @@ import Testing
     func keepAlive() async throws {
         let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes:\n  - {path: /ws, upstream: '\(upstream.url)', require: token+session, websocket: true}")
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)

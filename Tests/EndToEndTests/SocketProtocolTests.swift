@@ -3,7 +3,7 @@ import Testing
 
 /// RFC 6455 as a server must speak it, case by case, in the order of the well-known conformance suite: framing (1),
 /// pings (2), reserved bits (3), opcodes (4), fragmentation (5), UTF-8 (6), closing (7), limits (9), chopping (10).
-@Suite struct SocketProtocolTests {
+@Suite(.blocking) struct SocketProtocolTests {
     private static let limit = 1024 * 1024
 
     /// One case: what is sent, and everything that must come back until the connection ends.
@@ -25,7 +25,7 @@ import Testing
     private typealias Probe = WebSocketProbe
 
     private func run(_ cases: [Case], chunk: Int? = nil) async throws {
-        let gateway = try await GatewayProcess.start("websocket:\n  max_message: 1MiB")
+        let gateway = try await GatewayInProcess.start("websocket:\n  max_message: 1MiB")
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         for item in cases {
@@ -174,7 +174,7 @@ import Testing
 
     @Test("7: closes are answered with their code, bad ones with 1002, and nothing follows them")
     func closing() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         func answer(_ bytes: [UInt8]) throws -> Int? {

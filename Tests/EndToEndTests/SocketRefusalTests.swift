@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Every refusal of an upgrade, in the order of the checks.
-@Suite struct SocketRefusalTests {
+@Suite(.blocking) struct SocketRefusalTests {
     private struct Case {
         var name: String
         var query = ""
@@ -13,7 +13,7 @@ import Testing
         var code: String
     }
 
-    private func check(_ cases: [Case], _ gateway: GatewayProcess, path: String) throws {
+    private func check(_ cases: [Case], _ gateway: any GatewayUnderTest, path: String) throws {
         for item in cases {
             let probe = try WebSocketProbe(
                 gateway, path + item.query, headers: item.headers, fields: item.fields, requestLine: item.requestLine)
@@ -33,7 +33,7 @@ import Testing
 
     @Test("The handshake is judged first, and strictly", arguments: ["/api/runtime/agent", "/api/runtime/echo"])
     func handshake(path: String) async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let query = "?" + ada.query
@@ -73,7 +73,7 @@ import Testing
 
     @Test("Another method is 405, whatever comes with it", arguments: ["/api/runtime/agent", "/api/runtime/echo"])
     func methods(path: String) async throws {
-        let gateway = try await GatewayProcess.start(users: [])
+        let gateway = try await GatewayInProcess.start(users: [])
         defer { gateway.stop() }
         for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
             let answer = try gateway.request(method, path + "?session_token=x", body: method == "POST" ? "{}" : nil)
@@ -86,7 +86,7 @@ import Testing
 
     @Test("Origin, legacy parameter, carriers, presence, swapped kinds, token, session: in this order")
     func order() async throws {
-        let gateway = try await GatewayProcess.start("server:\n  allowed_origins: [https://app.example]")
+        let gateway = try await GatewayInProcess.start("server:\n  allowed_origins: [https://app.example]")
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let bob = try gateway.login(.bob)
@@ -194,7 +194,7 @@ import Testing
 
     @Test("Unknown, foreign, anonymous and odd sessions are refused in the same bytes")
     func identical() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let anonymous = try gateway.request("POST", "/api/session/create-anonymous").json["session_id"] as? String
@@ -217,7 +217,7 @@ import Testing
 
     @Test("Caps per session and user answer 429, and places come back")
     func caps() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  sockets_per_session: 3\n  sockets_per_user: 4")
+        let gateway = try await GatewayInProcess.start("limits:\n  sockets_per_session: 3\n  sockets_per_user: 4")
         defer { gateway.stop() }
         let (one, two) = (try gateway.login(.ada), try gateway.login(.ada))
         let bob = try gateway.login(.bob)
@@ -237,7 +237,7 @@ import Testing
 
     @Test("With refusals: close, a script of an allowed Origin reads why in a close frame")
     func closeFrames() async throws {
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "server:\n  allowed_origins: [https://app.example]\nwebsocket:\n  refusals: close")
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)

@@ -1,8 +1,9 @@
 import Foundation
+import GatewayForTests
 import Testing
 
 /// Sockets and streams that end at an upstream: relayed bit by bit, under the same lease.
-@Suite struct SocketRelayTests {
+@Suite(.blocking) struct SocketRelayTests {
     private static func yaml(_ upstream: RecordingUpstream, more: String = "") -> String {
         let routes = [("ws", "token+session"), ("token", "token"), ("secret", "session"), ("open", "none")].map {
             "  - {path: /\($0.0), upstream: '\(upstream.url)', require: \($0.1), websocket: true}"
@@ -77,7 +78,7 @@ import Testing
     func transparent() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let early = try gateway.opened("/ws/early?\(ada.query)")
@@ -117,7 +118,7 @@ import Testing
     func upgrades() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream, more: "limits:\n  sockets_per_session: 2"))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream, more: "limits:\n  sockets_per_session: 2"))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         for name in ["evil", "extension", "accept", "bare", "h2c", "garbage"] {
@@ -146,7 +147,7 @@ import Testing
     func requirements() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         func status(_ path: String, _ headers: [(String, String)] = []) throws -> Int {
@@ -173,7 +174,7 @@ import Testing
     func anonymous() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream, more: "limits:\n  sockets_per_user: 2"))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream, more: "limits:\n  sockets_per_user: 2"))
         defer { gateway.stop() }
         let guests = try (0..<4).map { _ in
             try gateway.request("POST", "/api/session/create-anonymous").json["session_secret"] as? String ?? ""
@@ -194,7 +195,7 @@ import Testing
     func logout() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(Self.yaml(upstream))
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream))
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let whole = try gateway.opened("/ws/mirror?\(ada.query)")
@@ -234,37 +235,39 @@ import Testing
     func streams() async throws {
         let upstream = try RecordingUpstream(script: Self.script)
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
-            Self.yaml(upstream, more: "tokens:\n  access_token_lifetime: 3s\n  clock_skew: 0s"))
+        let gateway = try await GatewayInProcess.start(
+            Self.yaml(upstream, more: "tokens: {access_token_lifetime: 15m, clock_skew: 0s}"))
         defer { gateway.stop() }
-        try await onThread {
-            let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
-            let cases = [
-                ("/events/events", bob), ("/leased/long", bob), ("/events/long", bob), ("/events/events", ada),
-                ("/leased/long", ada),
-            ]
-            let running = cases.map { path, user in
-                Running { () -> (Double, String) in
-                    let socket = try RawSocket(port: gateway.port)
-                    let head = "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-                    try socket.send(head + "Authorization: Bearer \(user.token)\r\n\r\n")
-                    let text = String(decoding: try socket.readToEnd(), as: UTF8.self)
-                    return (Date().timeIntervalSince1970, text)
-                }
-            }
-            Thread.sleep(forTimeInterval: 1.2)
-            let refresh = try gateway.request("POST", "/api/auth/refresh", json: ["refresh_token": ada.refreshToken])
-            let until = LoggedIn.expiry(of: refresh.json["access_token"] as? String ?? "")
-            let ended = try running.map { try $0.value() ?? (0, "") }
-            for (time, text) in ended.prefix(2) {
-                #expect(time >= bob.tokenExpiry && time < bob.tokenExpiry + 1)
-                #expect(text.hasPrefix("HTTP/1.1 200") && !text.hasSuffix("0\r\n\r\n"))
-            }
-            #expect(ended[2].1.hasSuffix("0\r\n\r\n"), "an answer that is no stream is finished")
-            for (time, text) in ended.suffix(2) {
-                #expect(time >= until && time < until + 1 && !text.hasSuffix("0\r\n\r\n"), "extended by the refresh")
+        @Sendable func now() -> Double { Double(gateway.clock.now) / 1_000 }
+        let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
+        let cases = [
+            ("/events/events", bob), ("/leased/long", bob), ("/events/long", bob), ("/events/events", ada),
+            ("/leased/long", ada),
+        ]
+        let running = cases.map { path, user in
+            Running { () -> (Double, String) in
+                let socket = try RawSocket(port: gateway.port)
+                let head = "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                try socket.send(head + "Authorization: Bearer \(user.token)\r\n\r\n")
+                let text = String(decoding: try socket.readToEnd(), as: UTF8.self)
+                return (now(), text)
             }
         }
+        #expect(try await eventually(within: .seconds(5)) { upstream.requests.count == cases.count })
+        gateway.clock.advance(by: .seconds(10 * 60))
+        let refresh = try gateway.refresh(ada.refreshToken)
+        let until = LoggedIn.expiry(of: refresh.json["access_token"] as? String ?? "")
+        gateway.clock.advance(by: .seconds(5 * 60 + 1))
+        for (time, text) in try running.prefix(2).map({ try $0.value() ?? (0, "") }) {
+            #expect(time >= bob.tokenExpiry && time < bob.tokenExpiry + 3)
+            #expect(text.hasPrefix("HTTP/1.1 200") && !text.hasSuffix("0\r\n\r\n"))
+        }
+        gateway.clock.advance(by: .seconds(10 * 60))
+        for (time, text) in try running.suffix(2).map({ try $0.value() ?? (0, "") }) {
+            #expect(time >= until && time < until + 3 && !text.hasSuffix("0\r\n\r\n"), "extended by the refresh")
+        }
+        let finished = try running[2].value()?.1 ?? ""
+        #expect(finished.hasSuffix("0\r\n\r\n"), "an answer that is no stream is finished")
     }
 
     @Test("An external Runtime gets the agent's socket behind the same checks; the echo stays here")
@@ -277,7 +280,7 @@ import Testing
             return .close
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start("runtime:\n  url: unix:\(path)")
+        let gateway = try await GatewayInProcess.start("runtime:\n  url: unix:\(path)")
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
         let probe = try gateway.socket("/api/runtime/agent?\(ada.query)&resume_from=7")

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 /// The main job, from the first page load to logout, through the built binary.
-@Suite struct StoryTests {
+@Suite(.blocking) struct StoryTests {
     @Test("An anonymous session is upgraded by login, keeps its id and changes its secret")
     func loginUpgrades() async throws {
-        let gateway = try await GatewayProcess.start()
+        let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
         let anonymous = try gateway.request("POST", "/api/session/create-anonymous")
         let id = anonymous.json["session_id"] as? String ?? ""

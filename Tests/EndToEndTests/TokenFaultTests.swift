@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Bad access tokens through `GET /api/auth/me`: one answer for all of them, byte for byte.
-@Suite(.serialized) struct TokenFaultTests {
+@Suite(.blocking) struct TokenFaultTests {
     private static func base64URL(_ text: String) -> String {
         Data(text.utf8).base64EncodedString().replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
@@ -10,12 +10,12 @@ import Testing
 
     /// A good token's three segments, and the means to make others.
     private struct Forge {
-        let gateway: GatewayProcess
+        let gateway: any GatewayUnderTest
         let user: LoggedIn
         let parts: [String]
         let keyID: String
 
-        init(_ gateway: GatewayProcess) throws {
+        init(_ gateway: any GatewayUnderTest) throws {
             self.gateway = gateway
             user = try gateway.login(.ada)
             parts = user.token.components(separatedBy: ".")
@@ -54,7 +54,7 @@ import Testing
 
     @Test("Headers that ask for less, for another algorithm or for another key")
     func headers() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let forge = try Forge(gateway)
         var tokens = [String]()
@@ -80,7 +80,7 @@ import Testing
 
     @Test("Texts that are no compact JWS, and signatures that are none")
     func forms() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let forge = try Forge(gateway)
         let good = forge.user.token
@@ -106,7 +106,7 @@ import Testing
 
     @Test("Rightly signed tokens with one wrong claim")
     func claims() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let forge = try Forge(gateway)
         #expect(try gateway.isHealthy(try forge.signed()), "the control: nothing is wrong with it")
@@ -132,7 +132,7 @@ import Testing
 
     @Test("Only a token with no other fault is told that it has expired")
     func expired() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let forge = try Forge(gateway)
         let now = Int(Date().timeIntervalSince1970)

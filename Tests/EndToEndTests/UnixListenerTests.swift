@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Listening on Unix sockets: whose file it is, who comes in, and who they count as.
-@Suite struct UnixListenerTests {
+@Suite(.blocking) struct UnixListenerTests {
     /// A path that is short enough to be a socket's.
     private static func freshPath() -> String { "/tmp/gh-\(UUID().uuidString.prefix(8)).sock" }
 

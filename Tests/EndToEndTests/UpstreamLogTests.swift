@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// An upstream that does not serve leaves a line in the log that names it and the cause.
-@Suite struct UpstreamLogTests {
+@Suite(.blocking) struct UpstreamLogTests {
     @Test("A refused connection, a missing socket and a late answer are told once each, with distinct reasons")
     func causes() async throws {
         let slow = try RecordingUpstream { _, _ in
@@ -12,7 +12,7 @@ import Testing
         defer { slow.stop() }
         let port = try SocketAddressing.unusedPort()
         let path = "/tmp/gh-none-\(UUID().uuidString.prefix(8)).sock"
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             errors: {explain: true}
             routes:
@@ -50,7 +50,7 @@ import Testing
             return .close
         }
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes: [{path: /ws, upstream: \"\(upstream.url)\", require: none, websocket: true}]", users: [])
         defer { gateway.stop() }
         let half = try RawSocket(port: gateway.port)

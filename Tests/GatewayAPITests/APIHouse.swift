@@ -52,13 +52,13 @@ final class APIHouse: Sendable {
         runtime = Runtime(
             state: state, cop: cop, policy: SessionPolicy(perUser: configuration.sessions.perUser), clock: read)
         let state = state
-        var services = APIServices(
+        let alive = Alive()
+        let services = APIServices(
             securityGuard: guarding, runtime: runtime, trafficCop: cop,
             signIn: SignInService(securityGuard: guarding, runtime: runtime, trafficCop: cop, store: state),
             configuration: configuration, issuer: policy.issuer, clock: read, logger: Logger(label: "test"),
-            sessionIDOfSecret: { try await state.session(secretHash: $0)?.id })
-        let alive = Alive()
-        services.storeIsAlive = { alive.value.withLock { $0 } }
+            sessionIDOfSecret: { try await state.session(secretHash: $0)?.id },
+            storeIsAlive: { alive.value.withLock { $0 } }, leasesSettled: {}, refused: { _, _ in })
         self.alive = alive
         responder = makeAPIResponder(services)
     }

@@ -2,6 +2,7 @@ import Answers
 import HTTPTypes
 import Testing
 
+@testable import EdgeCore
 @testable import GatewayAPI
 
 @Suite("Which paths there are, and what each allows")
@@ -43,5 +44,19 @@ struct APIPathTableTests {
         #expect(create.headers.first?.value == "POST")
         let named = try #require(table.refusal(of: .put, path: "/api/session/ses_a"))
         #expect(named.headers.first?.value == "GET, DELETE, HEAD")
+    }
+
+    @Test("Every declared endpoint is reached: its path is the gateway's own, and the router has it")
+    func everyDeclaredPathIsReached() async throws {
+        let house = try await APIHouse { $0.accounts.registration = true }
+        let own = OwnPaths(api: APIResponder.paths)
+        #expect(APIResponder.routes.count > 20)
+        for route in APIResponder.routes {
+            let path = route.path.replacing("{id}", with: "ses_AAAAAAAAAAAAAAAAAAAAAA")
+            #expect(own.find(Array(path.utf8)) == .api(path))
+            let answer = try await house.send(route.method.rawValue, path)
+            #expect(answer.status != 404 && answer.status != 405, "\(route.method) \(path)")
+        }
+        #expect(try await house.send("GET", "/api/session/create/nothing").status == 404)
     }
 }

@@ -58,7 +58,7 @@ import Testing
             let state = LoopState(
                 loop: loop,
                 gate: GateMemory(
-                    loop: loop, tokens: VerifiedTokenCache(house.guarding), runtime: house.runtime,
+                    tokens: VerifiedTokenCache(house.guarding), runtime: house.runtime,
                     securityGuard: house.guarding,
                     origins: OriginPolicy(configured: [], issuer: "https://gate.example", loopbackPort: nil),
                     now: house.clock.read),

@@ -60,12 +60,12 @@ struct BodyDecoderTests {
         #expect(BodyOutcome(.chunked, Wire.bytes(body.0), step: step).error == body.1)
     }
 
-    @Test("may announce a chunk as large as a number can be") func largestChunk() {
+    @Test("may announce a chunk of the largest possible size") func largestChunk() {
         let outcome = BodyOutcome(.chunked, Wire.bytes("7FFFFFFFFFFFFFFF\r\nab"))
         #expect(outcome.error == nil && outcome.data == Wire.bytes("ab"))
     }
 
-    @Test("comes in slices no larger than asked for") func slices() {
+    @Test("is returned in slices no larger than requested") func slices() {
         var decoder = BodyDecoder(.length(10))
         var buffer = ByteBuffer(string: "0123456789")
         var sizes: [Int] = []

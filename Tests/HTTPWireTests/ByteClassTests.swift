@@ -32,7 +32,7 @@ struct ByteClassTests {
         self.allowed(uri, { "GET /a\($0)b HTTP/1.1\r\nHost: a\r\n\r\n" })
     }
 
-    @Test("of a value is a tab or no control byte, wherever it stands") func values() {
+    @Test("of a value is a tab or not a control byte, at any position") func values() {
         let legal =
             "\t"
             + String(

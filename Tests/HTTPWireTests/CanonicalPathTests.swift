@@ -31,7 +31,7 @@ struct CanonicalPathTests {
         if let expected { #expect(self.canonical(expected) == expected) }
     }
 
-    /// Raw, and escaped with digits of either case. Longer sequences of UTF-8 have one raw form that no target may hold.
+    /// Unescaped, and escaped with digits of either case. Longer UTF-8 sequences may not be unescaped in a target.
     @Test("is the same for every spelling of a byte, or does not exist", arguments: UInt8.min...UInt8.max)
     func everyByte(byte: UInt8) throws {
         let escapes = ["%%%02x", "%%%02X"].map { Array(String(format: $0, byte).utf8) }
@@ -39,7 +39,7 @@ struct CanonicalPathTests {
         let forms = paths.map { try? CanonicalPath(ByteBuffer(bytes: $0), allowEncodedSlash: true).string }
         let accepted = Set(forms.compactMap { $0 })
         switch byte {
-        // A separator and its escape, a parameter and its escape, are two things.
+        // A separator differs from its escape, and a parameter from its escape.
         case UInt8(ascii: "/"): #expect(forms == ["/p/x/y", "/p%2Fx/y", "/p%2Fx/y"])
         case UInt8(ascii: ";"): #expect(forms == ["/p;x/y", "/p%3Bx/y", "/p%3Bx/y"])
         case 0..<0x20, UInt8(ascii: "\\"), 0x7f...: #expect(accepted.isEmpty)
@@ -76,7 +76,7 @@ struct CanonicalPathTests {
         #expect(try CanonicalPath(Wire.buffer(path), allowEncodedSlash: true).hasEncodedSlash)
     }
 
-    @Test("says whether a semicolon is in it") func parameters() throws {
+    @Test("tells whether it contains a semicolon") func parameters() throws {
         #expect(try CanonicalPath(Wire.buffer("/a;b/c")).hasParameters)
         #expect(try CanonicalPath(Wire.buffer("/a%3bb/c")).hasParameters)
         #expect(try !CanonicalPath(Wire.buffer("/a/c")).hasParameters)
@@ -89,7 +89,7 @@ struct CanonicalPathTests {
         #expect(path.bytes.storageCapacity < 64)
     }
 
-    @Test("belongs to targets that have a path") func forms() throws {
+    @Test("exists only for targets with a path") func forms() throws {
         let absolute = try #require(Wire.parse("GET http://a HTTP/1.1\r\nHost: a\r\n\r\n").value)
         #expect(try CanonicalPath(absolute).string == "/")
         let asterisk = try #require(Wire.parse("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").value)
@@ -126,7 +126,7 @@ struct RequestQueryTests {
         #expect(throws: WireError(.query, "")) { try self.values(query) }
     }
 
-    @Test("of too many pairs is refused where it is read") func bounded() throws {
+    @Test("of too many pairs is refused when it is read") func bounded() throws {
         let pairs = Array(repeating: "a=b", count: RequestQuery.maxPairs - 1).joined(separator: "&")
         #expect(try self.values(pairs + "&access_token=x") == ["x"])
         #expect(throws: WireError(.tooManyParameters, "")) { try self.values(pairs + "&a=b&access_token=x") }

@@ -9,10 +9,10 @@ struct FramedMessage: Equatable {
     var isComplete = false
 }
 
-/// Why a connection is not read further although nothing is wrong.
+/// Why a connection is not read further without an error.
 enum Stop: Equatable {
     case none
-    /// The message ends the connection, or turns it into something else.
+    /// The message ends the connection or upgrades it.
     case ends
     case refused(WireError.Code)
 }
@@ -21,7 +21,7 @@ enum Stop: Equatable {
 struct FramedConnection: Equatable {
     var messages: [FramedMessage] = []
     var stop = Stop.none
-    /// How many bytes of the last message were left in the buffer.
+    /// The number of bytes of the last message that were left in the buffer.
     var left = 0
 
     static func requests(_ bytes: [UInt8], step: Int = .max) -> FramedConnection {
@@ -106,7 +106,7 @@ struct FramedConnection: Equatable {
         }
     }
 
-    /// Takes body data: nil when more bytes are needed, else whether reading is over.
+    /// Reads body data. Nil if more bytes are needed, otherwise whether reading is finished.
     private mutating func take(_ body: inout BodyDecoder?, _ buffer: inout ByteBuffer, isLast: Bool) -> Bool? {
         while true {
             switch body?.next(&buffer) {

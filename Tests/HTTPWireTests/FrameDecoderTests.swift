@@ -32,7 +32,7 @@ struct FrameDecoderTests {
         (stream(ClientFrame(0x9, Array(repeating: 1, count: 125))), [.ping(ByteBuffer(repeating: 1, count: 125))]),
     ]
 
-    @Test("gives whole messages however they arrive", arguments: soundStreams, [1, 2, 3, 9, Int.max])
+    @Test("gives complete messages however the bytes are split", arguments: soundStreams, [1, 2, 3, 9, Int.max])
     func sound(stream: ([UInt8], [FrameEvent]), step: Int) {
         #expect(events(stream.0, step: step) == stream.1)
     }
@@ -113,7 +113,7 @@ struct FrameDecoderTests {
         #expect(events(close(code).bytes) == [.close(code: code, reason: ByteBuffer())])
     }
 
-    @Test("finds bad text before the frame is complete") func failsFast() {
+    @Test("finds invalid text before the frame is complete") func failsFast() {
         let bytes = ClientFrame(0x1, [0x41, 0xFF] + Array(repeating: 0x41, count: 500)).bytes
         #expect(events(Array(bytes.prefix(10))) == [.violation(.invalidPayload)])
     }

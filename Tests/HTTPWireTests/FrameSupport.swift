@@ -1,12 +1,12 @@
 import HTTPWire
 import NIOCore
 
-/// Frames as a client sends them, right or wrong.
+/// Frames as a client sends them, valid or invalid.
 struct ClientFrame {
     var first: UInt8
     var payload: [UInt8]
     var isMasked = true
-    /// Writes the length in 2 or 8 bytes even when it needs fewer, and may lie about it.
+    /// Writes the length in 2 or 8 bytes even if it needs fewer; the length may also be wrong.
     var extended: Int?
     var claimedLength: UInt64?
 
@@ -35,7 +35,7 @@ struct ClientFrame {
     }
 }
 
-/// Everything a decoder says about a stream that arrives in pieces.
+/// All events of a decoder for a stream that arrives in pieces.
 func events(_ bytes: [UInt8], step: Int = .max, maxMessage: Int = 1024, maxFragments: Int = 64) -> [FrameEvent] {
     var decoder = FrameDecoder(maxMessage: maxMessage, maxFragments: maxFragments)
     var buffer = ByteBuffer()

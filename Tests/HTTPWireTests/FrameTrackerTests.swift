@@ -22,7 +22,7 @@ struct FrameTrackerTests {
         return (bytes, ends)
     }
 
-    @Test("knows every border and no other", arguments: [1, 2, 3, 5, 64, 1000])
+    @Test("finds exactly the boundaries of frames", arguments: [1, 2, 3, 5, 64, 1000])
     func borders(step: Int) throws {
         let (bytes, ends) = self.stream()
         var tracker = FrameTracker()
@@ -39,7 +39,7 @@ struct FrameTrackerTests {
         }
     }
 
-    @Test("stops at the end of the frame that is under way") func stops() throws {
+    @Test("stops at the end of the current frame") func stops() throws {
         var tracker = FrameTracker()
         let frame = ClientFrame(0x1, text: "hello").bytes
         _ = try tracker.advance(over: ByteBuffer(bytes: frame.prefix(4))).get()
@@ -49,7 +49,7 @@ struct FrameTrackerTests {
         #expect(try tracker.advanceToBoundary(over: rest).get().consumed == 0)
     }
 
-    @Test("refuses a length that cannot be, and stays so", arguments: [UInt64(1) << 63, .max])
+    @Test("refuses an impossible length, and everything after it", arguments: [UInt64(1) << 63, .max])
     func impossibleLength(length: UInt64) {
         var tracker = FrameTracker()
         let bytes = ByteBuffer(bytes: ClientFrame(0x2, extended: 8, claimedLength: length).bytes)
@@ -58,7 +58,7 @@ struct FrameTrackerTests {
         #expect(tracker.advance(over: ByteBuffer(bytes: [0x81, 0])) == .failure(.protocolError))
     }
 
-    @Test("lives through the largest length there is") func largestLength() throws {
+    @Test("accepts the largest possible length") func largestLength() throws {
         var tracker = FrameTracker()
         let bytes = ByteBuffer(bytes: ClientFrame(0x2, [1, 2], extended: 8, claimedLength: UInt64(Int64.max)).bytes)
         #expect(try !tracker.advance(over: bytes).get().isAtBoundary)

@@ -2,7 +2,7 @@ import HTTPWire
 import NIOCore
 import Testing
 
-@Suite("What is written")
+@Suite("A written head")
 struct HeadWriterTests {
     private func written(_ write: (inout ByteBuffer) -> Void) -> String {
         var buffer = ByteBuffer()
@@ -34,7 +34,7 @@ struct HeadWriterTests {
         #expect(self.written { HeadWriter.chunkHeader(length: length, to: &$0) } == expected)
     }
 
-    @Test("reads back as it was meant") func response() throws {
+    @Test("is parsed as what was written") func response() throws {
         var buffer = ByteBuffer()
         HeadWriter.statusLine(404, to: &buffer)
         HeadWriter.field("content-length", 12, to: &buffer)
@@ -47,7 +47,7 @@ struct HeadWriterTests {
         #expect(head.first(.date).map { head.string($0.value) } == "Sun, 06 Nov 1994 08:49:37 GMT")
     }
 
-    @Test("never holds a byte that could end a line", arguments: ["a\r\nX: y", "a\nb", "a\0", "\u{7f}", "\u{1b}[0m"])
+    @Test("never contains a byte that could end a line", arguments: ["a\r\nX: y", "a\nb", "a\0", "\u{7f}", "\u{1b}[0m"])
     func injection(value: String) {
         var buffer = ByteBuffer()
         #expect(!HeadWriter.field("x", checking: value, to: &buffer))
@@ -68,7 +68,7 @@ struct HeadWriterTests {
         #expect(text == "GET /a?b HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nX-B: 2\r\nX-C: \r\nX-D: \r\n\r\n")
     }
 
-    @Test("passes on a status line") func statusLine() throws {
+    @Test("forwards a status line") func statusLine() throws {
         let head = try #require(Wire.parseResponse("HTTP/1.0 299 Odd One\r\n\r\n").value)
         #expect(self.written { HeadWriter.statusLine(of: head, to: &$0) } == "HTTP/1.1 299 Odd One\r\n")
         #expect(self.written { HeadWriter.statusLine(7, to: &$0) } == "HTTP/1.1 500 \r\n")

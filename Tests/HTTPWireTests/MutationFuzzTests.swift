@@ -41,7 +41,7 @@ struct MutationFuzzTests {
         }
     }
 
-    @Test("make a path that is canonical already, or none") func paths() {
+    @Test("give a path whose canonical form is itself, or none") func paths() {
         let seeds = ["/a/b/c", "/%41/%2e%2e/x", "/a%20b;c/%c3%a9", "/a%2fb%252e", "/..;/.well-known/[x]"].map(
             Wire.bytes)
         self.rounds(seed: 3, from: seeds) { bytes, _ in
@@ -58,7 +58,7 @@ struct MutationFuzzTests {
         }
     }
 
-    @Test("never lead the query astray") func queries() {
+    @Test("give a query from which parameters can be removed completely") func queries() {
         let seeds = ["a=1&b=2&access_token=x", "access%5ftoken=%41&&c", "=&=&%"].map(Wire.bytes)
         self.rounds(seed: 4, from: seeds) { bytes, _ in
             let query = RequestQuery(ByteBuffer(bytes: bytes))
@@ -97,7 +97,7 @@ struct CorpusTests {
         return (all ?? []).filter { $0.hasSuffix(".http") }.sorted()
     }()
 
-    @Test("is there") func isThere() { #expect(Self.names.count > 20) }
+    @Test("is present") func isThere() { #expect(Self.names.count > 20) }
 
     /// A file is named `accept-N-…` for N complete messages, or `refuse-STATUS-…`.
     @Test("is read as its names say", arguments: names)

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "Version 1 names the client; what is behind its line is the client's",
+        "Version 1 names the client; the bytes after its line are the client's",
         arguments: [
             ("PROXY TCP4 203.0.113.7 127.0.0.1 12345 80\r\n", ProxyProtocol.Source.text("203.0.113.7")),
             ("PROXY TCP6 2001:db8::1 ::1 1 65535\r\n", .text("2001:db8::1")), ("PROXY UNKNOWN\r\n", .unnamed),

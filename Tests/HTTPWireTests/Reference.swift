@@ -2,13 +2,13 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 
-/// Messages as llhttp frames them, read through swift-nio's decoders.
+/// Messages as framed by llhttp, which is used through swift-nio's decoders.
 struct Reference {
     var messages: [FramedMessage] = []
     var error: String?
 
-    /// The methods llhttp knows from RFC 9110; it refuses tokens that it has no number for. We read every token, and the
-    /// edge answers those it does not serve: the first justified difference.
+    /// The methods of RFC 9110 that llhttp knows. It refuses all other tokens. Here every token is accepted, and the
+    /// edge answers methods that it does not serve: an intended difference.
     private static let methods: Set<Substring> = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"]
 
     static func knowsMethod(of message: FramedMessage) -> Bool {
@@ -89,7 +89,7 @@ extension String {
 }
 
 extension FramedConnection {
-    /// Interim answers are dropped by the reference, so they are dropped here too.
+    /// The reference drops interim answers, so they are dropped here as well.
     var withoutInterim: FramedConnection {
         var connection = self
         connection.messages.removeAll { $0.start.hasPrefix("1") && !$0.start.hasPrefix("101") }

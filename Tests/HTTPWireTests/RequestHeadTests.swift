@@ -2,7 +2,7 @@ import HTTPWire
 import NIOCore
 import Testing
 
-@Suite("A request head that is sound")
+@Suite("A valid request head")
 struct RequestHeadTests {
     private let browser = """
         GET /orders/17?page=2&q=a%20b HTTP/1.1\r
@@ -16,7 +16,7 @@ struct RequestHeadTests {
         \r\n
         """
 
-    @Test("is taken apart into ranges, trimmed and recognised")
+    @Test("is split into ranges, which are trimmed and recognised")
     func takenApart() throws {
         let head = try #require(Wire.parse(self.browser).value)
         #expect(head.string(head.method) == "GET")
@@ -39,7 +39,7 @@ struct RequestHeadTests {
         #expect(head.count(.cookie) == 1 && head.count(.dpop) == 0 && head.first(.dpop) == nil)
     }
 
-    @Test("leaves the bytes behind it in the buffer and starts again there")
+    @Test("leaves the bytes after it in the buffer, where the next one starts")
     func pipelined() throws {
         var buffer = Wire.buffer("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\nrest")
         var scanner = HeadScanner()
@@ -50,7 +50,7 @@ struct RequestHeadTests {
         #expect(buffer.readableBytes == 4)
     }
 
-    @Test("has the same ranges when it arrives byte by byte behind other bytes")
+    @Test("has the same ranges when it arrives byte by byte after other bytes")
     func byteByByte() throws {
         let whole = try #require(Wire.parse(self.browser).value)
         let (result, taken) = Wire.drip(Wire.bytes(self.browser))
@@ -111,14 +111,14 @@ struct RequestHeadTests {
         #expect(Wire.parse("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").outcome == .accepted)
     }
 
-    @Test("may be HTTP/1.0 without Host, then takes it from an absolute target")
+    @Test("may be HTTP/1.0 without Host, which is then taken from an absolute target")
     func http10() throws {
         #expect(try #require(Wire.parse("GET / HTTP/1.0\r\n\r\n").value).host == nil)
         let absolute = try #require(Wire.parse("GET http://b/ HTTP/1.0\r\n\r\n").value)
         #expect(absolute.host.map(absolute.string) == "b")
     }
 
-    @Test("offers an upgrade and an expectation as it says them")
+    @Test("has the upgrade and the expectation that it states")
     func flags() throws {
         let head = try #require(
             Wire.parse(Wire.request("Upgrade: h2c", "Connection: Upgrade", "Expect: 100-Continue")).value)
@@ -127,7 +127,7 @@ struct RequestHeadTests {
         #expect(!plain.upgradeOffered && !plain.connectionSaysUpgrade && !plain.expectContinue)
     }
 
-    @Test("finds fields that Connection nominated, whatever their case")
+    @Test("finds fields that Connection lists, in any case")
     func nominated() throws {
         let head = try #require(
             Wire.parse(Wire.request("Connection: x-a,close", "X-A: 1", "X-B: 2", "connection: X-B")).value)
@@ -144,14 +144,14 @@ struct RequestHeadTests {
         #expect(head.withBytes(field.value) { Array($0) } == [0xE9, 0xFF])
     }
 
-    @Test("answers nothing for ranges of another head")
+    @Test("gives no bytes for ranges of another head")
     func foreignRange() throws {
         let head = try #require(Wire.parse(Wire.request()).value)
         let far = ByteRange(start: 5000, end: 6000)
         #expect(head.string(far).isEmpty && !head.equals(far, "x") && head.slice(far).readableBytes == 0)
     }
 
-    @Test("is held to its limits exactly")
+    @Test("is accepted exactly up to its limits")
     func limits() {
         let head = "GET /\(String(repeating: "a", count: 50)) HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n"
         let size = head.utf8.count
@@ -208,7 +208,7 @@ struct KnownFieldTests {
         #expect(try #require(Wire.parse(Wire.request("\(name): v")).value).fields.last?.id == id)
     }
 
-    @Test("has a bit of its own")
+    @Test("has its own bit")
     func bits() {
         #expect(KnownField.allCases.allSatisfy { $0.rawValue < 64 })
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A request head that is refused")
 struct RequestRefusalTests {
-    /// Field lines behind `POST /x HTTP/1.1` and a sound Host.
+    /// Field lines after `POST /x HTTP/1.1` and a valid Host.
     static let fields: [(String, WireError.Code)] = [
         ("Content-Length: 5\r\nContent-Length: 5", .duplicateContentLength),
         ("Content-Length: 5\r\nContent-Length: 6", .duplicateContentLength),
@@ -54,7 +54,7 @@ struct RequestRefusalTests {
         #expect(Wire.drip(Wire.bytes(text)).0.outcome == .refused(code))
     }
 
-    /// What stands before ` HTTP/1.1` and a sound Host.
+    /// The text before ` HTTP/1.1` and a valid Host.
     static let lines: [(String, WireError.Code)] = [
         ("get /", .method), ("Get /", .method), (" GET /", .method), ("G@T /", .method), ("GET\t/", .method),
         ("\u{e9}GET /", .method), ("\u{0}GET /", .method), (String(repeating: "A", count: 33) + " /", .method),
@@ -102,12 +102,12 @@ struct RequestRefusalTests {
         #expect(Wire.parse("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").outcome == .refused(.host))
     }
 
-    @Test("because HTTP/1.1 asks for a Host") func missingHost() {
+    @Test("because HTTP/1.1 requires Host") func missingHost() {
         #expect(Wire.parse("GET / HTTP/1.1\r\nAccept: x\r\n\r\n").outcome == .refused(.missingHost))
         #expect(Wire.parse("GET http://a/ HTTP/1.1\r\n\r\n").outcome == .refused(.missingHost))
     }
 
-    @Test("because HTTP/1.0 knows no Transfer-Encoding") func transferEncodingInHTTP10() {
+    @Test("because HTTP/1.0 has no Transfer-Encoding") func transferEncodingInHTTP10() {
         let text = "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         #expect(Wire.parse(text).outcome == .refused(.transferEncodingInHTTP10))
     }
@@ -128,7 +128,7 @@ struct RequestRefusalTests {
         #expect(Wire.drip(Wire.bytes(text)).0.outcome == outcome)
     }
 
-    /// Heads that are cut right behind the bad byte: nothing more may be waited for.
+    /// Heads that end with the bad byte: the parser must not wait for more.
     static let seen = [
         "g", "\u{16}\u{3}\u{1}", "GET /\u{0}", "GET  ", "GET / X", "GET / HTTP/1.1\n", "GET / HTTP/1.1\r\nX ",
         "GET / HTTP/1.1\r\nHost: a\r\n ", "GET / HTTP/1.1\r\nHost: a\u{0}", "GET / HTTP/1.1\r\nHost: a\rb",
@@ -137,7 +137,7 @@ struct RequestRefusalTests {
         "GET / HTTP/1.1\r\nHost: a\r\n\rX",
     ]
 
-    @Test("when the bad byte is seen, not later", arguments: seen)
+    @Test("when the bad byte arrives, not later", arguments: seen)
     func atOnce(text: String) {
         let bytes = Wire.bytes(text)
         guard case .refused = Wire.parse(text).outcome else {
@@ -149,7 +149,7 @@ struct RequestRefusalTests {
         #expect(bytes.count == 1 || text.hasPrefix("\u{16}") || RequestHead.parse(&buffer).outcome == .unfinished)
     }
 
-    @Test("stays refused whatever follows") func failureIsFinal() {
+    @Test("stays refused when more bytes follow") func failureIsFinal() {
         var scanner = HeadScanner()
         var bad = Wire.buffer("GET / HTTP/1.1\nHost: a\r\n\r\n")
         #expect(scanner.feed(&bad).outcome == .refused(.version))
@@ -157,7 +157,7 @@ struct RequestRefusalTests {
         #expect(scanner.feed(&good).outcome == .refused(.version))
     }
 
-    @Test("for its size with the right status") func sizes() {
+    @Test("for its size, with the right status") func sizes() {
         let long = String(repeating: "a", count: 40_000)
         #expect(Wire.parse("GET /\(long)").outcome == .refused(.targetTooLong))
         #expect(Wire.parse("GET / HTTP/1.1\r\nHost: a\r\nX: \(long)").outcome == .refused(.headTooLong))
@@ -171,11 +171,11 @@ struct RequestRefusalTests {
         #expect(WireError(.host, "").status == 400)
     }
 
-    @Test("costs time linear in its bytes, one packet a byte") func linear() {
+    @Test("takes time linear in its bytes, with one byte per packet") func linear() {
         let field = "X-Long: " + String(repeating: " ", count: 12_000) + String(repeating: "a ", count: 8_000) + "\r\n"
         let bytes = Wire.bytes("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n")
         let time = ContinuousClock().measure { #expect(Wire.drip(bytes).0.outcome == .accepted) }
-        // Quadratic work would be four hundred million steps: minutes in a debug build.
+        // Quadratic work would take four hundred million steps, which are minutes in a debug build.
         #expect(time < .seconds(5))
     }
 }

@@ -70,7 +70,7 @@ struct ResponseHeadTests {
         #expect(Wire.dripResponse(Wire.bytes(text), requestWasHead: false).outcome == .refused(code))
     }
 
-    @Test("of endless size is refused at the limit") func endless() {
+    @Test("without an end is refused at the limit") func endless() {
         #expect(
             Wire.parseResponse("HTTP/1.1 200 " + String(repeating: "a", count: 40_000)).outcome
                 == .refused(.headTooLong))

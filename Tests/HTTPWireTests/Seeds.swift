@@ -1,7 +1,7 @@
 import Foundation
 import RandomForTests
 
-/// Messages from which the fuzzers start, and pieces that they put into them.
+/// The messages that the fuzzers mutate, and the pieces that they insert.
 enum Seeds {
     static let requests: [String] = [
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -61,7 +61,7 @@ enum Seeds {
     }
 }
 
-/// How long and from where the fuzzers go: two seconds and always the same way, unless the environment asks for more.
+/// The duration and the seed of the fuzzers: two seconds with a fixed seed, unless the environment sets others.
 enum FuzzPlan {
     static let time = Duration.seconds(environment("WIRE_FUZZ_SECONDS") ?? 2)
     static let maxRounds = environment("WIRE_FUZZ_SECONDS") == nil ? 20_000 : Int.max

@@ -1,7 +1,7 @@
 import HTTPWire
 import NIOCore
 
-/// The outcome of reading one request: what the tables compare.
+/// The outcome of parsing one request, which the tables compare.
 enum Outcome: Equatable, CustomStringConvertible {
     case accepted
     case unfinished
@@ -31,7 +31,7 @@ extension ParseResult {
 }
 
 enum Wire {
-    /// A request with the given fields behind a sound Host.
+    /// A request with the given fields after a valid Host.
     static func request(_ fields: String...) -> String {
         "POST /x HTTP/1.1\r\nHost: a.example\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
     }
@@ -53,7 +53,7 @@ enum Wire {
         return ResponseHead.parse(&buffer, requestWasHead: requestWasHead)
     }
 
-    /// Feeds one byte after the other and says how many it took to come to a verdict.
+    /// Feeds one byte after the other, and returns how many were needed for a result.
     static func drip(_ bytes: [UInt8], limits: WireLimits = WireLimits()) -> (ParseResult<RequestHead>, taken: Int) {
         var scanner = HeadScanner(limits: limits)
         var buffer = ByteBuffer()
@@ -77,7 +77,7 @@ enum Wire {
     }
 }
 
-/// A body taken apart to its end or to a refusal.
+/// A body decoded to its end or to a refusal.
 struct BodyOutcome: Equatable {
     var data: [UInt8] = []
     var isComplete = false

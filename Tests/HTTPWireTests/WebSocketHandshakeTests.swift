@@ -24,7 +24,7 @@ struct WebSocketHandshakeTests {
         Self.sound.filter { !$0.hasPrefix(prefix) } + lines
     }
 
-    @Test("is accepted when everything is there") func accepted() throws {
+    @Test("is accepted if it is complete") func accepted() throws {
         #expect(try self.verdict(Self.sound) == "accepted")
     }
 
@@ -72,7 +72,7 @@ struct WebSocketHandshakeTests {
             Issue.record("refused")
             return
         }
-        // The digest of RFC 6455 §1.3, lent instead of computed.
+        // The digest of RFC 6455 section 1.3 is passed in instead of computed.
         let digest: [UInt8] = [
             0xB3, 0x7A, 0x4F, 0x2C, 0xC0, 0x62, 0x4F, 0x16, 0x90, 0xF6, 0x46, 0x06, 0xCF, 0x38, 0x59, 0x45, 0xB2, 0xBE,
             0xC4, 0xEA,

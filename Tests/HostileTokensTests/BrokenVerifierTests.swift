@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Broken verifiers")
 struct BrokenVerifierTests {
-    /// What the attacks must find in a verifier with one mistake.
+    /// The attacks that must succeed on a verifier with one mistake.
     private static let findings: [(bug: LaxVerifier.Bug, ids: [String])] = [
         (.acceptsNone, ["J01-none-lowercase", "J01-none-lowercase-signed", "J01-none-escaped"]),
         (.acceptsNoneInAnyCase, ["J01-none-capitalised", "J01-none-uppercase", "J01-none-mixed"]),
@@ -55,7 +55,7 @@ struct BrokenVerifierTests {
         (.ignoresSize, ["J26-size-8k-signed"]),
     ]
 
-    @Test("A mistake is found by the attacks that are about it", arguments: findings.indices)
+    @Test("A mistake is found by the attacks for it", arguments: findings.indices)
     func mistakeIsFound(index: Int) async throws {
         let (bug, ids) = Self.findings[index]
         let key = try Keys.key(.es256)
@@ -66,7 +66,7 @@ struct BrokenVerifierTests {
         #expect(missed.isEmpty, "\(bug) was not found by \(missed.sorted())")
     }
 
-    @Test("An algorithm taken from the header is found where one key fits several")
+    @Test("An algorithm taken from the header is found if one key fits several")
     func algorithmFromHeaderIsFound() async throws {
         for (algorithm, ids) in [
             (SignatureAlgorithm.rs256, ["J04-as-rs384", "J04-as-ps256"]), (.ed25519, ["J04-as-eddsa"]),
@@ -92,7 +92,7 @@ struct BrokenVerifierTests {
             ])
     }
 
-    @Test("Every mistake but the one of RSA and Ed25519 keys has its findings")
+    @Test("Every mistake except those with RSA and Ed25519 keys has its findings")
     func everyBugIsCovered() {
         #expect(Set(Self.findings.map(\.bug)) == Set(LaxVerifier.Bug.allCases).subtracting([.algorithmFromHeader]))
     }

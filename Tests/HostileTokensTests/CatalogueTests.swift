@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The catalogue")
 struct CatalogueTests {
-    @Test("Every attack has an id of its own, in letters that file names can bear")
+    @Test("Every attack has a unique id of characters that are valid in file names")
     func idsAreUnique() {
         let ids = CaseCatalogue.all.map(\.info.id)
         #expect(Set(ids).count == ids.count)
@@ -20,14 +20,14 @@ struct CatalogueTests {
         #expect(!AttackCatalogue.attacks(in: [category]).isEmpty)
     }
 
-    @Test("No attack can pass against a target that does the opposite of what is expected")
+    @Test("Every attack fails against a target that does the opposite of what is expected")
     func everyAttackCanFail() async throws {
         var failed: Set<String> = []
         for algorithm in [SignatureAlgorithm.es256, .es512, .ed25519, .eddsa, .rs256, .ps256] {
             let key = try Keys.key(algorithm)
             let material = try material(key)
             let good = [material.goodToken, try material.signedControl()]
-            // Everything but nothing is let in.
+            // Every token is accepted, but no request without one.
             let open = Runner(
                 target: target, material: material, surroundings: .init(now: { now })
             ) { request in
@@ -35,7 +35,7 @@ struct CatalogueTests {
                 return RawResponse(status: isBare ? 401 : 200)
             }
             failed.formUnion(try await open.run(AttackCatalogue.all).ids(.failed))
-            // Nothing but the two good tokens is.
+            // Only the two valid tokens are accepted.
             let controls = good.compactMap { Transport.authorization.request(.token($0), to: target) }
             let shut = Runner(
                 target: target, material: material, surroundings: .init(now: { now })
@@ -44,13 +44,13 @@ struct CatalogueTests {
             }
             failed.formUnion(try await shut.run(AttackCatalogue.all).ids(.failed))
         }
-        // Those that need an address to listen at, or letters that this audience does not have.
+        // Those that need a listener, or letters that this audience does not have.
         let unfit: Set<String> = ["J06-jku-canary", "J06-x5u-canary", "J17-aud-kelvin"]
         let never = Set(AttackCatalogue.all.map(\.id)).subtracting(failed).subtracting(unfit)
         #expect(never == [])
     }
 
-    @Test("Signed attacks differ from the control in what they are about only")
+    @Test("Signed attacks differ from the control only in what they test")
     func signedAttacksAreSigned() throws {
         let key = try Keys.key(.es256)
         let material = try material(key)
@@ -65,7 +65,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("A token that is none, and a key set without its key, are told apart")
+    @Test("A malformed token and a key set without its key are different errors")
     func materialIsChecked() throws {
         let key = try Keys.key(.es256)
         let token = Array(try key.sign(claims: goodClaims, type: "at+jwt").utf8)
@@ -79,7 +79,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("A signer shows nothing of its key")
+    @Test("The description of a signer shows nothing of its key")
     func signerIsSilent() throws {
         let issuer = try #require(try material(Keys.key(.es256)).issuer)
         var text = ""

@@ -4,7 +4,7 @@ import Foundation
 @testable import HostileTokens
 @testable import JOSE
 
-/// A verifier that is right but for the mistakes it is told to make, each of which somebody has shipped.
+/// A correct verifier except for the mistakes that are switched on, each of which has occurred in released software.
 struct LaxVerifier: Sendable {
     enum Bug: String, CaseIterable, Sendable {
         case acceptsNone, acceptsNoneInAnyCase, ignoresSignature, acceptsEmptySignature
@@ -65,7 +65,7 @@ struct LaxVerifier: Sendable {
         switch bug {
         case .ignoresBadJSON: return fallback
         case .lenientJSON:
-            // Foundation takes one of two members with one name, and says nothing.
+            // Foundation silently uses one of two members with the same name.
             guard let value = try? JSONSerialization.jsonObject(with: Data(bytes)),
                 let dictionary = value as? [String: Any],
                 let data = try? JSONSerialization.data(withJSONObject: dictionary.filter { $0.key != "x" })

@@ -3,12 +3,12 @@ import Foundation
 
 @testable import HostileTokens
 
-/// A gateway without sockets: it reads the request's bytes and asks a verifier.
+/// A gateway without sockets: it parses the request's bytes and asks a verifier.
 struct MemoryGateway: Sendable {
     let accepts: @Sendable ([UInt8]) -> Bool
-    /// Whether it takes tokens from the query and from several fields, too.
+    /// Whether it also accepts tokens in the query and in several fields.
     var takesAnyCarrier = false
-    /// How plain requests carry their token.
+    /// How plain requests send their token.
     var carrier = Transport.authorization
 
     init(accepts: @escaping @Sendable ([UInt8]) -> Bool) {
@@ -59,7 +59,7 @@ struct MemoryGateway: Sendable {
     }
 }
 
-/// A request taken apart; nil for bytes that HTTP does not allow.
+/// A parsed request; nil for bytes that HTTP does not allow.
 private struct Message {
     let path: String
     let query: ArraySlice<UInt8>

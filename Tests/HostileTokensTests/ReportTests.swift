@@ -35,7 +35,7 @@ struct ReportTests {
         #expect(Self.report(failures: failures, open: open, passed: passed).exitCode == code)
     }
 
-    @Test("The table names what did not pass, what was left out, and the powers of the run")
+    @Test("The table lists the cases that did not pass, those that were skipped, and the powers of the run")
     func table() {
         let text = Self.report().text()
         #expect(text.contains("FAIL  J00-x"))
@@ -45,7 +45,7 @@ struct ReportTests {
         #expect(Self.report().text(all: true).contains("pass  J00-x"))
     }
 
-    @Test("The JSON holds every case with its evidence, which reads back as the same bytes")
+    @Test("The JSON contains every case with its evidence, which reads back as the same bytes")
     func json() throws {
         let object = try StrictJSON.object(Self.report().json(target: "http://127.0.0.1:1/x").serialized())
         #expect(object["target"] == "http://127.0.0.1:1/x")
@@ -66,7 +66,7 @@ struct ReportTests {
         #expect(!text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
     }
 
-    @Test("The SARIF holds what did not pass, each with its rule")
+    @Test("The SARIF contains the cases that did not pass, each with its rule")
     func sarif() throws {
         let object = Self.report().sarif(target: "http://127.0.0.1:8080/api/auth/me", version: "1.0.0")
         #expect(object["version"] == "2.1.0")
@@ -76,7 +76,7 @@ struct ReportTests {
         #expect(results.map { $0["level"]?.stringValue } == ["error", "none"])
     }
 
-    @Test("What is made for others to read holds no token")
+    @Test("Reports other than JSON contain no token")
     func noTokens() async throws {
         let material = try material(Keys.key(.es256))
         let report = try await run(AttackCatalogue.all, MemoryGateway { !$0.isEmpty }, material)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HostileTokens
 
-/// Counts what happens, from anywhere.
+/// A counter that can be used from any thread.
 private final class Counter: Sendable {
     private let state = Mutex(0)
     var value: Int { state.withLock { $0 } }
@@ -32,7 +32,7 @@ struct RunnerTests {
             surroundings: .init(now: clock, pause: pause, canaryVisits: canaryVisits), send: send)
     }
 
-    @Test("Each attack stands between two control requests, and each request waits its turn")
+    @Test("Each attack is made between two control requests, and each request waits for the rate limit")
     func controlsSurroundAttacks() async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
@@ -48,7 +48,7 @@ struct RunnerTests {
         #expect(pauses.value == 8)
     }
 
-    @Test("A target that is gone after an attack leaves it open, and nothing more is sent")
+    @Test("If the target is gone after an attack, it is inconclusive, and nothing more is sent")
     func deadTarget() async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
@@ -57,7 +57,7 @@ struct RunnerTests {
         for status in [401, 200] {
             let start = count.value
             let report = try await runner(material) { request in
-                // The bare request, the control, the attack; from then on nothing.
+                // The bare request, the control, the attack, and nothing after them.
                 if count.raise() > start + 3 { throw SendFailure(.unreachable, "nobody listens") }
                 return RawResponse(status: request == control ? 200 : count.value == start + 1 ? 401 : status)
             }.run(attacks)
@@ -67,7 +67,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("A target that answers no attack in time is left after five of them")
+    @Test("A run ends after five attacks without an answer in time")
     func silentTarget() async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
@@ -83,7 +83,7 @@ struct RunnerTests {
         #expect(report.count(.inconclusive) == report.made && report.exitCode == 2)
     }
 
-    @Test("A good token that has expired is renewed where there is a way")
+    @Test("A valid token that has expired is renewed if possible")
     func renewal() async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let key = try Keys.key(.es256)
@@ -101,7 +101,7 @@ struct RunnerTests {
         #expect(report.complaints == [] && report.count(.passed) == 3)
     }
 
-    @Test("A rate limit, an expired good token and a missing answer leave an attack open", arguments: 0..<3)
+    @Test("A rate limit, an expired token and a missing answer make an attack inconclusive", arguments: 0..<3)
     func openVerdicts(index: Int) async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
@@ -118,7 +118,7 @@ struct RunnerTests {
         #expect(report.exitCode == 2)
     }
 
-    @Test("A target that refuses the good token, or lets everybody in, is not judged")
+    @Test("A target that refuses the valid token, or accepts requests without one, is not judged")
     func unfitTargets() async throws {
         let material = try material(Keys.key(.es256), signs: false)
         await #expect(throws: RunError(.goodTokenRefused, "")) {
@@ -132,7 +132,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("A signer that the target does not know skips the signed attacks and says so")
+    @Test("With a signer that the target does not trust, signed attacks are skipped with the reason")
     func unknownSigner() async throws {
         let gateway = MemoryGateway(accepts: try strictVerifier(Keys.key(.es256)))
         let good = try material(Keys.key(.es256), signs: false)
@@ -144,7 +144,7 @@ struct RunnerTests {
         #expect(report.made == 0 && report.exitCode == 2)
     }
 
-    @Test("A visit to the canary's address fails the attack whatever was answered")
+    @Test("A connection to the canary fails the attack, whatever the answer")
     func canaryVisit() async throws {
         let key = try Keys.key(.es256)
         let visits = Counter()
@@ -160,7 +160,7 @@ struct RunnerTests {
         #expect(report.ids(.passed).contains("J06-x5u-canary"))
     }
 
-    @Test("A refusal with an odd status fails our own target, and is a refusal of any other", arguments: [true, false])
+    @Test("A refusal with another status fails a strict target, and is a refusal of any other", arguments: [true, false])
     func oddStatus(isStrict: Bool) async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
@@ -175,7 +175,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("Success is what the target says it is")
+    @Test("The target's profile defines which statuses are success")
     func successStatuses() async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))

@@ -8,7 +8,7 @@ import Testing
 struct StrictVerifierTests {
     static let algorithms: [SignatureAlgorithm] = [.es256, .es384, .es512, .ed25519, .eddsa, .rs256, .ps256]
 
-    @Test("Passes every attack", arguments: algorithms)
+    @Test("passes every attack", arguments: algorithms)
     func passesEverything(algorithm: SignatureAlgorithm) async throws {
         let key = try Keys.key(algorithm)
         let gateway = MemoryGateway(accepts: try strictVerifier(key))
@@ -19,7 +19,7 @@ struct StrictVerifierTests {
         #expect(report.exitCode == 0)
     }
 
-    @Test("Passes every attack over every transport", arguments: Transport.allCases)
+    @Test("passes every attack over every transport", arguments: Transport.allCases)
     func passesOverEveryTransport(transport: Transport) async throws {
         let key = try Keys.key(.es256)
         var memory = MemoryGateway(accepts: try strictVerifier(key))
@@ -38,7 +38,7 @@ struct StrictVerifierTests {
         #expect(report.made > 250, "\(report.summary)")
     }
 
-    @Test("Passes the black-box attacks without a signer")
+    @Test("passes the black-box attacks without a signer")
     func passesBlackBox() async throws {
         let key = try Keys.key(.es256)
         let gateway = MemoryGateway(accepts: try strictVerifier(key))

@@ -13,7 +13,7 @@ let goodClaims: JSONObject = [
     "nbf": .integer(now - 10), "iat": .integer(now - 10), "jti": "t1", "client_id": "gatehouse", "tenant_id": "default",
 ]
 
-/// Keys that the tests share: making RSA keys takes time.
+/// Keys shared by the tests, because generating RSA keys takes time.
 enum Keys {
     static let all: [SignatureAlgorithm: SigningKey] = {
         var keys: [SignatureAlgorithm: SigningKey] = [:]
@@ -28,7 +28,7 @@ enum Keys {
     }
 }
 
-/// Everything the attacks need, signed ones included, for a target with this key.
+/// The material for all attacks, including signed ones, on a target with this key.
 func material(_ key: SigningKey, signs: Bool = true, canaryURL: String? = nil) throws -> AttackMaterial {
     let issuer = TestIssuer(algorithm: key.algorithm, keyID: key.keyID) { input, algorithm in
         guard algorithm != key.algorithm else { return try key.signature(over: input) }
@@ -40,7 +40,7 @@ func material(_ key: SigningKey, signs: Bool = true, canaryURL: String? = nil) t
         canaryURL: canaryURL)
 }
 
-/// A target whose refusals must have the right status, as ours must.
+/// A strict target, whose refusals must have the right status.
 let target: Target = {
     var target = Target(authority: "127.0.0.1:8080", sessionID: "ses_AAAAAAAAAAAAAAAAAAAAAA")
     target.isStrict = true
@@ -60,21 +60,21 @@ func run(
 }
 
 extension Report {
-    /// The ids that came out so.
+    /// The ids of the cases with this verdict.
     func ids(_ verdict: Verdict) -> Set<String> {
         Set(results.filter { $0.verdict == verdict }.map(\.info.id))
     }
 
-    /// How many cases were made.
+    /// The number of cases that were run.
     var made: Int { results.count - count(.skipped) }
 
-    /// What was made and did not pass, for the message of a test.
+    /// The cases that were run and did not pass, for the message of a test.
     var complaints: [String] {
         results.filter { $0.verdict == .failed || $0.verdict == .inconclusive }.map { "\($0.info.id): \($0.reason)" }
     }
 }
 
-/// The verifier that every attack is to be refused by, and its control to be let in.
+/// The verifier that must refuse every attack and accept the control.
 func strictVerifier(_ key: SigningKey) throws -> @Sendable ([UInt8]) -> Bool {
     let keys = try JWKSet([key.verificationKey])
     var rules = ClaimsRules.accessToken(issuer: "https://gate.example", audience: ["gatehouse"], leeway: 30)
@@ -93,7 +93,7 @@ func strictVerifier(_ key: SigningKey) throws -> @Sendable ([UInt8]) -> Bool {
 }
 
 extension VerificationKey {
-    /// Whether a signature is the key's, whatever was signed.
+    /// Whether a signature is valid for the key, whatever was signed.
     func verifies(_ signature: [UInt8], _ input: [UInt8]) -> Bool {
         signature.withUnsafeBufferPointer { signature in
             input.withUnsafeBufferPointer { isValid(signature, for: $0) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Requests and answers as bytes")
 struct WireTests {
-    @Test("A token travels unchanged in a field, and percent-encoded in a query")
+    @Test("A token is sent unchanged in a field, and percent-encoded in a query")
     func requests() throws {
         let token: Payload = .token(Array("a b=\u{0}.c".utf8))
         let plain = try #require(Transport.authorization.request(token, to: target))
@@ -16,7 +16,7 @@ struct WireTests {
         #expect(String(decoding: socket.bytes, as: UTF8.self).contains("?access_token=a%20b%3D%00.c&session_id=ses_A"))
     }
 
-    @Test("Carriers of their own travel over plain requests only")
+    @Test("Attacks with their own carriers are sent in plain requests only")
     func carriers() {
         let payload = Payload.authorization([Array("Basic x".utf8)], query: Array("t".utf8))
         #expect(Transport.authorization.request(payload, to: target) != nil)
@@ -25,7 +25,7 @@ struct WireTests {
         #expect(Transport.socketProtocol.request(.token(Array("a,b".utf8)), to: target) == nil)
     }
 
-    @Test("An answer is read when its head is whole, past interim ones")
+    @Test("An answer is parsed when its head is complete; interim answers are skipped")
     func answers() throws {
         #expect(RawResponse(parsing: Array("HTTP/1.1 401 Unau".utf8)) == nil)
         #expect(RawResponse(parsing: Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) == nil)
@@ -40,7 +40,7 @@ struct WireTests {
         #expect(RawResponse(parsing: Array("HTTP/1.1 101 Switching\r\n\r\n".utf8))?.isComplete == true)
     }
 
-    @Test("Introspection accepts only what does not say inactive")
+    @Test("Introspection counts as acceptance unless the answer says that the token is not active")
     func introspection() {
         func accepted(_ body: String) -> Bool {
             Transport.introspection.isAccepted(RawResponse(status: 200, body: Array(body.utf8)), by: target)

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "J21: exp is a finite number of seconds, and still to come",
+        "J21: exp is a finite number of seconds, and in the future",
         arguments: [
             (nil, .claimMissing), ("null", .claimInvalid), (#""9999999999""#, .claimInvalid), ("true", .claimInvalid),
             ("[]", .claimInvalid), ("{}", .claimInvalid), ("-1", .claimInvalid), ("0", .claimInvalid),
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "J23: aud names us exactly",
+        "J23: aud contains the audience exactly",
         arguments: [
             (nil, .claimMissing), (#""gatehouse""#, nil), (#"["gatehouse","other"]"#, nil),
             (#"["other","gatehouse"]"#, nil),
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "J25: sub, jti and client_id are strings that say something",
+        "J25: sub, jti and client_id are strings that are not empty",
         arguments: ["sub", "jti", "client_id"], [nil, #""""#, "[]", "7", "null", "{}"] as [String?])
     func strings(name: String, value: String?) throws {
         let reason = try judge(name, value)
@@ -102,7 +102,7 @@ import Testing
         #expect(try judge("sub", "\"\u{E9}\"", rules) == nil)
     }
 
-    @Test("J21: the lifetime is bounded where it is asked for")
+    @Test("J21: the lifetime is bounded if the rules say so")
     func lifetime() throws {
         var rules = goodRules
         rules.maximumLifetime = 610
@@ -110,7 +110,7 @@ import Testing
         #expect(try judge("exp", "1800000601", rules) == .lifetimeExceeded)
     }
 
-    @Test("Expired is the reason only if everything else is good")
+    @Test("Expired is the reason only if everything else is in order")
     func expiredLast() throws {
         let key = try Keys.key(.es256)
         let late = 1_900_000_000.0
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "The leeway is between 0 and 60 seconds, whatever is asked for",
+        "The leeway is clamped to 0 to 60 seconds",
         arguments: [(-5.0, 0.0), (61, 60), (.nan, 0), (30, 30)])
     func leeway(asked: Double, given: Double) {
         #expect(ClaimsRules(leeway: asked).leeway == given)
@@ -141,7 +141,7 @@ import Testing
         #expect(rules.leeway == given)
     }
 
-    @Test("A clock that does not tell the time verifies nothing", arguments: [Double.nan, .infinity, -.infinity])
+    @Test("A clock without a finite time verifies nothing", arguments: [Double.nan, .infinity, -.infinity])
     func brokenClock(time: Double) throws {
         let key = try Keys.key(.hs256)
         #expect(refusal(try forge(key), key.verificationKey, now: time) == .claimInvalid)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JOSE
 
-/// Claims are read where they stand: what they say has to be what a built object says.
+/// Claims are read from the JSON text. Their values must be those of the parsed object.
 @Suite struct ClaimsTests {
     private func token(_ payload: String) throws -> UnverifiedToken {
         let header = Base64URL.encode(#"{"alg":"HS256"}"#.utf8)
@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "Claims say what the built object says",
+        "Claims have the values of the parsed object",
         arguments: [
             "{}", " { } ", goodClaims.serialized(),
             #"{"iss":"","sub":"","jti":"","aud":"","client_id":"","exp":0,"nbf":0,"iat":0}"#,
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "The first claim that is not what it has to be is told",
+        "The first claim of the wrong type is reported",
         arguments: [
             (#"{"iss":1}"#, "iss is not a string"), (#"{"sub":null}"#, "sub is not a string"),
             (#"{"jti":["a"],"iss":1}"#, "jti is not a string"), (#"{"\u006ati":{}}"#, "jti is not a string"),
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "A claim that is asked for has to be there and say something",
+        "A required claim must be present and not empty",
         arguments: [
             (nil, .claimMissing), ("null", .claimInvalid), (#""""#, .claimInvalid), ("[]", .claimInvalid),
             ("[ ]", .claimInvalid), ("{}", nil), ("0", nil), ("false", nil), ("[null]", nil), (#""\u0000""#, nil),

@@ -2,7 +2,7 @@ import Foundation
 import RandomForTests
 import Testing
 
-/// Replays `Tests/Corpus`: seeds of the fuzzer, and every input that ever broke something.
+/// Replays `Tests/Corpus`: the seeds of the fuzzer, and every input that once revealed a defect.
 @Suite struct CorpusTests {
     private static func files(_ parser: FuzzProperties) throws -> [(name: String, bytes: [UInt8])] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -12,14 +12,14 @@ import Testing
         }
     }
 
-    @Test("Every input of the corpus keeps what holds for all inputs", arguments: FuzzProperties.allCases)
+    @Test("The properties hold for every input of the corpus", arguments: FuzzProperties.allCases)
     func replay(parser: FuzzProperties) throws {
         let files = try Self.files(parser)
         #expect(files.count >= 5)
         for (name, bytes) in files { #expect(parser.violation(bytes) == nil, "\(parser.rawValue)/\(name)") }
     }
 
-    @Test("Mutations of the corpus break nothing either", arguments: FuzzProperties.allCases)
+    @Test("The properties hold for mutations of the corpus", arguments: FuzzProperties.allCases)
     func mutations(parser: FuzzProperties) throws {
         let files = try Self.files(parser)
         var generator = SeededGenerator(seed: 8725)

@@ -1,8 +1,9 @@
+import DocumentationForTests
 import Foundation
 import JOSE
 import Testing
 
-/// The examples of `JOSE.docc`, run. A test holds them and the page together.
+/// Runs the examples of `JOSE.docc`. A test compares them with the page.
 @Suite struct DocumentationTests {
     @Test("The page's example of verifying works")
     func verifying() throws {
@@ -59,26 +60,14 @@ import Testing
 
     @Test("The page shows exactly what is run here")
     func page() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let path = root.appendingPathComponent("Sources/JOSE/JOSE.docc/JOSE.md")
-        let page = try String(contentsOf: path, encoding: .utf8)
-        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let shown = page.components(separatedBy: "```swift\n").dropFirst().compactMap {
-            $0.components(separatedBy: "\n```").first
-        }
-        let run = source.components(separatedBy: "        // snippet\n").dropFirst().compactMap {
-            $0.components(separatedBy: "\n        // end\n").first
-        }.map { $0.split(separator: "\n").map { $0.dropFirst(8) }.joined(separator: "\n") }
-        #expect(shown.count == 3)
-        #expect(shown == Array(run.prefix(3)))
+        let shown = try DocumentedCode.shown(in: "Sources/JOSE/JOSE.docc/JOSE.md")
+        #expect(try shown.count == 3 && shown == DocumentedCode.run(in: #filePath))
     }
 
     @Test("Every reason is documented")
     func reasons() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appendingPathComponent("docs/token-refusals.md"), encoding: .utf8)
+        let path = DocumentedCode.packageRoot.appendingPathComponent("docs/token-refusals.md")
+        let page = try String(contentsOf: path, encoding: .utf8)
         for reason in TokenRefusal.Reason.allCases { #expect(page.contains("| `\(reason.rawValue)` |"), "\(reason)") }
         for code in JOSEError.Code.allCases { #expect(page.contains("| `\(code.rawValue)` |"), "\(code)") }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Rows of the attack list that are about bytes, segments, JSON and headers.
 @Suite struct FormatAttackTests {
-    @Test("J13: odd base64url, signed correctly over the odd text, is refused")
+    @Test("J13: invalid base64url is refused, also if the signature is valid for it")
     func oddSegments() throws {
         let key = try Keys.key(.es256)
         let header = Base64URL.encode(#"{"alg":"ES256","typ":"at+jwt"}"#.utf8)
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: Never.self) { try UnverifiedToken(big, limits: TokenLimits(maxBytes: 16384)) }
     }
 
-    @Test("J20: an encrypted token is called one")
+    @Test("J20: the refusal of an encrypted token names it as such")
     func encrypted() throws {
         let refusal = #expect(throws: TokenRefusal.self) { try UnverifiedToken("eyJhbGciOiJkaXIifQ.a.b.c.d") }
         #expect(refusal?.detail.contains("JWE") == true)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "J18: any demand for an extension is refused",
+        "J18: every demand for an extension is refused",
         arguments: [
             #""crit":["exp"]"#, #""crit":["x"]"#, #""crit":[]"#, #""crit":"b64""#, #""crit":["b64"],"b64":false"#,
             #""crit":["b64"],"b64":true"#, #""crit":["b64","b64"],"b64":true"#, #""crit":["x"],"x":1"#, #""crit":null"#,
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "J19: only the wanted kind of token is accepted",
+        "J19: only the required kind of token is accepted",
         arguments: [
             ("at+jwt", true), ("AT+JWT", true), ("application/at+jwt", true), ("Application/AT+JWT", true),
             ("JWT", false),

@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// What has to hold for any bytes whatever. Shared by the fuzzer (`make fuzz-jose`) and by the tests, which replay its
+/// The properties that hold for any input. Shared by the fuzzer (`make fuzz-jose`) and by the tests, which replay its
 /// corpus.
 enum FuzzProperties: String, CaseIterable {
     case base64url
@@ -10,7 +10,7 @@ enum FuzzProperties: String, CaseIterable {
     case jwk
     case pem
 
-    /// What does not hold, in a few words; nil if everything does.
+    /// The property that does not hold, in a few words; nil if all do.
     func violation(_ bytes: [UInt8]) -> String? {
         switch self {
         case .base64url: Self.base64url(bytes)
@@ -40,7 +40,7 @@ enum FuzzProperties: String, CaseIterable {
         return again.serializedBytes() == written ? nil : "what was written is written differently"
     }
 
-    /// An object that is left in its text is the object that is built, and is refused for the same fault.
+    /// An indexed object equals the parsed object, or is refused for the same fault.
     private static func difference(_ bytes: [UInt8]) -> String? {
         let index: JSONIndex
         do throws(JSONError) {
@@ -90,7 +90,7 @@ enum FuzzProperties: String, CaseIterable {
         guard let key = try? SigningKey(secret: secret, algorithm: .hs256),
             case .success = token.verifySignature(with: key.verificationKey)
         else { return nil }
-        // Accepted: then it has to be what the key signs over these very bytes.
+        // If accepted, it must be what the key signs over the same bytes.
         return token.header.algorithm.utf8.elementsEqual("HS256".utf8) ? nil : "another algorithm was accepted"
     }
 

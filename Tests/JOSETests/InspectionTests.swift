@@ -4,7 +4,7 @@ import Testing
 @testable import JOSE
 
 @Suite struct InspectionTests {
-    @Test("A good access token has nothing that fails or warns")
+    @Test("A valid access token has no finding that fails or warns")
     func good() throws {
         let token = try UnverifiedToken(try Keys.key(.es256).sign(claims: goodClaims, type: "at+jwt"))
         let findings = TokenLint.findings(token, now: now)
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "What RFC 8725 warns of is found",
+        "Everything that RFC 8725 warns of is found",
         arguments: [
             (#"{"alg":"none"}"#, nil, "alg", LintFinding.Level.fail), (#"{"alg":"rs256"}"#, nil, "alg", .fail),
             (#"{"alg":"HS256"}"#, nil, "alg", .warn), (#"{"alg":"EdDSA"}"#, nil, "alg", .warn),
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "J32: what a terminal would obey is escaped",
+        "J32: characters that a terminal would interpret are escaped",
         arguments: [
             ("\u{1B}[31mred", "\\u{1B}[31mred"), ("a\u{7}b", "a\\u{7}b"), ("\u{202E}abc", "\\u{202E}abc"),
             ("a\rb", "a\\u{D}b"),
@@ -58,7 +58,7 @@ import Testing
         #expect(TerminalText.escaped(text) == shown)
     }
 
-    @Test("Line feeds stay where they are wanted, carriage returns never")
+    @Test("Line feeds are kept if requested, carriage returns never")
     func lines() {
         #expect(TerminalText.escaped("a\nb", keepingLines: true) == "a\nb")
         #expect(TerminalText.escaped("a\r\nb", keepingLines: true) == "a\\u{D}\nb")

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("Someone else's set loses only the keys that cannot be used")
+    @Test("A remote set loses only the keys that cannot be used")
     func remote() throws {
         var encryption = try jwk(.rs256, keyID: "enc")
         encryption["use"] = "enc"
@@ -85,13 +85,13 @@ import Testing
     }
 
     @Test(
-        "What is no key set is refused",
+        "A text that is not a key set is refused",
         arguments: ["", "{}", "[]", #"{"keys":{}}"#, #"{"keys":[],"keys":[]}"#, #"{"keys":[]} x"#, "null"])
     func noSet(text: String) {
         #expect(throws: JOSEError(.keyUnreadable, "")) { try JWKSet(parsing: text.utf8, policy: .remote) }
     }
 
-    @Test("A set of more keys than anyone needs is refused")
+    @Test("A set of too many keys is refused")
     func many() throws {
         let keys = (0...100).map { JSONValue.object(["kty": "XYZ", "kid": .string("\($0)")]) }
         #expect(throws: JOSEError(.keyUnreadable, "")) { try JWKSet(parsing: set(keys), policy: .remote) }

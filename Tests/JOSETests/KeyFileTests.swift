@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("Published keys hold nothing private")
+    @Test("Published keys contain nothing private")
     func published() throws {
         let keys = available.compactMap { Keys.all[$0]?.verificationKey }
         let set = try StrictJSON.object(JWKSet.publicJSON(of: keys), limits: JSONLimits(maxMembers: 100))
@@ -49,7 +49,7 @@ import Testing
         #expect(Keys.all[.hs256]?.verificationKey.jwk == nil)
     }
 
-    @Test("A key that does not say gets the usual algorithm of its kind")
+    @Test("A key without alg gets the default algorithm of its kind")
     func usual() throws {
         for (algorithm, usual) in [
             (.rs512, .rs256), (.es256, .es256), (.es384, .es384), (.es512, .es512), (.eddsa, .ed25519),
@@ -64,7 +64,7 @@ import Testing
         #expect(try VerificationKey(parsing: pem.utf8, algorithms: [.es256, .ps384, .rs256]).algorithm == .ps384)
     }
 
-    @Test("ES256K is off unless it is asked for by name")
+    @Test("ES256K is off unless it is named")
     func secp256k1() throws {
         let key = try Keys.key(.es256k)
         let jwk = try #require(key.verificationKey.jwk)
@@ -73,7 +73,7 @@ import Testing
         #expect(throws: Never.self) { try VerificationKey(jwk: jwk, algorithm: .es256k) }
     }
 
-    @Test("A key's own alg, use and key_ops are obeyed")
+    @Test("A key's own alg, use and key_ops are respected")
     func obeyed() throws {
         let good = try #require(try Keys.key(.es256).verificationKey.jwk)
         #expect(throws: Never.self) { try VerificationKey(jwk: good) }
@@ -105,7 +105,7 @@ import Testing
         #expect(throws: JOSEError(.privateKeyMissing, "")) { try SigningKey(jwk: good) }
     }
 
-    @Test("Weak and odd JWKs are refused")
+    @Test("Weak and malformed JWKs are refused")
     func weak() throws {
         let rsa = try #require(try Keys.key(.rs256).verificationKey.jwk)
         let modulus = try #require(rsa["n"]?.stringValue.flatMap { Base64URL.decode($0) })
@@ -136,14 +136,14 @@ import Testing
     }
 
     @Test(
-        "What is no key is refused",
+        "A text that is not a key is refused",
         arguments: ["", "{}", "[]", "{\"keys\":[]}", "hello", "0", "-----BEGIN PUBLIC KEY-----"])
     func noKey(text: String) {
         #expect(throws: JOSEError.self) { try VerificationKey(parsing: text.utf8) }
         #expect(throws: JOSEError.self) { try SigningKey(parsing: text.utf8) }
     }
 
-    @Test("A signing key shows nothing of itself")
+    @Test("The description of a signing key shows nothing secret")
     func description() throws {
         let key = try Keys.key(.es256)
         var dumped = ""

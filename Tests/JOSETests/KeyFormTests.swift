@@ -4,7 +4,7 @@ import Testing
 
 @testable import JOSE
 
-/// Key files that other programs wrote.
+/// Key files written by other programs.
 @Suite struct KeyFormTests {
     private func file(_ name: String) throws -> [UInt8] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "Private keys are read in every form they are written in",
+        "Private keys are read in every form",
         arguments: [
             ("sec1", SignatureAlgorithm.es256), ("pkcs8-p256", .es256), ("pkcs1", .rs256),
             ("pkcs8-ed25519.der", .ed25519), ("pkcs8-encrypted", .ed25519),
@@ -27,7 +27,7 @@ import Testing
         #expect(refusal(token, again.verificationKey) == nil)
     }
 
-    @Test("One key in SEC1 and in PKCS#8 is one key")
+    @Test("A key in SEC1 and the same key in PKCS#8 are equal")
     func sameKey() throws {
         let sec1 = try SigningKey(parsing: try file("sec1"))
         #expect(sec1.keyID == (try SigningKey(parsing: try file("pkcs8-p256"))).keyID)
@@ -45,7 +45,7 @@ import Testing
         #expect(throws: JOSEError(.privateKeyMissing, "")) { try SigningKey(parsing: try file("spki-rsa")) }
     }
 
-    @Test("An encrypted key wants its passphrase, and says so")
+    @Test("An encrypted key without its passphrase is refused, with the reason")
     func encrypted() throws {
         let bytes = try file("pkcs8-encrypted")
         for passphrase in [nil, [], Array("wrong".utf8)] as [[UInt8]?] {
@@ -55,12 +55,12 @@ import Testing
     }
 
     @Test(
-        "J07: a kid is the name of a key and nothing else",
+        "J07: a kid is used only as the name of a key",
         arguments: ["/dev/null", "../../dev/null", "", "\u{0}", "$(id)", "|sleep 10", "' UNION SELECT 'x'--"])
     func keyIDs(keyID: String) throws {
         let key = try Keys.key(.es256)
         let set = try JWKSet([key.verificationKey])
-        // What the file of that name would hold, as a secret.
+        // The content of the file of that name, as a secret.
         for secret in [[UInt8](repeating: 0, count: 32), Array("\n".utf8) + [UInt8](repeating: 0, count: 31)] {
             let attacker = try SigningKey(secret: secret, algorithm: .hs256, keyID: keyID)
             for algorithm in ["HS256", "ES256"] {
@@ -75,7 +75,7 @@ import Testing
         #expect(throws: Never.self) { try good.verify(with: set, rules: goodRules, now: now).get() }
     }
 
-    @Test("J29: what a claim says comes out as it went in, and is made safe where it is shown")
+    @Test("J29: the value of a claim is returned unchanged, and escaped where it is shown")
     func reflection() throws {
         let key = try Keys.key(.es256)
         let hostile = "a\r\nX-Gatehouse-User: admin\u{1B}[31m<script>\u{202E}\u{0}"

@@ -3,9 +3,9 @@ import Testing
 
 @testable import JOSE
 
-/// Rows of the attack list that are about algorithm, key and signature. Each test ends with a good token (J30).
+/// Rows of the attack list that are about algorithm, key and signature. Each test ends with a valid token (J30).
 @Suite struct SignatureAttackTests {
-    @Test("A good token is accepted", arguments: available)
+    @Test("A valid token is accepted", arguments: available)
     func control(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(algorithm)
         let token = try key.sign(claims: goodClaims, type: "at+jwt")
@@ -33,7 +33,7 @@ import Testing
         #expect(refusal(try forge(key), key.verificationKey) == nil)
     }
 
-    @Test("J02: a token without its signature, or with a piece of it, is refused", arguments: available)
+    @Test("J02: a token without its signature, or with a part of it, is refused", arguments: available)
     func truncated(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(algorithm)
         let token = try forge(key)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "J03: a public key taken for a shared secret signs nothing",
+        "J03: a token signed with a public key as shared secret is refused",
         arguments: [.rs256, .es256, .ed25519] as [SignatureAlgorithm])
     func confusion(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(algorithm)
@@ -72,7 +72,7 @@ import Testing
         #expect(refusal(try forge(key), key.verificationKey) == nil)
     }
 
-    @Test("J04: one key has one algorithm", arguments: available)
+    @Test("J04: each key has one algorithm", arguments: available)
     func oneAlgorithm(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(algorithm)
         for other in SignatureAlgorithm.allCases where other != algorithm {
@@ -95,7 +95,7 @@ import Testing
             for verifying in algorithms {
                 let verifier = try VerificationKey(pem: pem, algorithm: verifying)
                 #expect((refusal(try forge(signer), verifier) == nil) == (signing == verifying))
-                // Even with a header that says what the verifier wants to hear.
+                // Also with a header that names the verifier's algorithm.
                 let lie = try forge(signer, header: #"{"alg":"\#(verifying.rawValue)","typ":"at+jwt"}"#)
                 #expect((refusal(lie, verifier) == nil) == (signing == verifying))
             }
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "J09, J10, J33: ECDSA signatures of odd numbers and lengths are refused",
+        "J09, J10, J33: ECDSA signatures with invalid numbers or lengths are refused",
         arguments: [.es256, .es384, .es512, .es256k] as [SignatureAlgorithm])
     func ecdsa(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(algorithm)
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(
-        "J12: RSA signatures of odd numbers and lengths are refused",
+        "J12: RSA signatures with invalid numbers or lengths are refused",
         arguments: [.rs256, .ps256] as [SignatureAlgorithm])
     func rsa(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(algorithm)
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test("The header members that decide cannot be set by hand", arguments: ["alg", "kid", "typ", "crit", "b64"])
+    @Test("The header members that decide about verification cannot be set by the caller", arguments: ["alg", "kid", "typ", "crit", "b64"])
     func reserved(name: String) throws {
         let key = try Keys.key(.es256)
         #expect(throws: JOSEError(.headerReserved, "")) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import JOSE
 
-/// Keys that the tests share: making RSA keys takes time.
+/// Keys shared by the tests, because generating RSA keys takes time.
 enum Keys {
     static let all: [SignatureAlgorithm: SigningKey] = {
         var keys: [SignatureAlgorithm: SigningKey] = [:]
@@ -29,7 +29,7 @@ let goodClaims: JSONObject = [
 
 let goodRules = ClaimsRules.accessToken(issuer: "https://gate.example", audience: ["gatehouse"], leeway: 30)
 
-/// A correct signature over any header and payload text, however odd.
+/// A token with a valid signature over any header and payload text.
 func forge(_ key: SigningKey, header: String? = nil, payload: String? = nil) throws -> String {
     let header = header ?? #"{"alg":"\#(key.algorithm.rawValue)","typ":"at+jwt"}"#
     return try forge(
@@ -42,7 +42,7 @@ func forge(_ key: SigningKey, headerSegment: String, payloadSegment: String) thr
     return input + "." + Base64URL.encode(try key.signature(over: Array(input.utf8)))
 }
 
-/// The reason a token is refused for, or nil if it is accepted.
+/// The reason for which a token is refused, or nil if it is accepted.
 func refusal(
     _ token: String, _ key: VerificationKey, _ rules: ClaimsRules = goodRules, now: Double = now
 ) -> TokenRefusal.Reason? {

@@ -4,7 +4,7 @@ import Testing
 @testable import JOSE
 
 @Suite struct VectorTests {
-    @Test("The RFCs' own signatures verify, and not with a bit changed")
+    @Test("The RFCs' signatures verify, and do not with a bit changed")
     func signatures() throws {
         let cases = try #require(try vector("rfc/jws.json")["cases"]?.arrayValue)
         #expect(cases.count == 10)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("The RFCs' own thumbprints come out")
+    @Test("The RFCs' thumbprints are computed")
     func thumbprints() throws {
         let cases = try #require(try vector("rfc/thumbprints.json")["cases"]?.arrayValue)
         #expect(cases.count == 2)
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// RFC 7515 A.1-A.4, RFC 7520 4.1-4.5 and RFC 8037 A.4 are all the compact examples there are.
-    @Test("Every compact example of the RFCs is there, by id")
+    @Test("Every compact example of the RFCs is present, by id")
     func complete() throws {
         let cases = try #require(try vector("rfc/jws.json")["cases"]?.arrayValue)
         let ids = Set(cases.compactMap { $0.objectValue?["id"]?.stringValue })
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "The RFCs' examples that are no signed compact token are refused",
+        "The RFCs' examples that are not signed compact tokens are refused",
         arguments: [
             // RFC 7515 A.5: the unsecured JWS.
             (
@@ -77,7 +77,7 @@ import Testing
                 #"{"payload":"eyJpc3MiOiJqb2UifQ","signatures":[{"protected":"eyJhbGciOiJSUzI1NiJ9","#
                     + #""header":{"kid":"2010-12-29"},"signature":"AA"}]}"#
             ),
-            // RFC 7515 A.7, RFC 7520 4.6 and 4.7: the flattened one, with members that nobody signed.
+            // RFC 7515 A.7, RFC 7520 4.6 and 4.7: the flattened serialization, with members that are not signed.
             (
                 "RFC 7515 A.7",
                 #"{"payload":"eyJpc3MiOiJqb2UifQ","protected":"eyJhbGciOiJFUzI1NiJ9","#

@@ -228,4 +228,18 @@ import Testing
         }
         #expect(holder.ends == [.tokenExpired])
     }
+
+    @Test(
+        "Behind a clock that jumped ahead, an end is still told within a tenth of a second",
+        arguments: [60_000, 290_000, 290_050, 299_900, 3_000_000] as [Int64])
+    func jump(ahead: Int64) throws {
+        let table = LeaseTable(now: Self.start)
+        let holder = Holder()
+        let due = Self.start + ahead + 10_000
+        _ = table.insert(terms(expiresAt: due), holder: holder)
+        table.turn(now: Self.start + ahead)
+        #expect(holder.ends.isEmpty)
+        for step in 1...203 { table.turn(now: Self.start + ahead + Int64(step) * 50) }
+        #expect(holder.ends == [.tokenExpired])
+    }
 }

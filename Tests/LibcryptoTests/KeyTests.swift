@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("A signature verifies, and no change of it does", arguments: kinds)
+    @Test("A signature verifies, and no changed signature does", arguments: kinds)
     func signature(kind: KeyKind) throws {
         let key = try PrivateKey(generating: kind)
         #expect(key.kind == kind)
@@ -37,7 +37,7 @@ import Testing
         #expect(verifier.isValid(signature, for: message), "control after the refusals")
     }
 
-    @Test("PEM and DER of both halves are read back", arguments: kinds)
+    @Test("PEM and DER of private and public keys are read back", arguments: kinds)
     func forms(kind: KeyKind) throws {
         let key = try PrivateKey(generating: kind)
         let secret = Array("correct horse".utf8)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "What is no key is refused",
+        "Bytes that are not a key are refused",
         arguments: [
             "", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
             "-----BEGIN PRIVATE KEY-----",
@@ -81,7 +81,7 @@ import Testing
         #expect(throws: LibcryptoError.self) { try KeyDecoder.decode(der: Array(text.utf8)) }
     }
 
-    @Test("Two keys in one file and a cut or lengthened DER are refused")
+    @Test("Two keys in one file, and truncated or lengthened DER, are refused")
     func ambiguous() throws {
         let key = try PrivateKey(generating: .ed25519)
         let pem = Array(try key.pkcs8PEM().utf8)
@@ -122,7 +122,7 @@ import Testing
         #expect(throws: LibcryptoError.self) { try PrivateKey(generating: .rsa(bits: 1024)) }
     }
 
-    @Test("Edwards keys of small order, of another length or written in another way are refused")
+    @Test("Edwards keys of small order, of another length or in a non-canonical encoding are refused")
     func smallOrder() {
         let zero = [UInt8](repeating: 0, count: 32)
         let one = [1] + zero.dropFirst()
@@ -151,7 +151,7 @@ import Testing
         #expect(throws: LibcryptoError.self) { try PrivateKey(rsa: numbers) }
     }
 
-    @Test("A key does not take another kind's scheme")
+    @Test("A key is refused for another kind's scheme")
     func schemes() throws {
         let rsa = try PrivateKey(generating: .rsa(bits: 2048))
         #expect(throws: LibcryptoError.self) { try SignatureVerifier(rsa.publicKey, .ecdsa(.p256, .sha256)) }
@@ -160,7 +160,7 @@ import Testing
         #expect(throws: LibcryptoError.self) { try SignatureVerifier(p256.publicKey, .ecdsa(.p384, .sha384)) }
     }
 
-    @Test("ML-DSA works where libcrypto has it and says so where not", arguments: MLDSAParameters.allCases)
+    @Test("ML-DSA works if libcrypto has it, and is reported as unavailable if not", arguments: MLDSAParameters.allCases)
     func mldsa(parameters: MLDSAParameters) throws {
         let kind = KeyKind.mldsa(parameters)
         guard kind.isAvailable else {

@@ -26,7 +26,7 @@ import Testing
             hex(HMAC.sha256(key: [], [UInt8]())) == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
     }
 
-    @Test("Only the whole tag is valid")
+    @Test("Only the complete tag is valid")
     func hmacKey() throws {
         let key = try HMACKey(.sha384, key: [UInt8](repeating: 7, count: 48))
         let tag = try key.authenticate(Array("m".utf8))
@@ -37,7 +37,7 @@ import Testing
         #expect(!key.isValid(tag, for: Array("n".utf8)))
     }
 
-    @Test("A key of the process's own vouches for its own tags, and for no other key's")
+    @Test("An ephemeral key verifies its own tags, and no other key's")
     func ephemeralKey() {
         let key = HMACKey.ephemeral()
         let tag = key.tag(of: Array("m".utf8))
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("Random bytes are as many as asked for and not the same twice")
+    @Test("Random bytes have the requested length and differ each time")
     func random() {
         #expect(SecureRandom.bytes(0).isEmpty)
         #expect(SecureRandom.bytes(32).count == 32)

@@ -37,7 +37,7 @@ def free_port():
 
 
 class Issuer:
-    """An RSA key, its JWKS, and good tokens."""
+    """An RSA key, its JWKS, and valid tokens."""
 
     def __init__(self, place):
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -167,26 +167,28 @@ PEERS = {
 
 # What a failure in a group means. The first is a way in; the others are not by themselves.
 KINDS = {
-    "a token that nobody trusted has signed": {
+    "a token that no trusted issuer signed": {
         "none", "signature", "confusion", "algorithm", "embedded-key", "remote-key", "ecdsa", "eddsa", "rsa", "swapped"},
     "another reading of the same bytes": {"base64url", "segments", "duplicates", "json", "text", "format", "carrier"},
-    "a claim or header not looked at": {"critical", "type", "time", "audience", "issuer", "claims", "key-id", "size"},
+    "a claim or header not checked": {"critical", "type", "time", "audience", "issuer", "claims", "key-id", "size"},
     "a request": {"proxy"},
 }
 
 HEAD = """# What others let through
 
-Written by `make attack-peers` on {date}; `Tests/Peers` has the configurations, {machine}. Each target was attacked with
-its own good token and its issuer's key, without `--strict`: what standards leave open is not judged, and any answer
-but success is a refusal.
+Written by `make attack-peers` on {date} with {machine}.
+The configurations are in `Tests/Peers`.
 
-A failure is not a way in. Only the first column of failures counts tokens that nobody trusted had signed. The second
-counts texts that another reader may read differently, or that a standard calls invalid: whoever can make them has the
-issuer's key, or a good token, already. The third counts what was not looked at, which is mostly a matter of what the
-configuration asks for: HAProxy's `jwt_verify` verifies signatures, and its configuration here asks for `iss`, `aud` and
-`exp` alone. The libraries were asked for `iss`, `aud`, `exp` and `sub`, with one key, as their documentation shows.
+Each target was attacked with a valid token of its own and its issuer's key, without `--strict`: cases that standards
+leave open are not judged, and any answer but success is a refusal.
 
-To repeat it: `make attack-peers`, or `Tests/Peers/run.py NAME` for one of them.
+A failure does not by itself let an attacker in. Only the first column of failures counts tokens that no trusted issuer
+signed. The second counts texts that another parser may read differently, or that a standard calls invalid; making them
+takes the issuer's key or a valid token. The third counts what was not checked, which mostly depends on the
+configuration: HAProxy's `jwt_verify` verifies signatures, and its configuration here checks only `iss`, `aud` and
+`exp`. The libraries were configured to check `iss`, `aud`, `exp` and `sub` with one key, as their documentation shows.
+
+To repeat this, run `make attack-peers`, or `Tests/Peers/run.py NAME` for one of them.
 
 """
 
@@ -218,7 +220,7 @@ def detail(name, cases):
             names = ", ".join(f"`{identifier}`" for identifier in found)
             lines += textwrap.wrap(
                 f"- {verdict}, {group} ({len(found)}): {names}", 120, subsequent_indent="  ", break_on_hyphens=False)
-    return lines if len(lines) > 1 else lines + ["Nothing failed, and nothing stayed open."]
+    return lines if len(lines) > 1 else lines + ["No case failed or was inconclusive."]
 
 
 def main():
@@ -227,7 +229,7 @@ def main():
         if sys.argv[1:] and not any(word in name.lower() for word in sys.argv[1:]):
             continue
         if program and not shutil.which(program):
-            print(f"{name}: {program} is not installed: left out", file=sys.stderr)
+            print(f"{name}: {program} is not installed: skipped", file=sys.stderr)
             continue
         with tempfile.TemporaryDirectory() as place:
             # nginx reads what it serves as another user.

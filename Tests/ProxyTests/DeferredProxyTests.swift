@@ -1,4 +1,3 @@
-import Gate
 import HTTPWire
 import LeasesForTests
 import Logging
@@ -9,6 +8,7 @@ import Testing
 
 @testable import Answers
 @testable import EdgeCore
+@testable import Gate
 @testable import Leases
 @testable import Proxy
 
@@ -144,7 +144,7 @@ private final class Upstreams {
                 writer: client, pool: pool, leases: LeaseTable(now: 0), log: log, request: try Self.head(head),
                 terms: ProxyExchange.Terms(
                     head: ByteBuffer(string: head), timeout: .seconds(5), maxBody: nil, ownsCORS: false,
-                    admitted: .anyone, isLeased: false,
+                    admission: Admission(.open(OpenRoute(.requiresNothing))), isLeased: false,
                     leaseBounds: LeaseBounds(clockSkew: 0, maxLifetime: 1_000), receivedAt: 0))
             let before = upstreams.channels.count
             let wasIdle = Set(upstreams.channels.filter(\.isActive).map(ObjectIdentifier.init))
@@ -226,8 +226,9 @@ private final class Upstreams {
             log: UpstreamLog(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: { 0 }),
             request: try Self.head(head),
             terms: ProxyExchange.Terms(
-                head: ByteBuffer(string: head), timeout: .seconds(5), maxBody: nil, ownsCORS: false, admitted: .anyone,
-                isLeased: false, leaseBounds: LeaseBounds(clockSkew: 0, maxLifetime: 1_000), receivedAt: 0))
+                head: ByteBuffer(string: head), timeout: .seconds(5), maxBody: nil, ownsCORS: false,
+                admission: Admission(.open(OpenRoute(.requiresNothing))), isLeased: false,
+                leaseBounds: LeaseBounds(clockSkew: 0, maxLifetime: 1_000), receivedAt: 0))
         let deferred = DeferredExchange(writer: client)
         client.exchange = deferred
         let part = ByteBuffer(repeating: 0x78, count: 40 * 1024)

@@ -84,9 +84,9 @@ struct ClientsTests {
         try await fixture.subject.revoke(presented: "nonsense", by: client)
         #expect(fixture.judge(own).isGood && fixture.judge(tokens.accessToken).isGood)
         try await fixture.subject.revoke(presented: own, by: client)
-        #expect(fixture.judge(own).fault == .invalid("revoked"))
+        #expect(fixture.judge(own).fault?.reason == "revoked")
         try await fixture.subject.revoke(presented: refresh, by: client)
-        #expect(fixture.judge(tokens.accessToken).fault == .invalid("revoked"))
+        #expect(fixture.judge(tokens.accessToken).fault?.reason == "revoked")
     }
 
     @Test("A store that is down makes no false revocation")

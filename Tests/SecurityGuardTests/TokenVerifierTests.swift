@@ -112,20 +112,20 @@ struct TokenVerifierTests {
         let tokens = try await fixture.login()
         try await fixture.subject.revoke(token: tokens.principal)
         fixture.clock.advance(1_000_000)
-        #expect(fixture.judge(tokens.accessToken).fault == .invalid("revoked"))
+        #expect(fixture.judge(tokens.accessToken).fault?.reason == "revoked")
     }
 
     @Test("A key of another gateway is unknown here, whatever it claims")
     func foreignKey() async throws {
         let other = try await Fixture()
         let token = try await other.login().accessToken
-        #expect(fixture.judge(token).fault == .invalid("key_unknown"))
+        #expect(fixture.judge(token).fault?.reason == "key_unknown")
     }
 
     @Test("A token beyond 8 KiB is refused before it is read")
     func tooLarge() throws {
         let token = try sign(claims { $0["x"] = .string(String(repeating: "a", count: 8000)) })
-        #expect(fixture.judge(token).fault == .invalid("too_large"))
+        #expect(fixture.judge(token).fault?.reason == "too_large")
     }
 
     @Test("Text that is no token is refused", arguments: ["", ".", "..", "a.b.c", "ref_abc", "....."])

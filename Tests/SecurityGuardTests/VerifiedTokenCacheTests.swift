@@ -12,7 +12,7 @@ struct VerifiedTokenCacheTests {
 
     init() async throws {
         fixture = try await Fixture()
-        cache = VerifiedTokenCache(fixture.subject, capacity: 4)
+        cache = VerifiedTokenCache(fixture.subject, byteLimit: 4 * 1024)
     }
 
     func ask(_ token: String) -> Result<Principal, TokenFault> {
@@ -55,7 +55,7 @@ struct VerifiedTokenCacheTests {
         case "fid": _ = try await fixture.subject.endFamily(tokens.familyID)
         default: _ = try await fixture.subject.accounts.disable(userID: tokens.principal.subject)
         }
-        #expect(ask(tokens.accessToken).fault == .invalid("revoked"))
+        #expect(ask(tokens.accessToken).fault?.reason == "revoked")
         #expect(cache.count == 0)
     }
 
@@ -75,8 +75,8 @@ struct VerifiedTokenCacheTests {
         #expect(ask(twin).isGood)
         #expect(twin != tokens.accessToken)
         try await fixture.subject.revoke(token: tokens.principal)
-        #expect(ask(twin).fault == .invalid("revoked"))
-        #expect(ask(tokens.accessToken).fault == .invalid("revoked"))
+        #expect(ask(twin).fault?.reason == "revoked")
+        #expect(ask(tokens.accessToken).fault?.reason == "revoked")
     }
 
     @Test("Every single changed byte of a remembered token is refused")
@@ -104,7 +104,7 @@ struct VerifiedTokenCacheTests {
         #expect(try ask(token).get() === first)
         _ = try fixture.subject.keyDirectory.retire(keyID: old)
         try await fixture.subject.reload()
-        #expect(ask(token).fault == .invalid("key_unknown"))
+        #expect(ask(token).fault?.reason == "key_unknown")
         #expect(cache.count == 0)
     }
 
@@ -119,9 +119,9 @@ struct VerifiedTokenCacheTests {
             #expect(try ask(tokens[0]).get() === favourite)
             #expect(cache.count <= 4)
         }
-        let small = VerifiedTokenCache(fixture.subject, byteLimit: tokens[0].utf8.count * 2)
+        let small = VerifiedTokenCache(fixture.subject, byteLimit: 2 * 1024)
         for token in tokens { #expect(small.principal(for: Array(token.utf8), now: fixture.clock.value).isGood) }
-        #expect(small.count <= 2)
+        #expect((1...2).contains(small.count))
     }
 
     @Test("Refused tokens take no room")

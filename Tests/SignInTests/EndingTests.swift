@@ -26,8 +26,8 @@ struct EndingTests {
         #expect(refreshed.tokens.familyID == signedIn.tokens.familyID && fixture.isGood(refreshed.tokens))
         let family = try #require(try await fixture.store.family(id: signedIn.tokens.familyID))
         #expect(refreshed.familyEndsAt == family.absoluteExpiresAt && family.counter == 1)
-        let seen = try await fixture.runtime.find(id: signedIn.sessionID, proof: signedIn.proof)
-        #expect(seen.lastSeenAt == fixture.clock.read())
+        #expect(refreshed.home?.lastSeenAt == fixture.clock.read())
+        #expect(refreshed.home?.expiresAt == fixture.clock.read() + fixture.runtime.policy.idle)
         // Within its grace the predecessor gets the same successor.
         let again = try await fixture.signIn.refresh(refreshToken(signedIn.tokens))
         #expect(again.tokens.refreshToken == refreshed.tokens.refreshToken && again.home?.id == signedIn.sessionID)

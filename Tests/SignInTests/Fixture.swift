@@ -41,9 +41,9 @@ final class Fixture: Sendable {
         runtime = Runtime(
             state: store, cop: cop, policy: SessionPolicy(perUser: perUser), clock: read,
             audit: { audited.append($0.reason.isEmpty ? $0.name.rawValue : "\($0.name.rawValue) \($0.reason)") })
-        var signIn = SignInService(securityGuard: securityGuard, runtime: runtime, trafficCop: cop, store: store)
-        signIn.sessionEnding = { announced.append($0) }
-        self.signIn = signIn
+        signIn = SignInService(
+            securityGuard: securityGuard, runtime: runtime, trafficCop: cop, store: store,
+            sessionEnding: { announced.append($0) })
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -65,7 +65,8 @@ final class Fixture: Sendable {
         try await signIn.target(secretHash: issued.secret.hash, current: nil, named: named)
     }
 
-    func signIn(_ proved: ProvedAccount, to target: SignInTarget? = nil, named: String? = nil) async throws -> SignedIn {
+    func signIn(_ proved: ProvedAccount, to target: SignInTarget? = nil, named: String? = nil) async throws -> SignedIn
+    {
         try await signIn.signIn(proved, target: target, named: named, clientAddress: Self.address)
     }
 

@@ -15,7 +15,8 @@ struct SignInTests {
     func creates() async throws {
         let ada = try await fixture.account()
         let ways: [(ProvedAccount, String)] = [
-            (ada, "login.succeeded"), (ProvedAccount(ada.account, by: .issuer("https://idp")), "login.succeeded issuer_token"),
+            (ada, "login.succeeded"),
+            (ProvedAccount(ada.account, by: .issuer("https://idp")), "login.succeeded issuer_token"),
         ]
         for (proved, line) in ways {
             fixture.audited.removeAll()
@@ -56,6 +57,7 @@ struct SignInTests {
         let guest = try await fixture.guest(of: first)
         let second = try await fixture.signIn(account, to: fixture.target(first.session))
         #expect(second.plan.word == "resumed" && second.sessionID == first.sessionID)
+        #expect(fixture.audited.all.contains("family.ended resumed"))
         #expect(try await fixture.store.family(id: first.tokens.familyID)?.isLive == false)
         #expect(!fixture.isGood(first.tokens) && fixture.isGood(second.tokens))
         #expect(try await fixture.state(guest.session.id) == .ended)

@@ -4,6 +4,7 @@ import NIOEmbedded
 import Testing
 
 @testable import EdgeCore
+@testable import Gate
 @testable import Leases
 @testable import Sockets
 
@@ -31,7 +32,8 @@ import Testing
             let place = try #require(
                 SocketPlace(census: SocketCensus(perSession: 1, perUser: 1), session: "s", user: "u"))
             socket = EmbeddedSocket(
-                application: application, place: place, leases: LeaseTable(now: 0), terms: LeaseTerms(),
+                application: application, admission: Admission(.open(OpenRoute(.requiresNothing))), place: place,
+                leases: LeaseTable(now: 0), leaseBounds: LeaseBounds(clockSkew: 0, maxLifetime: 0), admittedAt: 0,
                 deadlines: deadlines, maxMessage: 1024, pingInterval: .seconds(10))
             socket.opened(on: channel)
         }

@@ -138,6 +138,7 @@ import Testing
         var toUpstream: [UInt8] = []
         var fromUpstream: [UInt8] = []
         var toClient: [UInt8] = []
+        var borders = FrameTracker()
         var closes = 0
         var gaveBack = 0
         var closedUpstream = 0
@@ -157,7 +158,9 @@ import Testing
                     if closedClient > 0 || closes > 0 { faults.append("bytes behind the end") }
                     if bytes == SocketRelayMachineTests.end.frame {
                         closes += 1
+                        if !borders.isAtBoundary { faults.append("a Close within a frame") }
                     } else {
+                        _ = borders.advance(over: bytes)
                         toClient += Array(bytes.readableBytesView)
                     }
                 case .giveBack: gaveBack += 1

@@ -1,5 +1,6 @@
 import Foundation
 import PostgresForTests
+import StateSurfaceTesting
 import Testing
 
 @testable import StateSurface
@@ -12,7 +13,7 @@ struct PostgresLinkTests {
         let store = try await StateSurfaceFactory.open(
             url: cluster.url(database: cluster.createDatabase()), clock: { 0 })
         try await store.insert(session: Sample.session())
-        let ear = Ear(store)
+        let feed = ChangeRecorder(store)
         try cluster.stop()
         await #expect(throws: StateSurfaceError(.unavailable, "")) { try await store.session(id: "ses_a") }
         await #expect(throws: StateSurfaceError(.unavailable, "")) {
@@ -21,9 +22,9 @@ struct PostgresLinkTests {
         // A link that was closed is noticed at once, long before it could be called silent.
         #expect(try await eventually(within: .seconds(1)) { store.feedIsLost() })
         #expect(try await eventually(within: .seconds(4)) { store.sinceLastBeat() > .seconds(2) })
-        #expect(ear.changes.isEmpty)
+        #expect(feed.changes.isEmpty)
         try cluster.start()
-        #expect(try await ear.hears(within: .seconds(10)) { $0.contains(.reset) })
+        #expect(try await feed.hears(within: .seconds(10)) { $0.contains(.reset) })
         #expect(try await eventually(within: .seconds(2)) { store.sinceLastBeat() < .seconds(1) })
         #expect(!store.feedIsLost())
         #expect(try await store.session(id: "ses_a") != nil)
@@ -38,11 +39,11 @@ struct PostgresLinkTests {
         let name = try cluster.createDatabase()
         let store = try await StateSurfaceFactory.open(url: cluster.url(database: name), clock: { 0 })
         try await store.insert(session: Sample.session())
-        let ear = Ear(store)
+        let feed = ChangeRecorder(store)
         try cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
         #expect(try await store.session(id: "ses_a") != nil)
         try await store.insert(session: Sample.session("ses_b", secret: 2))
-        #expect(try await ear.hears(within: .seconds(3)) { $0.contains(.reset) })
+        #expect(try await feed.hears(within: .seconds(3)) { $0.contains(.reset) })
         await store.close()
     }
 
@@ -61,7 +62,7 @@ struct PostgresLinkTests {
         let store = try await StateSurfaceFactory.open(
             url: cluster.url(database: cluster.createDatabase()), clock: { 0 })
         try await store.insert(session: Sample.session())
-        let ear = Ear(store)
+        let feed = ChangeRecorder(store)
         try cluster.pause()
         let start = ContinuousClock.now
         await #expect(throws: StateSurfaceError(.unavailable, "")) {
@@ -73,7 +74,7 @@ struct PostgresLinkTests {
         await #expect(throws: StateSurfaceError(.unavailable, "")) { try await store.session(id: "ses_a") }
         #expect(next.duration(to: .now) < .milliseconds(100))
         try cluster.resume()
-        #expect(try await ear.hears(within: .seconds(10)) { $0.contains(.reset) })
+        #expect(try await feed.hears(within: .seconds(10)) { $0.contains(.reset) })
         #expect(try await eventually(within: .seconds(3)) { (try? await store.session(id: "ses_a")) != nil })
         await store.close()
         try cluster.remove()

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import StateSurfaceTesting
 import Testing
 
 @testable import StateSurface
@@ -173,16 +174,16 @@ struct SQLiteFileTests {
         try await withFolder { folder in
             let store = try await open("sqlite:\(folder)/state.sqlite")
             let other = try SQLiteEngine(url: "sqlite:\(folder)/state.sqlite")
-            let ear = Ear(store)
+            let feed = ChangeRecorder(store)
             try await other.write { transaction in
                 _ = try transaction.execute(
                     "INSERT INTO changes (seq, origin, payload) VALUES (500000, 'other', 'a|usr_a')", [])
             }
-            #expect(try await ear.hears { $0.count == 2 })
-            #expect(ear.changes == [.reset, .account(userID: "usr_a")])
+            #expect(try await feed.hears { $0.count == 2 })
+            #expect(feed.changes == [.reset, .account(userID: "usr_a")])
             try await other.write { try $0.record(.account(userID: "usr_b")) }
-            #expect(try await ear.hears { $0.count == 3 })
-            #expect(ear.changes.last == .account(userID: "usr_b"))
+            #expect(try await feed.hears { $0.count == 3 })
+            #expect(feed.changes.last == .account(userID: "usr_b"))
             await store.close()
             await other.close()
         }

@@ -1,3 +1,4 @@
+import StateSurfaceTesting
 import Synchronization
 import Testing
 import TrafficCop

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct AddressBucketTests {
     @Test(
-        "Addresses fall into the bucket that one customer has",
+        "Addresses of one customer are in one bucket",
         arguments: [
             ("192.0.2.7", "192.0.2.7"),
             ("::ffff:192.0.2.7", "192.0.2.7"),
@@ -21,12 +21,12 @@ import Testing
         #expect(AddressBucket.name(for: address) == expected)
     }
 
-    @Test("Neighbouring networks are apart")
+    @Test("Neighbouring networks have different buckets")
     func neighbours() {
         #expect(AddressBucket.name(for: "2001:db8:1:2::1") != AddressBucket.name(for: "2001:db8:1:3::1"))
     }
 
-    @Test("What is too long to be an address is one bucket")
+    @Test("Texts that are too long for an address share one bucket")
     func tooLong() {
         #expect(AddressBucket.name(for: String(repeating: "a", count: 1_000)) == "unreadable")
     }

@@ -9,7 +9,7 @@ import Testing
         TrafficCop(limits: RateLimits(loginPerMinute: perMinute), clock: { [clock] in clock.now })
     }
 
-    @Test("Ten failures on one account from one address, then no more; elsewhere nothing has changed")
+    @Test("After ten failures on one account from one address, more are refused; others are not affected")
     func perAccount() {
         let cop = self.makeCop()
         for _ in 0..<10 { #expect(cop.admitLogin(address: "a", account: "x").failure == nil) }
@@ -18,7 +18,7 @@ import Testing
         #expect(cop.admitLogin(address: "b", account: "x").failure == nil)
     }
 
-    @Test("A hundred failures from one address, whatever the accounts")
+    @Test("After a hundred failures from one address on any accounts, more are refused")
     func perAddress() {
         let cop = self.makeCop()
         for index in 0..<100 { #expect(cop.admitLogin(address: "a", account: "\(index)").failure == nil) }
@@ -33,7 +33,7 @@ import Testing
         #expect(cop.admitLogin(address: "a", account: "x").failure == nil)
     }
 
-    @Test("Many at once are held back before any of them has failed")
+    @Test("Concurrent attempts are limited before any of them has failed")
     func concurrent() async {
         let cop = self.makeCop()
         let admitted = await withTaskGroup(of: Bool.self) { group in
@@ -43,21 +43,21 @@ import Testing
         #expect(admitted == 10)
     }
 
-    @Test("What one account is refused does not use up the address")
+    @Test("Attempts refused for one account do not count for the address")
     func refusalIsNotCharged() {
         let cop = self.makeCop(2)
         for _ in 0..<1_000 { _ = cop.admitLogin(address: "a", account: "x") }
         #expect(cop.admitLogin(address: "a", account: "y").failure == nil)
     }
 
-    @Test("Address and account can't be shifted into each other")
+    @Test("Characters can't be moved between address and account to reach another counter")
     func noAmbiguity() {
         let cop = self.makeCop(1)
         #expect(cop.admitLogin(address: "ab", account: "c").failure == nil)
         #expect(cop.admitLogin(address: "a", account: "bc").failure == nil)
     }
 
-    @Test("What other nodes counted counts here, and an attempt that is refused for it takes nothing")
+    @Test("Failures counted by other nodes count here, and an attempt refused for them takes nothing")
     func history() throws {
         let cop = self.makeCop(2)
         func judge(byAddress: Int64, byAccount: Int64) throws -> Denial? {
@@ -69,14 +69,14 @@ import Testing
         #expect(try judge(byAddress: 19, byAccount: 1) == nil)
     }
 
-    @Test("Without limits nothing that was counted matters")
+    @Test("Without limits, counted failures have no effect")
     func unlimited() throws {
         let cop = TrafficCop(limits: RateLimits(enabled: false), clock: { [clock] in clock.now })
         let attempt = try cop.admitLogin(address: "a", account: "x").get()
         #expect(!cop.limitsLogins && cop.judge(attempt, failuresByAddress: 999, failuresByAccount: 999) == nil)
     }
 
-    @Test("Counters have names of their own that say nothing of whom they count")
+    @Test("Counters have different names that do not reveal whom they count")
     func counters() throws {
         func makeCop(_ secret: UInt8) throws -> TrafficCop {
             let secret = [UInt8](repeating: secret, count: 32)
@@ -89,7 +89,7 @@ import Testing
         #expect(Set(names.map(\.byAccount)).count == 3 && Set(names.map(\.byAddress)).count == 2)
         #expect(Set(names.map(\.byAccount)).isDisjoint(with: names.map(\.byAddress)))
         #expect(names.allSatisfy { $0.byAccount.utf8.count == 22 })
-        // The same at every node and after a restart, and not to be guessed without their secret.
+        // The same on every node and after a restart, and impossible to compute without the secret.
         #expect(try makeCop(1).admitLogin(address: "a", account: "x").get().counters == names[0])
         #expect(try makeCop(2).admitLogin(address: "a", account: "x").get().counters != names[0])
     }

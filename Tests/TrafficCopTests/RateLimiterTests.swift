@@ -3,7 +3,7 @@ import Testing
 @testable import TrafficCop
 
 @Suite struct RateLimiterTests {
-    @Test("A bucket holds a minute's worth and fills up evenly", arguments: [1, 7, 600])
+    @Test("A bucket holds one minute's tokens and refills at a steady rate", arguments: [1, 7, 600])
     func refill(perMinute: Int) {
         var bucket = TokenBucket(perMinute: perMinute, now: 0)
         for _ in 0..<perMinute { #expect(bucket.take(cost: 1, now: 0).isAllowed) }
@@ -15,7 +15,7 @@ import Testing
         #expect(taken == perMinute)
     }
 
-    @Test("A clock that steps back neither fills nor freezes a bucket")
+    @Test("A clock that is set back neither fills nor blocks a bucket")
     func clockStepsBack() {
         var bucket = TokenBucket(perMinute: 60, now: 1_000_000)
         for _ in 0..<60 { _ = bucket.take(cost: 1, now: 1_000_000) }
@@ -24,7 +24,7 @@ import Testing
         #expect(bucket.take(cost: 1, now: 1_000).isAllowed)
     }
 
-    @Test("Odd numbers don't trap", arguments: [Int.min, -1, 0, 1, Int.max])
+    @Test("Extreme numbers don't trap", arguments: [Int.min, -1, 0, 1, Int.max])
     func oddNumbers(number: Int) {
         var bucket = TokenBucket(perMinute: number, now: .min)
         _ = bucket.take(cost: number, now: .max)
@@ -40,7 +40,7 @@ import Testing
             limiter.take(.anonymousSession, key: "a", cost: 1, perMinute: 0, now: 0) == .limited(retryAfterSeconds: 60))
     }
 
-    @Test("The wait that is named is long enough, and no second too long")
+    @Test("The reported wait is long enough, and not a second too long")
     func retryAfter() {
         var bucket = TokenBucket(perMinute: 10, now: 0)
         for _ in 0..<10 { _ = bucket.take(cost: 1, now: 0) }
@@ -49,7 +49,7 @@ import Testing
         #expect(bucket.take(cost: 1, now: 6_000).isAllowed)
     }
 
-    @Test("A flood of keys stays within the table and does not free the key that is held back")
+    @Test("A flood of keys stays within the table and does not remove the key that is limited")
     func flood() {
         let limiter = RateLimiter(capacity: 256)
         for _ in 0..<10 { _ = limiter.take(.loginByAccount, key: "victim", cost: 1, perMinute: 10, now: 0) }
@@ -68,7 +68,7 @@ import Testing
         #expect(limiter.take(.loginByAddress, key: "a", cost: 1, perMinute: 1, now: 0).isAllowed)
     }
 
-    @Test("What is full again is forgotten")
+    @Test("Buckets that are full again are removed")
     func fullIsForgotten() {
         let limiter = RateLimiter()
         _ = limiter.take(.loginByAccount, key: "a", cost: 1, perMinute: 10, now: 0)

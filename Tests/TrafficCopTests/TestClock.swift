@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that only moves when a test says so.
+/// A clock that is set by the test.
 final class TestClock: Sendable {
     private let time = Atomic<Int64>(1_700_000_000_000)
 

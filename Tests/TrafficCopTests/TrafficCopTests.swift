@@ -16,7 +16,7 @@ import Testing
         SessionIntent(kind: .resume, clientAddress: "192.0.2.1", sessionID: "ses_a", tenantID: "t", userID: "usr_a"),
     ]
 
-    @Test("A contract is good for its intent, once", arguments: intents)
+    @Test("A contract is valid for its intent, once", arguments: intents)
     func goodOnce(intent: SessionIntent) throws {
         let cop = self.makeCop()
         let contract = try cop.prepare(intent).get()
@@ -47,7 +47,7 @@ import Testing
         Tampering(testDescription: "short MAC", expected: .contractForged) { $0.mac.removeLast() },
     ]
 
-    @Test("A changed contract is refused, and does not use the real one up", arguments: tamperings)
+    @Test("A changed contract is refused, and does not use up the real one", arguments: tamperings)
     func tampered(_ tampering: Tampering) throws {
         let cop = self.makeCop()
         let intent = Self.intents[0]
@@ -79,7 +79,7 @@ import Testing
         #expect(Set(variants.map(\.fieldsDigest) + [base.fieldsDigest]).count == variants.count + 1)
     }
 
-    @Test("Fields that an intent of its kind does not have make it unknown")
+    @Test("An intent with fields that its kind does not have is unknown")
     func misshapen() {
         let cop = self.makeCop()
         let misshapen = [
@@ -116,7 +116,7 @@ import Testing
         #expect(self.makeCop().validate(contract, for: intent).failure?.code == .contractForged)
     }
 
-    @Test("Of many who carry out one contract at once, one does")
+    @Test("Of concurrent uses of one contract, one succeeds")
     func oneWinner() async throws {
         let cop = self.makeCop()
         let intent = Self.intents[1]
@@ -128,7 +128,7 @@ import Testing
         #expect(winners == 1)
     }
 
-    @Test("Anonymous sessions are limited by address; asking alone costs nothing")
+    @Test("Anonymous sessions are limited by address; preparing a contract takes nothing")
     func anonymousLimit() throws {
         let cop = self.makeCop(RateLimits(anonymousPerMinute: 3))
         func attempt(_ address: String) -> Denial? {
@@ -140,14 +140,15 @@ import Testing
         }
         for _ in 0..<10 { _ = cop.prepare(SessionIntent(kind: .anonymous, clientAddress: "a")) }
         for _ in 0..<3 { #expect(attempt("a") == nil) }
-        #expect(attempt("a") == Denial(.rateLimited, retryAfterSeconds: 20))
+        let denial = attempt("a")
+        #expect(denial?.code == .rateLimited && denial?.retryAfterSeconds == 20)
         #expect(attempt("b") == nil)
         self.clock.advance(by: 20_000)
         #expect(attempt("a") == nil)
         #expect(attempt("a")?.code == .rateLimited)
     }
 
-    @Test("Contracts prepared at once can't pass a limit together")
+    @Test("Contracts prepared at the same time can't exceed a limit together")
     func limitAtValidation() throws {
         let cop = self.makeCop(RateLimits(anonymousPerMinute: 2))
         let intents = (0..<5).map { _ in SessionIntent(kind: .anonymous, clientAddress: "a") }
@@ -156,7 +157,7 @@ import Testing
         #expect(passed.count == 2)
     }
 
-    @Test("Switched off, nothing is limited")
+    @Test("Nothing is limited if limits are switched off")
     func disabled() throws {
         let cop = self.makeCop(RateLimits(enabled: false, anonymousPerMinute: 1, loginPerMinute: 1))
         for _ in 0..<50 {
@@ -166,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("Unused contracts can't pile up without end, and expired ones make room")
+    @Test("The number of unused contracts is bounded, and expired ones make room")
     func bounded() {
         let cop = TrafficCop(
             limits: RateLimits(enabled: false), clock: { [clock] in clock.now }, limiter: RateLimiter(),

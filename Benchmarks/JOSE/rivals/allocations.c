@@ -1,4 +1,4 @@
-// Preloaded, it counts what a process allocates.
+// A library to preload, which counts the allocations of a process.
 #include <stddef.h>
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);

@@ -17,8 +17,8 @@ static char *contents(const char *path) {
 static jwt_alg_t algorithm;
 static char *private_key, *public_key, *token, *claims;
 
-// The whole judgement: signature and algorithm by the library, issuer, audience and dates by hand, because Debian's
-// version has no rules for them.
+// The complete verification: signature and algorithm by the library; issuer, audience and dates here, because Debian's
+// version does not check them.
 static int verify(void) {
     jwt_t *jwt = NULL;
     if (jwt_decode(&jwt, token, (unsigned char *)public_key, (int)strlen(public_key))) return 0;

@@ -1,10 +1,19 @@
-/// What `session-bench` is asked to do. Whatever text it is given, that is read or refused, never a trap.
+/// The command line of `session-bench`. Any text is either parsed or refused; none traps.
 enum BenchCommand: Equatable, Sendable {
     case write(url: String, group: Int, callers: Int, seconds: Int)
     case fill(url: String, count: Int)
     case lookup(url: String, count: Int)
+    case memoryTable(MemoryTable, count: Int)
 
-    /// - Parameter arguments: those behind the program's name.
+    /// What sessions in memory are kept in.
+    enum MemoryTable: String, Sendable {
+        /// The slots of `SessionTable`.
+        case slots
+        /// A dictionary of strings, under the same locks.
+        case dictionary
+    }
+
+    /// - Parameter arguments: the arguments after the program's name.
     init?(_ arguments: [String]) {
         guard arguments.count >= 3 else { return nil }
         let url = arguments[1]
@@ -21,20 +30,23 @@ enum BenchCommand: Equatable, Sendable {
         case ("lookup", 1):
             guard let count = numbers[0] else { return nil }
             self = .lookup(url: url, count: count)
+        case ("memory-table", 1):
+            guard let table = MemoryTable(rawValue: url), let count = numbers[0] else { return nil }
+            self = .memoryTable(table, count: count)
         default: return nil
         }
     }
 
-    /// From one to a hundred million: nothing that is computed from it overflows.
+    /// A count from one to a hundred million, so that computations with it do not overflow.
     private static func number(_ text: String) -> Int? {
         guard let number = Int(text), (1...100_000_000).contains(number) else { return nil }
         return number
     }
 }
 
-/// Numbers as they are printed: whole, and never out of what has been measured over no time at all.
+/// Converts measured figures to whole numbers for printing, without trapping on any value.
 enum BenchFigure {
-    /// So many in that time, for each second.
+    /// The rate per second of `count` operations in `duration`; 0 if the duration is zero.
     static func perSecond(_ count: Int, in duration: Duration) -> Int {
         whole(Double(count) / (duration / .seconds(1)))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Ids that can be made again from their number, whatever number it is.
+/// Ids that are computed from a number, for any number.
 enum BenchNames {
     static func session(_ number: Int) -> String {
         let bytes = (0..<16).map { place in

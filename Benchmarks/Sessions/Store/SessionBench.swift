@@ -4,25 +4,29 @@ import Runtime
 import StateSurface
 import TrafficCop
 
-/// Measures the store and the sessions in memory without HTTP around them. Each command prints one number a line,
-/// as `name value`.
+/// Measures the store and the sessions in memory without HTTP. Each command prints one number per line, as `name
+/// value`.
 ///
 /// - `write URL GROUP CALLERS SECONDS`: durable creations a second.
 /// - `fill URL COUNT`: puts live sessions into a store.
-/// - `lookup URL COUNT`: brings that many of them into memory and looks them up.
+/// - `lookup URL COUNT`: loads that many of them into memory and looks them up.
+/// - `memory-table slots|dictionary COUNT`: remembers that many, without a store, in the gateway's own table or in a plain
+///   dictionary, and looks them up.
 @main
 enum SessionBench {
     static let clock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
 
     static func main() async {
         guard let command = BenchCommand(Array(CommandLine.arguments.dropFirst())) else {
-            print("usage: session-bench write URL GROUP CALLERS SECONDS | fill URL COUNT | lookup URL COUNT")
+            print(
+                "usage: session-bench write URL GROUP CALLERS SECONDS | fill URL COUNT | lookup URL COUNT "
+                    + "| memory-table slots|dictionary COUNT")
             exit(2)
         }
         do {
             try await run(command)
         } catch {
-            // An error that leaves `main` is a crash with a backtrace; this one is for whoever made the mistake.
+            // An error thrown by `main` would be a crash with a backtrace, so it is printed here.
             FileHandle.standardError.write(Data("session-bench: \(error)\n".utf8))
             exit(1)
         }
@@ -45,7 +49,47 @@ enum SessionBench {
             print("open_milliseconds", BenchFigure.whole(start.duration(to: .now) / .milliseconds(1)))
             try await lookup(store, count: count)
             await store.close()
+        case .memoryTable(.slots, let count):
+            let view = SessionView()
+            let before = residentMemory()
+            let took = remember(count) { view.remember($0, readAfter: view.mark()) }
+            report(count, took, before)
+            measureLookups(count) { session, user, now in
+                if case .granted = view.admit(sessionID: session, tenantID: "bench", userID: user, now: now) {
+                    true
+                } else {
+                    false
+                }
+            }
+        case .memoryTable(.dictionary, let count):
+            let view = DictionaryView()
+            let before = residentMemory()
+            let took = remember(count) { view.remember($0) }
+            report(count, took, before)
+            measureLookups(count) { session, user, now in
+                view.admit(sessionID: session, tenantID: "bench", userID: user, now: now) != nil
+            }
         }
+    }
+
+    /// - Returns: the time that `insert` has taken, without that for making the records.
+    private static func remember(_ count: Int, _ insert: (SessionRecord) -> Void) -> Duration {
+        var spent = Duration.zero
+        for start in stride(from: 0, to: count, by: 1_024) {
+            let records = (start..<min(start + 1_024, count)).map {
+                record(BenchNames.session($0), user: BenchNames.user($0))
+            }
+            let begin = ContinuousClock.now
+            for record in records { insert(record) }
+            spent += begin.duration(to: .now)
+        }
+        return spent
+    }
+
+    private static func report(_ count: Int, _ took: Duration, _ before: Int) {
+        print("inserts_per_second", BenchFigure.perSecond(count, in: took))
+        print("resident_mebibytes", residentMemory() >> 20)
+        print("bytes_per_session", (residentMemory() - before) / count)
     }
 
     private static func record(_ id: String, user: String) -> SessionRecord {
@@ -115,6 +159,17 @@ enum SessionBench {
         print("resident_mebibytes", residentMemory() >> 20)
         print("bytes_per_session", (residentMemory() - before) / count)
 
+        measureLookups(count) { session, user, now in
+            let admission = runtime.view.admit(sessionID: session, tenantID: "bench", userID: user, now: now)
+            if case .granted = admission { return true }
+            return false
+        }
+    }
+
+    /// Looks random sessions up, five times as many as are printed, and prints the best round.
+    private static func measureLookups(
+        _ count: Int, _ admit: (_ session: String, _ user: String, _ now: Int64) -> Bool
+    ) {
         var dice = SystemRandomNumberGenerator()
         let asked = (0..<200_000).map { _ in Int.random(in: 0..<count, using: &dice) }
             .map { (BenchNames.session($0), BenchNames.user($0)) }
@@ -124,7 +179,8 @@ enum SessionBench {
         for _ in 0..<5 {
             var spent = Duration.zero
             for start in stride(from: 0, to: asked.count, by: batch) {
-                // The names are at hand, as those of a request are that has just been read: only the lookup is measured.
+                // The names are prepared, like those of a request that has been parsed, so that only the lookup is
+                // measured.
                 let names = asked[start..<min(start + batch, asked.count)].map {
                     (
                         String(decoding: Array($0.0.utf8), as: UTF8.self),
@@ -133,8 +189,7 @@ enum SessionBench {
                 }
                 let begin = ContinuousClock.now
                 for (session, user) in names {
-                    let admission = runtime.view.admit(sessionID: session, tenantID: "bench", userID: user, now: now)
-                    if case .granted = admission { granted += 1 }
+                    if admit(session, user, now) { granted += 1 }
                 }
                 spent += begin.duration(to: .now)
             }

@@ -10,6 +10,7 @@ import Testing
                 == .write(url: "sqlite:a", group: 256, callers: 64, seconds: 3))
         #expect(BenchCommand(["fill", "sqlite:a", "1000000"]) == .fill(url: "sqlite:a", count: 1_000_000))
         #expect(BenchCommand(["lookup", "sqlite:a", "1"]) == .lookup(url: "sqlite:a", count: 1))
+        #expect(BenchCommand(["memory-table", "slots", "7"]) == .memoryTable(.slots, count: 7))
     }
 
     @Test(
@@ -22,6 +23,7 @@ import Testing
             ["write", "sqlite:a", "1", "0", "1"], ["write", "sqlite:a", "1", "-1", "1"],
             ["write", "sqlite:a", "1", "20000", "1"], ["write", "sqlite:a", "1", "1", "100000"],
             ["write", "sqlite:a", "x", "1", "1", "1"], ["drop", "sqlite:a", "1"],
+            ["memory-table", "heap", "1"], ["memory-table", "dictionary", "0"], ["memory-table", "slots"],
         ])
     func refused(_ arguments: [String]) {
         #expect(BenchCommand(arguments) == nil)

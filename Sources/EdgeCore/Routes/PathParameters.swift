@@ -1,10 +1,12 @@
 /// Path parameters (`;a=b` behind a segment), which some servers cut off before they look at a path.
 package enum PathParameters {
     /// Whether the path with its parameters cut off is another one to the gateway: an own path, or another route.
-    package static func areAmbiguous(in path: [UInt8], match: ([UInt8]) -> RouteTable.Match) -> Bool {
+    package static func areAmbiguous(
+        in path: [UInt8], besides own: OwnPaths, match: ([UInt8]) -> RouteTable.Match
+    ) -> Bool {
         let cut = cuttingParameters(of: path)
         if cut == path { return false }
-        if hasEmptySegment(cut) || OwnPath(cut) != nil { return true }
+        if hasEmptySegment(cut) || own.find(cut) != nil { return true }
         switch (match(path), match(cut)) {
         case (.route(let a), .route(let b)): return a !== b
         case (.none, .none), (.methodNotAllowed, .methodNotAllowed): return false

@@ -13,15 +13,22 @@ package final class Route: Sendable {
     /// Which pool of upstreams serves it.
     package let index: Int
     /// What every request asks for, so that none copies the configuration.
-    package let requirement: RouteConfiguration.Requirement
-    package let scopes: [String]
+    package let access: AccessTerms
+    /// `aud` of the assertion.
+    package let assertionAudience: String
+    /// Whether answers end with what they were admitted by.
+    package let isLeased: Bool
+    /// Bytes of a request body; nil leaves it to `server.max_body`.
+    package let maxBody: Int64?
     package let timeout: TimeAmount
     package let ownsCORS: Bool
 
     package init(_ configuration: RouteConfiguration, index: Int) {
         self.configuration = configuration
-        self.requirement = configuration.require
-        self.scopes = configuration.scopes
+        self.access = configuration.access
+        self.assertionAudience = configuration.assertionAudience
+        self.isLeased = configuration.lease
+        self.maxBody = configuration.maxBody.map(Int64.init)
         self.timeout = .milliseconds(configuration.timeout)
         self.ownsCORS = configuration.cors == .gateway
         var prefix = Array((RoutePath.canonical(configuration.path) ?? configuration.path).utf8)

@@ -24,9 +24,3 @@ package enum RoutePath {
         return canonical.utf8.count > 1 && canonical.hasSuffix("/") ? String(canonical.dropLast()) : canonical
     }
 }
-
-/// For checks of a configuration.
-package enum GatewayPaths {
-    /// Whether the path is the gateway's own, so that nothing at or below it is ever forwarded by a route.
-    package static func keep(_ path: String) -> Bool { OwnPath(Array(path.utf8)) != nil }
-}

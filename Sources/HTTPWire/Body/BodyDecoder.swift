@@ -1,18 +1,18 @@
 import NIOCore
 
-/// What a body decoder found.
+/// The next event of a message body.
 package enum BodyEvent: Sendable {
-    /// The rest of the body has not arrived.
+    /// More of the body has to arrive first.
     case needMoreData
-    /// A piece of the body, sharing storage with the buffer it came from; never empty.
+    /// A piece of the body. It shares storage with the buffer it was read from, and is never empty.
     case data(ByteBuffer)
-    /// The body is complete; what is left in the buffer belongs to the next message.
+    /// The body is complete. What is left in the buffer belongs to the next message.
     case end
-    /// The framing is broken; the connection is of no further use.
+    /// The framing is broken. The connection cannot be used any further, because the end of the message is unknown.
     case failed(WireError)
 }
 
-/// Takes one message body out of a stream of bytes.
+/// Reads one message body from a stream of bytes (RFC 9112 section 6).
 package struct BodyDecoder: Sendable {
     private enum State: UInt8, Sendable {
         case length
@@ -26,7 +26,7 @@ package struct BodyDecoder: Sendable {
     private var chunks = ChunkScanner()
     private var failure: WireError?
 
-    /// Makes a decoder for a body framed like this.
+    /// A decoder for one body with this framing.
     package init(_ framing: BodyFraming) {
         switch framing {
         case .none: self.state = .ended
@@ -38,10 +38,11 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// Whether the whole body has been taken out.
+    /// Whether the whole body has been read.
     package var isComplete: Bool { self.state == .ended }
 
-    /// Takes the next piece of at most `maxSlice` bytes out of `buffer`.
+    /// Reads the next piece, of at most `maxSlice` bytes, from `buffer`. A failure is final: every later call returns
+    /// it again.
     package mutating func next(_ buffer: inout ByteBuffer, maxSlice: Int = .max) -> BodyEvent {
         if let failure { return .failed(failure) }
         switch self.state {
@@ -55,7 +56,8 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// Takes note that the peer closed: the end of an `untilClose` body, a truncation of any other.
+    /// Tells the decoder that the peer closed the connection, which ends an ``BodyFraming/untilClose`` body and
+    /// truncates any other.
     package mutating func finish() -> BodyEvent {
         if let failure { return .failed(failure) }
         switch self.state {

@@ -1,11 +1,11 @@
-/// How the end of a message body is found (RFC 9112 §6.3).
+/// How the end of a message body is found (RFC 9112 section 6.3).
 package enum BodyFraming: Sendable, Equatable {
     /// No body follows the head.
     case none
-    /// Exactly so many bytes follow; the message said so with `Content-Length`.
+    /// Exactly this many bytes follow, as stated by `Content-Length`.
     case length(Int64)
-    /// Chunks follow.
+    /// Chunks follow (RFC 9112 section 7.1).
     case chunked
-    /// Everything until the connection closes; responses only.
+    /// The body lasts until the connection closes; responses only.
     case untilClose
 }

@@ -1,14 +1,16 @@
 import NIOCore
 
-/// Reads what stands between the data of chunks: sizes, extensions, line ends and trailers. All of it is dropped.
+/// Reads what is between the data of chunks: sizes, extensions, line ends and trailers (RFC 9112 section 7.1).
+/// Extensions and trailers are dropped.
 ///
-/// Sizes are one to sixteen hexadecimal digits. An extension is `;name`, `;name=token` or `;name="text"` without
-/// whitespace. Both extensions and trailers are bounded over the whole body, so that a body cannot be all padding.
-/// Trailers that would frame or route the message, had they stood in its head, are refused (RFC 9110 §6.5.1).
+/// A size is one to sixteen hexadecimal digits. An extension is `;name`, `;name=token` or `;name="text"` without
+/// whitespace. The total length of extensions and that of trailers is bounded for the whole body, so that a sender
+/// cannot keep a connection busy without data. Trailers that would frame or route the message if they were in its head
+/// are refused (RFC 9110 section 6.5.1).
 struct ChunkScanner: Sendable {
     enum Step {
         case needMoreData
-        /// So many bytes of data follow; at least one.
+        /// This many bytes of data follow; at least one.
         case chunk(Int64)
         case end
     }
@@ -39,7 +41,8 @@ struct ChunkScanner: Sendable {
     private static let forbiddenTrailers = [
         "content-length", "transfer-encoding", "host", "connection", "upgrade", "trailer", "te", "expect",
     ]
-    /// One more than the longest of them, so that a longer name is never taken for it.
+    /// One more than the length of the longest of them, so that a longer name that begins like it is not mistaken for
+    /// it.
     private static let longestForbidden = 18
 
     private var state = State.size
@@ -48,10 +51,10 @@ struct ChunkScanner: Sendable {
     private var extensionBytes = 0
     private var extensionBytesInBody = 0
     private var trailerBytes = 0
-    /// The name under way in lower case, as far as a forbidden one goes.
+    /// The name that is being read, in lower case and cut off at `longestForbidden`.
     private var trailerName: [UInt8] = []
 
-    /// Reads on until data follows or the body has ended.
+    /// Reads until chunk data follows or the body has ended.
     mutating func scan(_ buffer: inout ByteBuffer) throws(WireError) -> Step {
         var consumed = 0
         let step = try buffer.withUnsafeReadableBytes { (bytes) throws(WireError) -> Step in

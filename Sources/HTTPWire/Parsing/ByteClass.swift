@@ -1,4 +1,4 @@
-/// A set of ASCII bytes as a 128-bit mask; no byte of 0x80 or above belongs to any set.
+/// A set of ASCII bytes as a mask of 128 bits. Bytes from 0x80 on belong to no set.
 struct ByteClass: Sendable {
     var low: UInt64
     var high: UInt64
@@ -10,29 +10,28 @@ struct ByteClass: Sendable {
     }
 }
 
-// Computed, so that the masks are immediate operands and not globals behind a once-token.
+// Computed properties, so that the masks are immediate operands: a stored static property is checked for initialisation
+// on each access.
 extension ByteClass {
-    /// RFC 9110 §5.6.2 `tchar`.
+    /// `tchar` (RFC 9110 section 5.6.2).
     static var token: Self { Self(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE) }
-    /// `tchar` without the lower-case letters, which no method has.
+    /// `tchar` without lower-case letters: no registered method has them.
     static var method: Self { Self(low: 0x03FF_6CFA_0000_0000, high: 0x5000_0001_C7FF_FFFE) }
-    /// RFC 3986 reserved (without `#`), unreserved and `%`.
+    /// The bytes of a request target: RFC 3986 reserved (without `#`), unreserved and `%`.
     static var target: Self { Self(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFF) }
-    /// A registered name as we take it: unreserved bytes, no sub-delimiters, no escapes.
+    /// The bytes accepted in a host name: RFC 3986 unreserved, without sub-delimiters and escapes.
     static var host: Self { Self(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
-    /// What stands between the brackets of an IPv6 address.
+    /// The bytes between the brackets of an IPv6 address.
     static var address: Self { Self(low: 0x07FF_4000_0000_0000, high: 0x0000_007E_0000_007E) }
-    /// RFC 3986 §2.3 unreserved.
-    static var unreserved: Self { Self(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
-    /// RFC 3986 `pchar` without `%` and `.`: a path of these and single slashes is canonical as it stands.
+    /// RFC 3986 `pchar` without `%` and `.`. A path of these bytes and single slashes is canonical already.
     static var pathPlain: Self { Self(low: 0x2FFF_3FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF) }
-    /// Letters, digits and hyphen: a field name without spelling tricks.
+    /// Letters, digits and hyphen: see ``HeaderField/hasPlainName``.
     static var plainName: Self { Self(low: 0x03FF_2000_0000_0000, high: 0x07FF_FFFE_07FF_FFFE) }
-    /// The base64 alphabet of RFC 4648 §4, without padding.
+    /// The base64 alphabet (RFC 4648 section 4), without padding.
     static var base64: Self { Self(low: 0x03FF_8800_0000_0000, high: 0x07FF_FFFE_07FF_FFFE) }
 }
 
-/// The single bytes the grammar knows by name.
+/// The bytes that have a name in the grammar.
 enum Byte {
     static var tab: UInt8 { 0x09 }
     static var lineFeed: UInt8 { 0x0A }
@@ -46,7 +45,6 @@ enum Byte {
     static var dot: UInt8 { 0x2E }
     static var slash: UInt8 { 0x2F }
     static var zero: UInt8 { 0x30 }
-    static var nine: UInt8 { 0x39 }
     static var colon: UInt8 { 0x3A }
     static var semicolon: UInt8 { 0x3B }
     static var equals: UInt8 { 0x3D }
@@ -65,14 +63,15 @@ extension UInt8 {
     @inline(__always)
     var isDigit: Bool { self &- Byte.zero < 10 }
 
-    /// A byte that may stand in a field value or a reason phrase: HTAB, SP, VCHAR, obs-text.
+    /// Whether the byte is allowed in a field value or a reason phrase: HTAB, SP, VCHAR or obs-text (RFC 9110 section
+    /// 5.5).
     @inline(__always)
     var isFieldContent: Bool { self >= Byte.space ? self != Byte.delete : self == Byte.tab }
 
     @inline(__always)
     var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
-    /// The value of a hexadecimal digit in either case.
+    /// The value of a hexadecimal digit in either case, or nil.
     @inline(__always)
     var hexValue: UInt8? {
         if self.isDigit { return self &- Byte.zero }
@@ -81,12 +80,12 @@ extension UInt8 {
     }
 }
 
-/// Reads over raw bytes that several parsers share.
+/// Searches and comparisons that several parsers share.
 enum ByteScan {
-    /// The first position in `start..<end` whose byte may not stand in a field value, or `end`.
+    /// The first position in `start..<end` of a byte that is not allowed in a field value, or `end`.
     ///
-    /// Eight bytes at a time: values (cookies, user agents) are most of a head. A tab is the one legal byte that the
-    /// word test flags, so it is stepped over.
+    /// It tests eight bytes at a time, because values (cookies, user agents) are most of a head. The test also flags a
+    /// tab, which is allowed and therefore skipped.
     @inline(__always)
     static func endOfFieldContent(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -110,14 +109,14 @@ enum ByteScan {
         return position
     }
 
-    /// Whether `range` holds `lowercase`, letters compared without regard to case.
+    /// Whether the bytes of `range` are `lowercase` in any case.
     @inline(__always)
     static func equals(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange, _ lowercase: StaticString) -> Bool {
         guard range.count == lowercase.utf8CodeUnitCount else { return false }
         return hasPrefix(bytes, range, lowercase)
     }
 
-    /// Whether `range` begins with `lowercase`, letters compared without regard to case.
+    /// Whether the bytes of `range` begin with `lowercase` in any case.
     @inline(__always)
     static func hasPrefix(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange, _ lowercase: StaticString) -> Bool {
         let count = lowercase.utf8CodeUnitCount
@@ -127,7 +126,7 @@ enum ByteScan {
         return true
     }
 
-    /// Whether two ranges hold the same bytes, letters compared without regard to case.
+    /// Whether two ranges hold the same bytes, ignoring the case of letters.
     static func equals(_ bytes: UnsafeRawBufferPointer, _ first: ByteRange, _ second: ByteRange) -> Bool {
         guard first.count == second.count else { return false }
         for index in 0..<first.count
@@ -137,7 +136,7 @@ enum ByteScan {
         return true
     }
 
-    /// The first position of `byte` in `range`, or nil.
+    /// The position of the first `byte` in `range`, or nil.
     static func firstIndex(of byte: UInt8, _ bytes: UnsafeRawBufferPointer, _ range: ByteRange) -> Int? {
         var position = range.start
         while position < range.end {

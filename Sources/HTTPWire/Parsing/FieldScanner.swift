@@ -1,7 +1,8 @@
-/// Reads the field section of a head, and its final empty line, from wherever the last bytes ended.
+/// Parses the field section of a head (RFC 9112 section 5) and its final empty line incrementally.
 ///
-/// Offsets count from the head's first byte; the caller hands over all bytes of the head so far and a position, so a
-/// byte is looked at once however small the packets are (a value is walked back over its trailing whitespace).
+/// Offsets count from the head's first byte. The caller passes all bytes of the head so far and the position reached,
+/// so every byte is read once however small the packets are. (A value's trailing whitespace is read twice, and a line
+/// in an unusual form at most twice.)
 struct FieldScanner: Sendable {
     private enum State: UInt8, Sendable {
         case lineStart
@@ -27,7 +28,7 @@ struct FieldScanner: Sendable {
         self.facts = MessageFacts(kind: kind)
     }
 
-    /// Reads on from `position`; true when the empty line has been read.
+    /// Continues at `position`. True when the final empty line has been read.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
         while position < bytes.count {
             switch self.state {
@@ -61,9 +62,8 @@ struct FieldScanner: Sendable {
         return false
     }
 
-    /// Reads a line that is there as a whole and written as nearly everybody writes it, without going from state to
-    /// state; false, and nothing done, for any other. Whatever that is, it is then judged byte by byte, so a byte is
-    /// looked at twice at most.
+    /// Parses a line that has arrived completely and has the common form `name: value`, without the state machine.
+    /// Returns false and changes nothing for any other line, which the state machine then parses byte by byte.
     private mutating func scanWholeLine(
         _ bytes: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(WireError) -> Bool {
@@ -138,7 +138,7 @@ struct FieldScanner: Sendable {
         try self.facts.note(field, padding: padding, bytes)
     }
 
-    /// What stands around the value beyond the one space that everybody writes.
+    /// The whitespace around a value other than one space before it.
     private static func padding(
         _ bytes: UnsafeRawBufferPointer, _ field: HeaderField, lineEnd: Int
     ) -> MessageFacts.Padding {

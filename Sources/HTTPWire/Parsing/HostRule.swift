@@ -1,6 +1,7 @@
-/// What may stand in `Host` and in the authority of a request target: a name or address and a port, nothing else.
+/// The grammar of `Host` and of the authority of a request target: a name or an address, and a port (RFC 9110 section
+/// 7.2). User information is refused.
 enum HostRule {
-    /// Whether the bytes are `host [":" port]`; with `requiresPort` the port must be there.
+    /// Whether the bytes are `host [":" port]`. With `requiresPort` the port is not optional.
     static func accepts(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange, requiresPort: Bool = false) -> Bool {
         guard !range.isEmpty, range.count <= 255 + 6 else { return false }
         let hostEnd: Int?
@@ -17,7 +18,7 @@ enum HostRule {
         return isPort(bytes, ByteRange(start: hostEnd + 1, end: range.end))
     }
 
-    /// The position behind the closing bracket of an IPv6 literal. Zones and future formats are refused.
+    /// The position after the closing bracket of an IPv6 literal; nil for anything else, zones and IPvFuture included.
     private static func endOfAddress(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange) -> Int? {
         var position = range.start + 1
         var colons = 0

@@ -1,20 +1,20 @@
-/// What the framing and connection fields of a head say, gathered while the fields are read.
+/// The values of the framing and connection fields of a head, collected while the fields are parsed.
 ///
-/// Every rule that can be broken by one field is applied at that field, so that nothing behind it is read.
+/// A rule that one field can break is checked when that field is parsed, so that nothing after it is read.
 struct MessageFacts: Sendable {
     enum Kind: Sendable {
         case request
         case response
     }
 
-    /// Whitespace around a value beyond one leading space.
+    /// Whitespace around a value other than one space before it.
     enum Padding: UInt8, Sendable {
         case none
         case spaces
         case tabs
     }
 
-    /// The most names that `Connection` may list over all its lines.
+    /// The largest number of names in all `Connection` lines together.
     static let maxConnectionOptions = 32
 
     let kind: Kind
@@ -31,7 +31,7 @@ struct MessageFacts: Sendable {
 
     init(kind: Kind) { self.kind = kind }
 
-    /// Takes note of one field.
+    /// Checks and records one field.
     mutating func note(_ field: HeaderField, padding: Padding, _ bytes: UnsafeRawBufferPointer) throws(WireError) {
         switch field.id {
         case .contentLength: try self.noteContentLength(field.value, padding, bytes)
@@ -90,12 +90,13 @@ struct MessageFacts: Sendable {
         throw Self.otherEncoding(value, bytes)
     }
 
-    /// Nobody pads a framing field honestly on the way in; some old servers do on the way out, with spaces.
+    /// Whether a framing field has whitespace that is not accepted. In requests it is a means of smuggling; some old
+    /// servers pad their responses with spaces.
     private func isTooMuch(_ padding: Padding) -> Bool {
         padding == .tabs || (padding == .spaces && self.kind == .request)
     }
 
-    /// Whether a coding other than plain `chunked` is malformed or merely unknown to us.
+    /// The error for a transfer coding other than `chunked` alone: malformed, or well-formed and not supported.
     private static func otherEncoding(_ value: ByteRange, _ bytes: UnsafeRawBufferPointer) -> WireError {
         guard !value.isEmpty else { return badEncoding }
         var list = TokenList(value)
@@ -105,7 +106,8 @@ struct MessageFacts: Sendable {
             case .malformed: return badEncoding
             case .end: return WireError(.unknownTransferCoding, "unknown transfer coding")
             case .token(let token):
-                // `chunked` once and last is sound framing under a coding we lack; any other place for it is not.
+                // `chunked` once and last is correct framing of a coding that is not supported; anywhere else it is
+                // malformed.
                 if sawChunked || ByteScan.equals(bytes, token, "identity") { return badEncoding }
                 sawChunked = ByteScan.equals(bytes, token, "chunked")
             }
@@ -140,7 +142,8 @@ struct MessageFacts: Sendable {
         }
     }
 
-    /// HTTP/1.1 stays open unless told otherwise; HTTP/1.0 only when the client asks.
+    /// Whether the connection persists (RFC 9112 section 9.3): in HTTP/1.1 unless `close` is listed, in HTTP/1.0 only
+    /// if a request lists `keep-alive`.
     var keepsAlive: Bool {
         guard !self.saysClose else { return false }
         return self.versionMinor == 1 || (self.saysKeepAlive && self.kind == .request)

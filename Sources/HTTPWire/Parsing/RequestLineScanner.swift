@@ -1,4 +1,4 @@
-/// Reads `method SP request-target SP HTTP-version CRLF` from wherever the last bytes ended.
+/// Parses `method SP request-target SP HTTP-version CRLF` (RFC 9112 section 3) incrementally.
 struct RequestLineScanner: Sendable {
     private enum State: UInt8, Sendable {
         case method
@@ -19,10 +19,10 @@ struct RequestLineScanner: Sendable {
 
     init(maxTarget: Int) { self.maxTarget = maxTarget }
 
-    /// Whether what has been read so far is a target that may still grow.
+    /// Whether the target has begun and not ended.
     var isInTarget: Bool { self.state == .target }
 
-    /// Reads on from `position`; true when the line has been read.
+    /// Continues at `position`. True when the line has been read.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
         while position < bytes.count {
             switch self.state {
@@ -83,7 +83,7 @@ struct RequestLineScanner: Sendable {
     }
 }
 
-/// The eight bytes `HTTP/d.d`, one at a time, and the byte behind them in a request line.
+/// The grammar of `HTTP/d.d` for one byte at a time, with the carriage return after it in a request line.
 enum HTTPVersionText {
     static func accepts(_ byte: UInt8, at index: Int) -> Bool {
         switch index {

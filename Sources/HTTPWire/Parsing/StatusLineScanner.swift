@@ -1,4 +1,4 @@
-/// Reads `HTTP-version SP status [SP reason] CRLF` from wherever the last bytes ended.
+/// Parses `HTTP-version SP status [SP reason] CRLF` (RFC 9112 section 4) incrementally.
 struct StatusLineScanner: Sendable {
     private enum State: UInt8, Sendable {
         case version
@@ -16,7 +16,7 @@ struct StatusLineScanner: Sendable {
     private(set) var status = 0
     private(set) var reason = ByteRange(start: 0, end: 0)
 
-    /// Reads on from `position`; true when the line has been read.
+    /// Continues at `position`. True when the line has been read.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
         while position < bytes.count {
             let byte = bytes[position]
@@ -24,7 +24,7 @@ struct StatusLineScanner: Sendable {
             case .version: try self.scanVersion(byte, at: position)
             case .status: try self.scanStatus(byte)
             case .afterStatus:
-                // The space is required (RFC 9112 §4), and left out by enough servers to be read without it.
+                // RFC 9112 section 4 requires the space, but enough servers omit it that it is optional here.
                 guard byte == Byte.space || byte == Byte.carriageReturn else { throw Self.malformed }
                 self.reasonStart = position + 1
                 self.reason = ByteRange(start: position, end: position)

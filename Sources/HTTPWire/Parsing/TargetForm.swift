@@ -1,22 +1,22 @@
-/// The four forms of a request target (RFC 9112 §3.2).
+/// The four forms of a request target (RFC 9112 section 3.2).
 package enum TargetForm: Sendable, Equatable {
     /// `/path?query`.
     case origin
-    /// `http://authority/path?query`; the authority must equal `Host`.
+    /// `http://authority/path?query` or the same with `https`. The authority must equal `Host`.
     case absolute
-    /// `host:port`, of `CONNECT` only.
+    /// `host:port`, only with `CONNECT`.
     case authority
-    /// `*`, of `OPTIONS` only.
+    /// `*`, only with `OPTIONS`.
     case asterisk
 }
 
-/// A request target taken apart.
+/// The parts of a request target.
 struct TargetParts: Sendable {
     var form: TargetForm
     var authority: ByteRange?
-    /// Empty for an absolute form without a path, and for the forms that have none.
+    /// The path. Empty for an absolute form without one, and for the authority and asterisk forms.
     var path: ByteRange
-    /// Without the question mark; nil when there is none.
+    /// The query without the question mark; nil if there is none.
     var query: ByteRange?
 
     init(_ bytes: UnsafeRawBufferPointer, target: ByteRange, method: RequestMethod) throws(WireError) {

@@ -1,7 +1,7 @@
-/// Walks a comma-separated list of tokens inside a field value.
+/// Iterates over a comma-separated list of tokens in a field value (RFC 9110 section 5.6.1).
 ///
-/// Strict: an empty value is an empty list, but an empty element in a list of more is malformed. So is a tab: legal, sent
-/// by nobody, and taken for part of the token by some readers.
+/// It is stricter than the RFC. An empty value is an empty list, but an empty element between others is malformed. A
+/// tab around an element is malformed too, because some parsers take it for a part of the token.
 struct TokenList {
     enum Element {
         case token(ByteRange)

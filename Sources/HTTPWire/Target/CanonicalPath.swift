@@ -1,23 +1,25 @@
 import NIOCore
 
-/// The one spelling of a request path: for matching, for authorisation and for forwarding.
+/// The canonical form of a request path, which is used for matching, for authorisation and for forwarding.
 ///
-/// A byte that RFC 3986 lets a segment hold as it is (`pchar`) stands as it is, every other one is escaped with upper-case
-/// digits, whichever way it was sent: `/pro%40x` is `/pro@x`, and `/[a]` is `/%5Ba%5D`. The one exception is an escaped
-/// semicolon, which stays escaped: raw, it would begin a parameter for some servers.
+/// A byte that RFC 3986 allows in a segment (`pchar`) is written as it is, and every other byte is escaped with
+/// upper-case digits, however it was sent: `/pro%40x` becomes `/pro@x`, and `/[a]` becomes `/%5Ba%5D`. The only
+/// exception is an escaped semicolon, which stays escaped, because some servers would take a raw one for the beginning
+/// of a parameter.
 ///
-/// A path that two servers might read differently is refused instead of repaired: dot segments and empty segments in
-/// any spelling, escaped slashes and backslashes, control bytes, broken escapes, bytes that are not UTF-8, and escapes
-/// of escapes.
+/// A path that two servers might read differently is refused: dot segments and empty segments in any encoding, escaped
+/// slashes and backslashes, control bytes, broken escapes, bytes that are not UTF-8, and escaped escapes.
 package struct CanonicalPath: Sendable, Equatable {
-    /// The path, beginning with a slash; when nothing had to change, a slice of the head it came from.
+    /// The path, which begins with a slash. If nothing had to be changed, it is a slice of the head.
     package let bytes: ByteBuffer
-    /// Whether an escaped slash is in it, which only a route that says so may let pass.
+    /// Whether it contains an escaped slash, which only routes that allow it accept.
     package let hasEncodedSlash: Bool
-    /// Whether a semicolon is in it: some servers cut a segment there before they look at it.
+    /// Whether it contains a semicolon, raw or escaped: some servers cut off a segment there.
     package let hasParameters: Bool
 
-    /// The canonical path of `head`; an absolute form without a path means `/`.
+    /// The canonical path of a request. An absolute form without a path means `/`.
+    ///
+    /// - Throws: ``WireError/Code/path``.
     package init(_ head: RequestHead, allowEncodedSlash: Bool = false) throws(WireError) {
         guard head.targetForm == .origin || head.targetForm == .absolute else {
             throw WireError(.path, "a target without a path")
@@ -25,7 +27,9 @@ package struct CanonicalPath: Sendable, Equatable {
         try self.init(head.slice(head.path), allowEncodedSlash: allowEncodedSlash)
     }
 
-    /// The canonical form of the bytes of a path.
+    /// The canonical form of a path in bytes. An empty path means `/`.
+    ///
+    /// - Throws: ``WireError/Code/path``.
     package init(_ path: ByteBuffer, allowEncodedSlash: Bool = false) throws(WireError) {
         guard path.readableBytes > 0 else {
             self.bytes = Self.root
@@ -52,7 +56,7 @@ package struct CanonicalPath: Sendable, Equatable {
 
     private static let root = ByteBuffer(string: "/")
 
-    /// Whether the path is canonical at a glance: only plain bytes, no segment that is empty or begins with a dot.
+    /// Whether the path is certainly canonical: only plain bytes, and no segment that is empty or begins with a dot.
     private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.first == Byte.slash else { return false }
         var previous = Byte.asterisk
@@ -68,13 +72,13 @@ package struct CanonicalPath: Sendable, Equatable {
     }
 }
 
-/// Rewrites a path byte by byte and judges each segment when it ends.
+/// Rewrites a path byte by byte, and checks each segment when it ends.
 private struct PathBuilder {
     let allowEncodedSlash: Bool
     private(set) var output: [UInt8] = []
     private(set) var hasEncodedSlash = false
     private(set) var hasParameters = false
-    /// Where the segment begins, an escaped slash counting as a border too.
+    /// The start of the segment in `output`. An escaped slash begins a segment too.
     private var segmentStart = 0
     private var utf8 = UTF8Scanner()
 
@@ -144,7 +148,7 @@ private struct PathBuilder {
         try self.refuseDots()
     }
 
-    /// Refuses `.` and `..`, alone and before a path parameter however that is spelled.
+    /// Refuses `.` and `..`, alone and before a parameter, whether its semicolon is escaped or not.
     private func refuseDots() throws(WireError) {
         var position = self.segmentStart
         while position < self.output.count, self.output[position] == Byte.dot { position += 1 }
@@ -155,9 +159,9 @@ private struct PathBuilder {
         }
     }
 
-    /// Refuses `%252e` and its like: one decoding away from `%2e`, and somebody behind us will do it.
+    /// Refuses escaped escapes such as `%252e`, which an upstream that decodes twice would read as `.`.
     ///
-    /// Looks at what was written, because `%25%32e` only becomes `%252e` there.
+    /// The check is made on the output, because `%25%32e` becomes `%252e` only there.
     private func refuseNestedEscapes() throws(WireError) {
         for position in self.output.indices.dropLast(4)
         where self.output[position...].starts(with: [Byte.percent, 0x32, 0x35]) {

@@ -1,25 +1,27 @@
 import NIOCore
 
-/// The query of a request target, read as `name=value` pairs between ampersands.
+/// The query of a request target as `name=value` pairs separated by ampersands.
 ///
-/// Nothing else separates pairs, and a plus sign is a plus sign: tokens are looked for here, not forms. Names and
-/// values are decoded once. A name with a broken escape equals no name.
+/// A plus sign is not decoded to a space, as the query is searched for tokens and not for form fields. Names and values
+/// are decoded once. A name with a broken escape matches no name.
 package struct RequestQuery: Sendable {
-    /// The most pairs that are looked at; a query of more is refused where it is read.
+    /// The largest number of pairs. A longer query is refused with ``WireError/Code/tooManyParameters``.
     package static let maxPairs = 1024
 
     private let bytes: ByteBuffer
 
-    /// Takes the bytes behind the question mark.
+    /// A query of the bytes after the question mark.
     package init(_ bytes: ByteBuffer) { self.bytes = bytes }
 
-    /// Takes the query of `head`; nil when there is none.
+    /// The query of a request; nil if it has none.
     package init?(_ head: RequestHead) {
         guard let query = head.query else { return nil }
         self.bytes = head.slice(query)
     }
 
-    /// The decoded values of every pair named `name`; a value with a broken escape throws.
+    /// The decoded values of all pairs named `name`.
+    ///
+    /// - Throws: ``WireError/Code/query`` for a value with a broken escape, ``WireError/Code/tooManyParameters``.
     package func values(of name: StaticString) throws(WireError) -> [[UInt8]] {
         try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> [[UInt8]] in
             var values: [[UInt8]] = []
@@ -35,7 +37,7 @@ package struct RequestQuery: Sendable {
         }
     }
 
-    /// Whether a pair with one of `names` is there.
+    /// Whether there is a pair with one of `names`.
     package func contains(anyOf names: [StaticString]) throws(WireError) -> Bool {
         try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> Bool in
             var pairs = PairList(count: bytes.count)
@@ -46,7 +48,7 @@ package struct RequestQuery: Sendable {
         }
     }
 
-    /// The query without the pairs named in `names`, its other bytes as they were; nil when nothing is left.
+    /// The query without the pairs that have one of `names`; all other bytes are unchanged. Nil if no pair is left.
     package func removing(_ names: [StaticString]) throws(WireError) -> ByteBuffer? {
         guard try self.contains(anyOf: names) else { return self.bytes }
         return try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> ByteBuffer? in
@@ -66,7 +68,7 @@ package struct RequestQuery: Sendable {
         }
     }
 
-    /// Whether `range`, decoded, is exactly `name`.
+    /// Whether the decoded bytes of `range` are exactly `name`.
     private static func isNamed(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange, _ name: StaticString) -> Bool {
         guard name.hasPointerRepresentation, range.count >= name.utf8CodeUnitCount else { return false }
         var position = range.start
@@ -87,7 +89,8 @@ package struct RequestQuery: Sendable {
         return value
     }
 
-    /// The byte at `position`, raw or escaped, and steps over it; nil at the end and at a broken escape.
+    /// Reads the byte at `position`, raw or escaped, and moves the position behind it. Nil at the end and at a broken
+    /// escape.
     private static func decodedByte(
         _ bytes: UnsafeRawBufferPointer, _ range: ByteRange, _ position: inout Int
     ) -> UInt8? {
@@ -105,7 +108,7 @@ package struct RequestQuery: Sendable {
     }
 }
 
-/// Walks the pairs of a query. An empty piece between two ampersands is a pair with an empty name.
+/// Iterates over the pairs of a query. Nothing between two ampersands is a pair with an empty name.
 private struct PairList {
     struct Pair {
         var whole: ByteRange

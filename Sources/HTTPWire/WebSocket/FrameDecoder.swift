@@ -1,30 +1,33 @@
 import NIOCore
 
-/// What a frame decoder found.
+/// The next event of a WebSocket stream.
 package enum FrameEvent: Sendable, Equatable {
+    /// More bytes have to arrive first.
     case needMoreData
-    /// A whole message of valid UTF-8.
+    /// A complete text message of valid UTF-8.
     case text(ByteBuffer)
-    /// A whole message.
+    /// A complete binary message.
     case binary(ByteBuffer)
+    /// A Ping with its payload, which a Pong must repeat (RFC 6455 section 5.5.2).
     case ping(ByteBuffer)
+    /// A Pong with its payload.
     case pong(ByteBuffer)
-    /// The peer closes. The code is nil when its Close was empty; the reason is valid UTF-8.
+    /// A Close. The code is nil if the payload was empty; the reason is valid UTF-8.
     case close(code: UInt16?, reason: ByteBuffer)
-    /// The peer broke the protocol; send a Close with this code and end.
+    /// The peer broke the protocol. The connection must be closed with this code.
     case violation(WebSocketFault)
 }
 
-/// The strict server end of a WebSocket without extensions: bytes in, whole messages out.
+/// Decodes the frames that a client sends into complete messages (RFC 6455 section 5), without extensions.
 ///
-/// Memory grows with what has arrived, never with what a header announces. Faults are found at the first byte that
-/// makes them certain. After a Close or a violation everything is dropped.
+/// Memory is allocated for bytes that have arrived, never for a length that a header announces. A fault is reported at
+/// the first byte that proves it. After a Close or a violation, all input is dropped.
 package struct FrameDecoder: Sendable {
     private let maxMessage: Int
     private let maxFragments: Int
     private var frame: FrameHeader?
     private var opcode = WebSocketOpcode.continuation
-    /// How much of the payload of `frame` has been read.
+    /// The number of payload bytes of `frame` that have been read.
     private var read = 0
     private var message = ByteBuffer()
     private var messageOpcode: WebSocketOpcode?
@@ -33,19 +36,19 @@ package struct FrameDecoder: Sendable {
     private var utf8 = UTF8Scanner()
     private var isFinished = false
 
-    /// Makes a decoder for messages of at most `maxMessage` bytes in at most `maxFragments` frames.
+    /// A decoder for messages of at most `maxMessage` bytes in at most `maxFragments` frames.
     ///
-    /// Without a limit of its own a message may come in one frame for every 64 bytes that it may have, and in 1,024 in
-    /// any case. Empty frames count, so no message takes forever.
+    /// The default for `maxFragments` is one frame for every 64 bytes of `maxMessage`, but at least 1,024. Empty frames
+    /// count, so that a message cannot go on without end.
     package init(maxMessage: Int, maxFragments: Int? = nil) {
         self.maxMessage = max(maxMessage, 0)
         self.maxFragments = maxFragments ?? max(1024, maxMessage / 64)
     }
 
-    /// Whether part of a frame or a message has arrived: what a progress deadline asks.
+    /// Whether a frame or a message has begun and is not complete, so that the deadline for progress applies.
     package var isInsideMessage: Bool { self.frame != nil || self.messageOpcode != nil }
 
-    /// Takes the next event out of `buffer`; call it again until it needs more data.
+    /// Reads the next event from `buffer`. To be called until it returns ``FrameEvent/needMoreData``.
     package mutating func next(_ buffer: inout ByteBuffer) -> FrameEvent {
         guard !self.isFinished else {
             buffer.moveReaderIndex(forwardBy: buffer.readableBytes)
@@ -83,7 +86,7 @@ package struct FrameDecoder: Sendable {
         }
     }
 
-    /// Judges the first byte of a frame alone, so that garbage is refused at once.
+    /// Checks the first byte of a frame by itself, so that garbage is refused at once.
     private func checkFirst(_ first: UInt8) throws(WebSocketFault) {
         guard first & 0x70 == 0, let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .protocolError }
         switch opcode {
@@ -111,7 +114,7 @@ package struct FrameDecoder: Sendable {
 
     // MARK: Payloads
 
-    /// Reads what has arrived of the payload; true when that is all of it.
+    /// Reads what has arrived of the payload. True when the payload is complete.
     private mutating func readPayload(_ buffer: inout ByteBuffer) throws(WebSocketFault) -> Bool {
         guard let frame, let key = frame.maskingKey else { return false }
         let count = min(frame.payloadLength - self.read, buffer.readableBytes)

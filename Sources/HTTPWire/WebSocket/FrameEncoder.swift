@@ -1,11 +1,12 @@
 import NIOCore
 
-/// Writes whole frames: unmasked as a server, masked when a key is given, as a client must.
+/// Writes WebSocket frames: unmasked as a server sends them, or masked with a key as a client must (RFC 6455 section
+/// 5.3).
 package enum FrameEncoder {
-    /// The longest reason that a Close has room for.
+    /// The longest reason that fits in a Close, in bytes.
     package static let maxReason = 123
 
-    /// Writes one final frame.
+    /// Writes a message as one frame, or a control frame.
     package static func write(
         _ opcode: WebSocketOpcode, _ payload: ByteBuffer, maskingKey: UInt32? = nil, to buffer: inout ByteBuffer
     ) {
@@ -22,13 +23,13 @@ package enum FrameEncoder {
         }
     }
 
-    /// Writes one text message.
+    /// Writes a text message as one unmasked frame.
     package static func text(_ text: String, to buffer: inout ByteBuffer) {
         header(.text, length: text.utf8.count, maskingKey: nil, to: &buffer)
         buffer.writeString(text)
     }
 
-    /// Writes a Close; a reason that is too long ends before the first character that does not fit.
+    /// Writes a Close. A reason longer than ``maxReason`` is cut off at a character.
     package static func close(
         code: UInt16, reason: String = "", maskingKey: UInt32? = nil, to buffer: inout ByteBuffer
     ) {
@@ -42,7 +43,7 @@ package enum FrameEncoder {
         write(.close, payload, maskingKey: maskingKey, to: &buffer)
     }
 
-    /// Writes the header of a final frame whose payload the caller writes behind it.
+    /// Writes the header of a frame that is a whole message. The caller writes the payload of `length` bytes after it.
     package static func header(
         _ opcode: WebSocketOpcode, length: Int, maskingKey: UInt32?, to buffer: inout ByteBuffer
     ) {

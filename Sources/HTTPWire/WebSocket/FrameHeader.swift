@@ -1,39 +1,40 @@
 import NIOCore
 
-/// The head of one WebSocket frame.
+/// The header of one WebSocket frame (RFC 6455 section 5.2).
 package struct FrameHeader: Sendable, Equatable {
-    /// What can be said about the bytes at the front of a buffer.
+    /// The result of parsing the bytes at the front of a buffer.
     package enum Parsed: Sendable, Equatable {
+        /// The header is not complete.
         case needMoreData
+        /// A complete header.
         case header(FrameHeader)
-        /// The length has its top bit set, or does not fit this machine.
+        /// The payload length has its top bit set or does not fit in an `Int`.
         case malformed
     }
 
-    /// The most bytes a header takes.
-    package static let maxLength = 14
-
+    /// Whether the frame ends a message (FIN).
     package var isFinal: Bool
-    /// RSV1 to RSV3 as the low three bits.
+    /// RSV1 to RSV3 in the low three bits.
     package var reserved: UInt8
     /// The opcode as sent; see `WebSocketOpcode`.
     package var opcode: UInt8
-    /// The masking key in the order of the wire.
+    /// The masking key, big endian; nil for an unmasked frame.
     package var maskingKey: UInt32?
+    /// The length of the payload in bytes, as announced.
     package var payloadLength: Int
-    /// Whether the length is written in the shortest form (RFC 6455 §5.2 requires it).
+    /// Whether the length is written in the shortest form, as RFC 6455 section 5.2 requires.
     package var isMinimal: Bool
-    /// How many bytes the header takes.
+    /// The length of the header in bytes.
     package var length: Int
 
-    /// Reads the header at the front of `bytes`, if it is all there. Every length is checked before it is a number.
+    /// Parses the header at the front of `bytes`. The payload length is checked before it is converted to an `Int`.
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> Parsed {
         guard bytes.count >= 2 else { return .needMoreData }
         let (first, second) = (bytes[0], bytes[1])
         let short = second & 0x7F
         let extended = short == 126 ? 2 : short == 127 ? 8 : 0
         let length = 2 + extended + (second & 0x80 != 0 ? 4 : 0)
-        // A length that cannot be is refused before the key that follows it has arrived.
+        // An impossible length is refused before the rest of the header has arrived.
         if extended == 8, bytes.count >= 3, bytes[2] & 0x80 != 0 { return .malformed }
         guard bytes.count >= length else { return .needMoreData }
         var payload: UInt64 = extended == 0 ? UInt64(short) : 0

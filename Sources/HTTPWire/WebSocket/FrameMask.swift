@@ -1,9 +1,12 @@
-/// The masking of RFC 6455 §5.3.
+/// The masking of payloads (RFC 6455 section 5.3).
 package enum FrameMask {
-    /// Copies `source` to `target` with `key` over it, a word at a time.
+    /// Copies `source` to `target` and applies the masking key, eight bytes at a time.
     ///
-    /// `offset` is where in the payload `source` begins.
-    /// `target` must be as large as `source`; what would not fit is left out.
+    /// - Parameters:
+    ///   - key: the masking key, big endian.
+    ///   - source: a piece of the payload.
+    ///   - target: memory of at least the same size; what does not fit is left out.
+    ///   - offset: the offset of `source` in the payload.
     static func apply(
         _ key: UInt32, from source: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer, offset: Int
     ) {

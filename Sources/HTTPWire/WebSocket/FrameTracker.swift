@@ -1,15 +1,15 @@
 import NIOCore
 
-/// Follows the frame borders of a relayed stream, one direction, without holding or changing any byte.
+/// Follows the frame boundaries in one direction of a relayed WebSocket, without keeping or changing bytes.
 ///
-/// A relay that must end a socket forwards up to the next border and puts its own Close there. Nothing is judged but
-/// what would lose the borders: a length that cannot be.
+/// A relay that has to end a socket forwards bytes up to the next boundary and sends its own Close there. Nothing is
+/// checked except impossible lengths, after which the boundaries would be unknown.
 package struct FrameTracker: Sendable {
-    /// How far a piece of the stream was followed.
+    /// The result of following a piece of the stream.
     package struct Progress: Sendable, Equatable {
-        /// How many bytes belong to frames that may be forwarded.
+        /// The number of bytes that were followed and may be forwarded.
         package var consumed: Int
-        /// Whether the byte behind them begins a frame.
+        /// Whether the next byte begins a frame.
         package var isAtBoundary: Bool
     }
 
@@ -18,22 +18,22 @@ package struct FrameTracker: Sendable {
     private var payloadLeft = 0
     private var isCloseFrame = false
     private var isBroken = false
-    /// Whether a whole Close frame has gone by: nothing may be put behind it.
+    /// Whether a complete Close frame has been followed. Nothing may be sent after it (RFC 6455 section 5.5.1).
     package private(set) var hasSeenClose = false
 
+    /// A tracker at the beginning of a stream.
     package init() {}
 
-    /// Whether the next byte begins a frame.
+    /// Whether the next byte begins a frame. False for good after an impossible length.
     package var isAtBoundary: Bool { self.headerCount == 0 && self.payloadLeft == 0 && !self.isBroken }
 
-    /// Follows all of `bytes`.
+    /// Follows all of `bytes`. Fails with ``WebSocketFault/protocolError`` at an impossible length.
     package mutating func advance(over bytes: ByteBuffer) -> Result<Progress, WebSocketFault> {
         bytes.withUnsafeReadableBytes { self.follow($0, stopsAtBoundary: false) }
     }
 
-    /// Follows `bytes` to the end of the frame that is under way; what is behind it is not consumed.
-    ///
-    /// At a border nothing is consumed.
+    /// Follows `bytes` up to the end of the current frame and consumes nothing after it. At a boundary it consumes
+    /// nothing.
     package mutating func advanceToBoundary(over bytes: ByteBuffer) -> Result<Progress, WebSocketFault> {
         guard !self.isAtBoundary else { return .success(Progress(consumed: 0, isAtBoundary: true)) }
         return bytes.withUnsafeReadableBytes { self.follow($0, stopsAtBoundary: true) }

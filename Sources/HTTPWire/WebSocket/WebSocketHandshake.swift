@@ -1,22 +1,23 @@
 import NIOCore
 
-/// Judges the opening handshake of RFC 6455 §4, from the client and from an upstream.
+/// Checks the opening handshake (RFC 6455 section 4) of a client and the answer of an upstream.
 ///
-/// SHA-1 is a guest here: this room has no cryptography, so the caller lends the function.
+/// This module has no cryptography, so callers pass SHA-1 in as a function.
 package enum WebSocketHandshake {
-    /// What a request is, seen as a handshake.
+    /// The result of checking a request.
     package enum Verdict: Sendable {
-        /// A sound handshake; the key is where `Sec-WebSocket-Key` has it.
+        /// A valid handshake, with the range of the value of `Sec-WebSocket-Key`.
         case accepted(key: ByteRange)
-        /// There is no `Upgrade` field: an ordinary request.
+        /// An ordinary request without an `Upgrade` field.
         case notOffered
-        /// `Sec-WebSocket-Version` is not exactly one 13: 426, naming the version that is spoken.
+        /// `Sec-WebSocket-Version` is not present exactly once with the value 13: the answer is 426 with the supported
+        /// version.
         case unsupportedVersion
-        /// 400.
+        /// Not a valid handshake: the answer is 400. The reason is for the log.
         case refused(reason: StaticString)
     }
 
-    /// Judges a request: every condition of §4.2.1, each field that must be alone counted.
+    /// Checks all conditions of RFC 6455 section 4.2.1, and that the fields that may occur once do.
     package static func judge(_ head: RequestHead) -> Verdict {
         guard head.upgradeOffered else { return .notOffered }
         guard head.knownMethod == .get else { return .refused(reason: "method is not GET") }
@@ -35,7 +36,7 @@ package enum WebSocketHandshake {
         return .accepted(key: key.value)
     }
 
-    /// The value of `Sec-WebSocket-Accept` for the key of an accepted request.
+    /// The value of `Sec-WebSocket-Accept` for the key of an accepted request (RFC 6455 section 4.2.2).
     package static func accept(
         _ key: ByteRange, of head: RequestHead, sha1: ([UInt8]) -> [UInt8]
     ) -> String {
@@ -44,10 +45,14 @@ package enum WebSocketHandshake {
         return base64(sha1(input))
     }
 
-    /// Why an upstream's 101 must not become a tunnel; nil when it may.
+    /// Checks the answer of an upstream (RFC 6455 section 4.1).
     ///
-    /// `accept` is what the key that was sent demands. A subprotocol must be one that was offered, an extension may
-    /// only be there when some were offered: what was offered is read from `request`.
+    /// - Parameters:
+    ///   - answer: the upstream's response.
+    ///   - request: the request that was sent. A subprotocol must be one that it offered; extensions may be present
+    ///     only if it offered some.
+    ///   - accept: the value of `Sec-WebSocket-Accept` that the key demands.
+    /// - Returns: nil if the answer may become a tunnel, otherwise the reason why not, for the log.
     package static func faultOfAnswer(
         _ answer: ResponseHead, to request: RequestHead, accept: String
     ) -> StaticString? {
@@ -70,7 +75,7 @@ package enum WebSocketHandshake {
         return nil
     }
 
-    /// Whether `request` offers the subprotocol at `chosen`, compared byte by byte.
+    /// Whether `request` offers the subprotocol in the range `chosen`, compared as bytes.
     private static func offers(_ request: RequestHead, _ chosen: ByteRange, of answer: ResponseHead) -> Bool {
         answer.withBytes(chosen) { wanted in
             request.bytes.withUnsafeReadableBytes { bytes in
@@ -85,8 +90,8 @@ package enum WebSocketHandshake {
         }
     }
 
-    /// Sixteen bytes are 22 digits and two paddings. The four bits that the last digit has left over are not looked at:
-    /// the RFC's own example of §4.1 sets one.
+    /// Whether the bytes are 16 bytes in base64: 22 digits and two padding characters. The four unused bits of the last
+    /// digit are not checked, because an example in RFC 6455 section 4.1 sets one of them.
     private static func isKey(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.count == 24 && bytes.prefix(22).allSatisfy(ByteClass.base64.contains)
             && bytes.suffix(2).allSatisfy { $0 == Byte.equals }

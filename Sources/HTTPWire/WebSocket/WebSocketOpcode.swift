@@ -1,4 +1,4 @@
-/// The opcodes of RFC 6455 §5.2.
+/// The opcodes of frames (RFC 6455 section 5.2).
 package enum WebSocketOpcode: UInt8, Sendable {
     case continuation = 0x0
     case text = 0x1
@@ -7,20 +7,23 @@ package enum WebSocketOpcode: UInt8, Sendable {
     case ping = 0x9
     case pong = 0xA
 
-    /// Whether frames of this kind may stand between the fragments of a message.
+    /// Whether it is a control frame, which may be sent between the fragments of a message (RFC 6455 section 5.5).
     package var isControl: Bool { self.rawValue & 0x8 != 0 }
 }
 
-/// The status codes with which this side closes for a fault of the peer (RFC 6455 §7.4.1).
+/// The close codes for faults of the peer (RFC 6455 section 7.4.1).
 package enum WebSocketFault: UInt16, Error, Sendable {
+    /// A frame or handshake that breaks the protocol.
     case protocolError = 1002
+    /// Text or a close reason that is not UTF-8.
     case invalidPayload = 1007
+    /// A message over the limit of bytes or of frames.
     case messageTooBig = 1009
 }
 
-/// Which close codes may be sent over the wire.
+/// The close codes that may be sent on the wire (RFC 6455 section 7.4).
 package enum WebSocketCloseCode {
-    /// Whether a peer may send `code`: the registered ones that are not reserved, and 3000 to 4999.
+    /// Whether a peer may send `code`: a registered code that is not reserved, or 3000 to 4999.
     package static func isLegal(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -1,11 +1,12 @@
 import NIOCore
 
-/// The one date format that is sent (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// The format of dates that are sent, IMF-fixdate (RFC 9110 section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
 package enum HTTPDate {
-    /// The number of bytes a date takes.
+    /// The length of a date in bytes.
     package static let length = 29
 
-    /// Writes the date of `seconds` since 1970; years before 1970 and after 9999 are written as the nearest in range.
+    /// Writes the date of `seconds` since 1970. Dates before 1970 or after 9999 are written as the nearest date in that
+    /// range.
     package static func write(_ seconds: Int64, to buffer: inout ByteBuffer) {
         let clamped = min(max(seconds, 0), 253_402_300_799)
         let (days, clock) = (Int(clamped / 86_400), Int(clamped % 86_400))
@@ -27,7 +28,8 @@ package enum HTTPDate {
         buffer.writeStaticString(" GMT")
     }
 
-    /// The proleptic Gregorian date; years are counted from March, so that the leap day ends one.
+    /// The date in the proleptic Gregorian calendar. Years are counted from March, so that a leap day is the last day
+    /// of a year.
     private static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = shifted / 146_097

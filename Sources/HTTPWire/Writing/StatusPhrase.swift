@@ -1,6 +1,6 @@
-/// The reason phrases of RFC 9110 and its kin.
+/// The standard reason phrases (RFC 9110 section 15, RFC 6585, RFC 8297).
 package enum StatusPhrase {
-    /// The phrase for `status`; empty for one that has none, which the grammar allows.
+    /// The phrase for `status`; empty for an unknown one, which RFC 9112 section 4 allows.
     package static func of(_ status: Int) -> StaticString {
         switch status {
         case 100: "Continue"

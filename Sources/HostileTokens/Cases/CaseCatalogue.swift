@@ -1,16 +1,16 @@
-/// Every case there is.
+/// All cases.
 public enum CaseCatalogue {
-    /// Tokens first, then sessions, refresh tokens, WebSockets and the proxy.
+    /// All cases: tokens first, then sessions, refresh tokens, WebSockets and the proxy.
     public static let all: [HostileCase] =
         AttackCatalogue.all.map(HostileCase.token)
         + (SessionProbes.all + RefreshProbes.all + SocketProbes.all + LeaseProbes.all + RequestProbes.all
         + UpstreamProbes.all).map(HostileCase.probe)
 
-    /// Those that match one of the patterns, and none of the others.
+    /// The cases that match one pattern of `only` and none of `skip`.
     ///
     /// - Parameters:
-    ///   - only: ids, or patterns with `*` and `?`; all for none.
-    ///   - skip: the same, to leave out.
+    ///   - only: ids, or patterns with `*` and `?`; empty for all cases.
+    ///   - skip: ids or patterns of cases to leave out.
     public static func cases(only: [String] = [], skip: [String] = []) -> [HostileCase] {
         all.filter { hostile in
             let id = hostile.info.id
@@ -18,21 +18,21 @@ public enum CaseCatalogue {
         }
     }
 
-    /// The case of an id.
+    /// The case with this id, or nil.
     public static func named(_ id: String) -> HostileCase? {
         all.first { $0.info.id.utf8.elementsEqual(id.utf8) }
     }
 }
 
-/// Patterns with `*` for any text and `?` for one byte.
+/// Patterns in which `*` stands for any text and `?` for one byte.
 public enum Glob {
-    /// Whether the whole text matches. Takes time in proportion to the product of the lengths at most.
+    /// Whether the whole text matches. The time is at most proportional to the product of the lengths.
     public static func matches(_ pattern: String, _ text: String) -> Bool {
         let pattern = Array(pattern.utf8)
         let text = Array(text.utf8)
         var place = 0
         var index = 0
-        // Where to go on when what follows the last star turns out not to match.
+        // The position to return to when the text after the last star does not match.
         var star: (place: Int, index: Int)?
         while index < text.count {
             if place < pattern.count, pattern[place] == UInt8(ascii: "*") {

@@ -1,16 +1,16 @@
-/// What a case says about itself before it is made.
+/// The description of a case.
 public struct CaseInfo: Sendable, Equatable {
-    /// A name that does not change; it begins with its row, such as `J01`.
+    /// The id, which begins with its row, such as `J01`. Ids are stable across versions.
     public let id: String
     /// What is tried, in one line.
     public let title: String
-    /// The standard or the incident behind it.
+    /// The standard or the incident it is taken from.
     public let reference: String
-    /// What a good target does, in words.
+    /// What a correct target does, in words.
     public let expected: String
     /// The group within the family, such as `signature`.
     public let group: String
-    /// What it takes to make it.
+    /// What is needed to run it.
     public let needs: [Need]
 
     /// A description.
@@ -23,15 +23,16 @@ public struct CaseInfo: Sendable, Equatable {
         self.needs = needs
     }
 
-    /// The letter of the row: J tokens, S sessions, R refresh tokens, W WebSockets, P the proxy.
+    /// The first letter of the id: J for tokens, S for sessions, R for refresh tokens, W for WebSockets, P for the
+    /// proxy.
     public var family: String { String(id.prefix(1)) }
 }
 
-/// What a case takes: a power of the attacker, or something that the target's profile must speak of.
+/// What a case needs: something that the attacker has, or a feature that the target's profile describes.
 public enum Need: String, Sendable, CaseIterable {
-    /// A good token.
+    /// A valid token.
     case token
-    /// A good token that is a JWT.
+    /// A valid token that is a JWT.
     case jwt
     /// A signing key that the target trusts.
     case key
@@ -43,18 +44,18 @@ public enum Need: String, Sendable, CaseIterable {
     case socket
     /// A route with the suite's own recording upstream behind it.
     case canary
-    /// Sessions as Gatehouse's HTTP API has them.
+    /// The session API of Gatehouse.
     case sessions
-    /// Refresh tokens that are rotated.
+    /// Refresh tokens with rotation.
     case refresh
-    /// Tokens that end before their time.
+    /// Revocation of tokens before they expire.
     case revoke
-    /// Sessions and sockets that belong to a user.
+    /// Sessions and sockets that are bound to a user.
     case ownership
-    /// Headers that tell an upstream who calls.
+    /// Headers that tell an upstream who the caller is.
     case assertion
 
-    /// Why a case without it is left out.
+    /// Why a case is skipped if it is missing.
     var absence: String {
         switch self {
         case .token: "needs a good token"
@@ -70,14 +71,14 @@ public enum Need: String, Sendable, CaseIterable {
     }
 }
 
-/// One case: a hostile token, or a conversation.
+/// One case: a hostile token, or a conversation of several requests.
 public enum HostileCase: Sendable {
     /// One token in one request.
     case token(Attack)
     /// A conversation of any number of requests.
     case probe(Probe)
 
-    /// What it says about itself.
+    /// The description.
     public var info: CaseInfo {
         switch self {
         case .token(let attack): attack.info
@@ -85,7 +86,7 @@ public enum HostileCase: Sendable {
         }
     }
 
-    /// Why it is made, for people.
+    /// The purpose of the case, for people.
     public var explanation: String {
         switch self {
         case .token(let attack): attack.explanation
@@ -95,7 +96,7 @@ public enum HostileCase: Sendable {
 }
 
 extension Attack {
-    /// What it says about itself.
+    /// The description.
     public var info: CaseInfo {
         let needs: [Need] =
             mode == .signed ? [.token, .jwt, .key] : [.token, .jwt]
@@ -104,7 +105,7 @@ extension Attack {
             needs: needs)
     }
 
-    /// Why it is made, for people.
+    /// The purpose of the case, for people.
     public var explanation: String {
         let power =
             mode == .signed

@@ -1,11 +1,11 @@
 import Encodings
 import Synchronization
 
-/// What a probe talks to the target with; it keeps every byte as evidence.
+/// The requests of a probe to the target. All bytes are kept as evidence.
 final class Conversation: Sendable {
     let target: Target
     let transport: Transport
-    /// The good token; probes that want one say so in their needs.
+    /// The valid token. Probes that use it list it in their needs.
     let token: [UInt8]?
     let material: AttackMaterial?
     private let accounts: Accounts
@@ -27,7 +27,7 @@ final class Conversation: Sendable {
         self.surroundings = surroundings
     }
 
-    /// Ends what is still open and gives back what was said.
+    /// Closes the open connections and returns all exchanges.
     func finish() async -> [Exchange] {
         for stream in streams.withLock({ $0 }) {
             await stream.close()
@@ -38,7 +38,7 @@ final class Conversation: Sendable {
 
     // MARK: Requests
 
-    /// Whether requests travel as the bytes they are, which those of HTTP/2 do not.
+    /// Whether requests are sent byte for byte. Over HTTP/2 they are not.
     var keepsBytes: Bool { wire.open != nil }
 
     /// Sends a request on a connection of its own.
@@ -55,7 +55,7 @@ final class Conversation: Sendable {
         }
     }
 
-    /// Likewise, where an ended connection is as good as a refusal; nil for that.
+    /// Sends a request where closing the connection counts as a refusal; nil if it was closed.
     func attempt(_ label: String, _ request: RawRequest) async throws -> RawResponse? {
         do {
             return try await exchange(label, request)
@@ -74,21 +74,20 @@ final class Conversation: Sendable {
         return stream
     }
 
-    /// What the suite's own upstream has received with the text in it.
+    /// The requests with this text that the suite's own upstream received.
     func arrivals(of text: String) async throws -> [[UInt8]] {
         guard let arrivals = wire.arrivals else { throw Unfit(Need.canary.absence) }
         return await arrivals(text)
     }
 
-    /// A request with the good token in its usual place.
+    /// A request with the valid token in the configured carrier.
     func good(_ method: String = "GET") throws -> RawRequest {
         guard let token else { throw Unfit(Need.token.absence) }
         guard let request = transport.request(.token(token), to: target) else { throw Unfit("no request can be made") }
         return request
     }
 
-    /// The fields that carry the good token, for requests that are put together by hand; none where it travels in the
-    /// query.
+    /// The header fields with the valid token, for requests written by hand. Empty if the token is sent in the query.
     func credentialFields() throws -> String {
         guard let token else { throw Unfit(Need.token.absence) }
         let text = String(decoding: token, as: UTF8.self)
@@ -103,7 +102,7 @@ final class Conversation: Sendable {
 
     // MARK: Accounts
 
-    /// A fresh login of the first user or of the second.
+    /// A new login of the first or second user.
     func login(
         _ index: Int = 0, secret: String? = nil, sessionID: String? = nil
     ) async throws -> Member {
@@ -124,7 +123,7 @@ final class Conversation: Sendable {
         return try await api("POST", login.path, secret: secret, body: body, fields: fields, label: "login")
     }
 
-    /// A login that several probes share: for those that end nothing.
+    /// A login that is shared by the probes that do not end it.
     func shared(_ index: Int = 0) async throws -> Member {
         if let member = await accounts.shared(index, now: surroundings.now()) { return member }
         let member = try await login(index)
@@ -134,7 +133,7 @@ final class Conversation: Sendable {
 
     // MARK: API requests
 
-    /// A request with a JSON body, if any.
+    /// Sends a request to the API, with a JSON body if one is given.
     func api(
         _ method: String, _ path: String, token: String? = nil, secret: String? = nil, body: JSONObject? = nil,
         fields: [(String, String)] = [], label: String
@@ -162,7 +161,7 @@ final class Conversation: Sendable {
     }
 }
 
-/// Somebody who has signed in.
+/// The credentials of a user who has signed in.
 struct Member: Sendable {
     let accessToken: String
     let refreshToken: String?
@@ -202,7 +201,8 @@ extension Login {
             body: content)
     }
 
-    /// The token, and the session it opens, of the answer: the cookie of a name, or `access_token` of the body.
+    /// The token and the session id in the answer to a login. The token is the value of the cookie with this name, or
+    /// without a name `access_token` in the body.
     public static func credentials(from answer: RawResponse, cookie: String?) -> (token: [UInt8], session: String?)? {
         guard (200..<400).contains(answer.status) else { return nil }
         if let cookie {
@@ -214,7 +214,7 @@ extension Login {
     }
 }
 
-/// Who can sign in, and the logins that probes share.
+/// The users, and the logins that probes share.
 actor Accounts {
     private let logins: [Login]
     private var members: [Int: (member: Member, since: Int64)] = [:]
@@ -227,7 +227,7 @@ actor Accounts {
         logins.indices.contains(index) ? logins[index] : nil
     }
 
-    /// A login with more than half of its token's life before it.
+    /// A shared login whose token has more than half of its lifetime left.
     func shared(_ index: Int, now: Int64) -> Member? {
         guard let (member, since) = members[index], now - since < (member.lifetime ?? 120) / 2 else { return nil }
         return member
@@ -238,7 +238,7 @@ actor Accounts {
     }
 }
 
-/// A connection whose bytes are kept.
+/// A connection that records its bytes.
 final class RecordedStream: Sendable {
     private let label: String
     private let stream: any WireStream
@@ -254,7 +254,7 @@ final class RecordedStream: Sendable {
         try await stream.send(bytes)
     }
 
-    /// What comes within the time, until it is enough.
+    /// What is received within the time, or until `isEnough` returns true.
     func receive(
         within limit: Duration, until isEnough: @escaping @Sendable ([UInt8]) -> Bool
     ) async -> (bytes: [UInt8], hasEnded: Bool) {
@@ -265,13 +265,13 @@ final class RecordedStream: Sendable {
         return received
     }
 
-    /// The answer to a request; nil if the connection ended or nothing came.
+    /// The answer to a request; nil if there is none within the time or before the connection ended.
     func answer(within limit: Duration = .seconds(10)) async -> RawResponse? {
         let received = await receive(within: limit) { RawResponse(parsing: $0)?.isComplete ?? false }
         return RawResponse(parsing: received.bytes)
     }
 
-    /// Whether the other side ends the connection, or a WebSocket, within the time.
+    /// Whether the target closes the connection or the WebSocket within the time.
     func ends(within limit: Duration) async -> Bool {
         let received = await receive(within: limit, until: Frame.holdsClose)
         return received.hasEnded || Frame.holdsClose(received.bytes)
@@ -289,9 +289,9 @@ final class RecordedStream: Sendable {
     }
 }
 
-/// WebSocket frames (RFC 6455 §5.2), right ones and wrong ones.
+/// Writes WebSocket frames (RFC 6455 section 5.2), valid and invalid ones.
 enum Frame {
-    /// A frame of a client's; the mask is of zeros, which leaves the bytes as they are.
+    /// A client frame. The masking key is zero, so the payload is unchanged.
     static func masked(first: UInt8, _ payload: [UInt8]) -> [UInt8] {
         guard payload.count < 126 else {
             let count = UInt16(truncatingIfNeeded: payload.count)
@@ -302,7 +302,7 @@ enum Frame {
 
     static func text(_ text: String) -> [UInt8] { masked(first: 0x81, Array(text.utf8)) }
 
-    /// Whether there is a close frame among the server's frames.
+    /// Whether the server's frames include a Close.
     static func holdsClose(_ bytes: [UInt8]) -> Bool {
         var index = 0
         while index + 1 < bytes.count {

@@ -1,17 +1,17 @@
-/// Bytes that were sent on one connection, and what came back: the evidence of a verdict.
+/// The bytes sent and received on one connection, as evidence for a verdict.
 public struct Exchange: Sendable, Equatable {
-    /// What it was for, such as `attack`.
+    /// The purpose, such as `attack`.
     public let label: String
-    /// Every byte that was sent.
+    /// All bytes that were sent.
     public let sent: [UInt8]
-    /// What was received, at most `receivedLimit` bytes of it.
+    /// The first ``receivedLimit`` bytes that were received.
     public let received: [UInt8]
-    /// The status that was answered; nil if there was none.
+    /// The status of the answer; nil if there was none.
     public let status: Int?
     /// Why there was no answer, or how the connection ended.
     public let note: String?
 
-    /// How much of an answer is kept.
+    /// The number of received bytes that are kept.
     public static let receivedLimit = 16 * 1024
 
     /// An exchange.

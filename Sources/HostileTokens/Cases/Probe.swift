@@ -1,14 +1,14 @@
-/// A case of more than one token: a conversation with the target, judged by what came of it.
+/// A case that takes several requests. The verdict depends on their answers.
 public struct Probe: Sendable, Identifiable {
-    /// A name that does not change, such as `R01-reuse`.
+    /// The id, such as `R01-reuse`. Ids are stable across versions.
     public let id: String
     /// What is tried, in one line.
     public let title: String
-    /// The standard or the incident behind it.
+    /// The standard or the incident it is taken from.
     public let reference: String
-    /// What a good target does.
+    /// What a correct target does.
     public let expected: String
-    /// What it takes.
+    /// What is needed to run it.
     public let needs: [Need]
     private let converse: @Sendable (Conversation) async throws -> Judgement
 
@@ -24,12 +24,12 @@ public struct Probe: Sendable, Identifiable {
         self.converse = converse
     }
 
-    /// What it says about itself.
+    /// The description.
     public var info: CaseInfo {
         CaseInfo(id: id, title: title, reference: reference, expected: expected, group: group, needs: needs)
     }
 
-    /// Why it is made, for people.
+    /// The purpose of the case, for people.
     public var explanation: String {
         switch id.prefix(1) {
         case "S": "A conversation over the session API, judged by what an id or a secret still opens afterwards."
@@ -48,7 +48,7 @@ public struct Probe: Sendable, Identifiable {
         }
     }
 
-    /// Holds the conversation. A target that stops answering makes it inconclusive.
+    /// Runs the probe. If the target stops answering, the verdict is inconclusive.
     func judge(_ conversation: Conversation) async throws -> Judgement {
         do {
             return try await converse(conversation)
@@ -62,13 +62,13 @@ public struct Probe: Sendable, Identifiable {
     }
 }
 
-/// A conversation that came to nothing: what it rests on went wrong, so that nothing follows for the case.
+/// A preparatory step of a probe failed, so the case cannot be judged.
 struct Unjudged: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
 }
 
-/// A conversation that does not fit this target.
+/// The probe does not apply to this target.
 struct Unfit: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }

@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// J04: the right key under another algorithm. One key, one algorithm.
+/// J04: the right key under another algorithm. A verifier must bind each key to one algorithm (RFC 8725 section 3.1).
 enum AlgorithmAttacks {
     static let all: [Attack] = siblings + [lowercase, space, escaped] + mislabelled
 
@@ -9,7 +9,7 @@ enum AlgorithmAttacks {
         [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512], [.ed25519, .eddsa],
     ]
 
-    /// Another algorithm that the same key can really sign with.
+    /// Signatures of another algorithm that the same key can be used with.
     private static let siblings: [Attack] = families.flatMap { family in
         family.map { other in
             attack(
@@ -23,7 +23,7 @@ enum AlgorithmAttacks {
         }
     }
 
-    /// The right signature under the name of an algorithm that the key is not for.
+    /// The right signature under the name of an algorithm that does not fit the key.
     private static let mislabelled: [Attack] = [
         SignatureAlgorithm.es256, .es384, .es512, .es256k, .rs256, .ed448, .ed25519, .hs256,
     ].map { other in

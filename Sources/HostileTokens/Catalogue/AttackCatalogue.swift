@@ -1,6 +1,6 @@
-/// Every attack there is.
+/// All attacks with a token.
 public enum AttackCatalogue {
-    /// In the order of their ids' rows.
+    /// All attacks in the order of their rows.
     public static let all: [Attack] =
         NoneAttacks.all + StrippingAttacks.all + ConfusionAttacks.all + AlgorithmAttacks.all + EmbeddedKeyAttacks.all
         + RemoteKeyAttacks.all + KeyIDAttacks.all + ECDSAAttacks.all + EdDSAAttacks.all + RSAAttacks.all
@@ -9,7 +9,7 @@ public enum AttackCatalogue {
         + AudienceAttacks.all + IssuerAttacks.all + ClaimAttacks.all + SizeAttacks.all + CarrierAttacks.all
         + SwappedAttacks.all
 
-    /// Those of the categories; all for none.
+    /// The attacks of these categories; all if none is given.
     public static func attacks(in categories: [AttackCategory]) -> [Attack] {
         categories.isEmpty ? all : all.filter { categories.contains($0.category) }
     }

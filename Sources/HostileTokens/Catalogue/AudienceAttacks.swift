@@ -1,6 +1,6 @@
 import Encodings
 
-/// J23: tokens that are not for us, however alike the name.
+/// J23: tokens for another audience, also with similar names.
 enum AudienceAttacks {
     static let all: [Attack] =
         fixed.map { name, raw in
@@ -42,7 +42,7 @@ enum AudienceAttacks {
             mode: .signed, expectation: expectation
         ) { material in
             guard let audience = material.audience, let raw = raw(audience) else { return nil }
-            // What the good token says already is no attack.
+            // The value that the valid token has is no attack.
             guard raw != material.claims["aud"]?.serialized() else { return nil }
             return .token(try material.signed(claimChanges: [("aud", raw)]))
         }

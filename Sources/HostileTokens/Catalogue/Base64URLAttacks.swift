@@ -1,10 +1,10 @@
 import Encodings
 
-/// J13: texts that a lenient decoder reads as something. One token has one text.
+/// J13: encodings that only a lenient base64url decoder accepts. A token must have exactly one encoding.
 enum Base64URLAttacks {
     static let all: [Attack] = bySignature + bySigning
 
-    // MARK: In the signature, which nothing signs
+    // MARK: In the signature, which is itself not signed
 
     private static let bySignature: [Attack] =
         [
@@ -27,7 +27,7 @@ enum Base64URLAttacks {
                 withUnusedBits(material.segments.signature).map { material.token(signatureText: $0) }
             },
             attack("signature-length", "one letter too many in the signature", .blackBox) { material in
-                // Five letters more make the length one above a multiple of four, or leave another that cannot be.
+                // The added letters make the length one more than a multiple of four, which no encoding has.
                 let text = material.segments.signature
                 let missing = (4 - text.count % 4) % 4
                 return material.token(signatureText: text + [UInt8](repeating: UInt8(ascii: "A"), count: missing + 1))
@@ -46,7 +46,7 @@ enum Base64URLAttacks {
         ("equals", 0x3D),
     ]
 
-    // MARK: In header and payload, signed as they are
+    // MARK: In header and payload, with a valid signature
 
     private static let bySigning: [Attack] = Part.allCases.flatMap { part in
         [
@@ -75,8 +75,8 @@ enum Base64URLAttacks {
         case payload
     }
 
-    /// Spaces at the end of the JSON move the text through all three lengths, until the change applies; the member
-    /// `pad` has bytes in it that make `-` and `_`.
+    /// Spaces are added to the JSON to try all three lengths of the encoding until the change applies. The member `pad`
+    /// has bytes whose encoding contains `-` and `_`.
     private static func signed(
         _ part: Part, _ name: String, _ title: String, _ change: @escaping @Sendable ([UInt8], Int) -> [UInt8]?
     ) -> Attack {
@@ -96,7 +96,8 @@ enum Base64URLAttacks {
         }
     }
 
-    /// The text with another last letter that decodes to the same bytes, if its length leaves bits unused.
+    /// The text with another last letter that a lenient decoder decodes to the same bytes; nil if its length leaves no
+    /// bits unused.
     static func withUnusedBits(_ text: [UInt8]) -> [UInt8]? {
         guard text.count % 4 == 2 || text.count % 4 == 3, let last = text.last,
             let place = letters.firstIndex(of: last)

@@ -1,4 +1,4 @@
-/// J28: the good token, carried otherwise than it may be.
+/// J28: the valid token in a carrier that is not allowed, or in several.
 enum CarrierAttacks {
     static let all: [Attack] = [
         attack("two-fields", "two Authorization fields with one token", .carrierRefused) { token in

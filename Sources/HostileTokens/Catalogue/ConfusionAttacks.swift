@@ -1,6 +1,6 @@
 import JOSE
 
-/// J03: the public key, which everybody has, taken for a shared secret because the header says HMAC.
+/// J03: algorithm confusion. The header says HMAC, and the shared secret is the public key, which everyone can read.
 enum ConfusionAttacks {
     static let all: [Attack] = [SignatureAlgorithm.hs256, .hs384, .hs512].flatMap { algorithm in
         KeyForms.all.map { attack(algorithm, $0) }

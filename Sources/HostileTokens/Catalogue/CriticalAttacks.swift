@@ -1,4 +1,4 @@
-/// J18: extensions that must be understood, and are not.
+/// J18: critical extensions that the target does not support (RFC 7515 section 4.1.11).
 enum CriticalAttacks {
     static let all: [Attack] = [
         attack("unknown", "crit names an extension that is there", [("crit", #"["x"]"#), ("x", "1")]),
@@ -16,7 +16,7 @@ enum CriticalAttacks {
             reference: reference, category: .critical, mode: .signed
         ) { material in
             let header = try material.signedHeader([("crit", #"["b64"]"#), ("b64", "false")])
-            // A dot in the payload would make a fourth segment; within JSON strings an escape may stand for it.
+            // A dot in the unencoded payload would make a fourth segment, so it is escaped in the JSON strings.
             let claims = material.freshClaims().replacing(".", with: #"\u002e"#)
             return .token(try material.signed(headerText: Bytes.base64URL(header), payloadText: Array(claims.utf8)))
         },

@@ -1,6 +1,6 @@
 import Encodings
 
-/// J22: `nbf` and `iat` to come, of another type, or after `exp`.
+/// J22: `nbf` and `iat` in the future, of another type, or after `exp`.
 enum DateAttacks {
     static let all: [Attack] = [
         attack("nbf-future", "nbf in two minutes") { [("nbf", String($0.now + 120))] },
@@ -33,7 +33,7 @@ enum DateAttacks {
 }
 
 extension AttackMaterial {
-    /// Whether the target's tokens say that they are of RFC 9068, with the claims that it requires.
+    /// Whether the target's tokens declare by `typ` that they follow RFC 9068 and so have the claims that it requires.
     var isAccessToken: Bool {
         guard let type = type?.lowercased() else { return false }
         return type == "at+jwt" || type == "application/at+jwt"

@@ -1,11 +1,11 @@
 import Encodings
 
-/// J15: a name twice. Parsers differ about which one counts, so neither may.
+/// J15: a member name that occurs twice. Parsers differ in which value they use, so the token must be refused.
 enum DuplicateAttacks {
     static let all: [Attack] =
         claimNames.flatMap { variants($0, payload) } + headerNames.flatMap { variants($0, header) }
 
-    /// Claims, each with a value that must not count.
+    /// Claims, each with a value that must not be used.
     private static let claimNames: [(name: String, bad: String)] = [
         ("exp", "1"), ("sub", #""usr_AAAAAAAAAAAAAAAAAAAAAA""#), ("aud", #""somebody-else""#),
         ("iss", #""https://attacker.invalid""#), ("jti", #""another""#), ("nbf", "9999999999"),
@@ -15,7 +15,7 @@ enum DuplicateAttacks {
         ("alg", #""none""#), ("kid", #""no-such-key""#), ("typ", #""JWT""#),
     ]
 
-    /// One of the two objects of a token: its text, and how to make a token of another text.
+    /// The header or the payload of a token: its text, and how a token with another text is made.
     private struct Part: Sendable {
         let text: @Sendable (AttackMaterial) throws -> String
         let signed: @Sendable (AttackMaterial, String) throws -> [UInt8]

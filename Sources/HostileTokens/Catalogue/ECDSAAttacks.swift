@@ -5,7 +5,7 @@ import JOSE
 enum ECDSAAttacks {
     static let all: [Attack] = psychic + encodings + garbage
 
-    /// What is known of the good signature: its halves, and the order of its group.
+    /// The valid signature: its halves, and the order of the group.
     struct Halves {
         let r: [UInt8]
         let s: [UInt8]

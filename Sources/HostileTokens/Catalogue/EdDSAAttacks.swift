@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// J11: Ed25519 signatures that a sloppy check would take.
+/// J11: Ed25519 signatures that an incomplete check would accept.
 enum EdDSAAttacks {
     static let all: [Attack] = [
         attack("s-plus-l", "S + L") { r, s in

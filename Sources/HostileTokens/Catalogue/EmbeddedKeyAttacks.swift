@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// J05 and the `x5c` half of J06: the attacker brings the key along.
+/// J05 and the `x5c` cases of J06: the attacker's key is in the header.
 enum EmbeddedKeyAttacks {
     static let all: [Attack] = [
         attack("J05-jwk-same-kid", "an attacker's jwk in the header, under the good kid") { material in
@@ -50,7 +50,7 @@ enum EmbeddedKeyAttacks {
     }
 }
 
-/// A certificate that is only good for being read: whoever checks its signature refuses it.
+/// A certificate that can be parsed, but whose signature is not valid.
 enum Certificate {
     static func selfMade(for subjectPublicKeyInfo: [UInt8]) -> [UInt8] {
         // ecdsa-with-SHA256 and commonName.

@@ -1,6 +1,6 @@
 import Encodings
 
-/// J21: `exp` missing, of another type, past, or absurd.
+/// J21: `exp` missing, of another type, in the past, or out of range.
 enum ExpiryAttacks {
     static let all: [Attack] =
         fixed.map { name, raw in
@@ -18,7 +18,7 @@ enum ExpiryAttacks {
 
     private static let relative: [Attack] = [
         past("past-an-hour", "exp an hour ago", 3_600),
-        // The longest leeway in use is one minute.
+        // Verifiers allow a leeway of at most one minute.
         past("past-two-minutes", "exp two minutes ago", 120),
         attack("milliseconds", "exp in milliseconds") { [("exp", String($0.freshExpiry) + "000")] },
         attack("fraction", "exp with a fraction, still to come", .accepted) {
@@ -26,7 +26,7 @@ enum ExpiryAttacks {
         },
     ]
 
-    /// All dates move together, so that nothing but `exp` can be what is refused.
+    /// All dates are moved together, so that only `exp` can be the reason for a refusal.
     private static func past(_ name: String, _ title: String, _ seconds: Int64) -> Attack {
         attack(name, title) { material in
             let expiry = material.now - seconds

@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// J20: tokens within tokens, encrypted ones, and the JSON forms of JWS.
+/// J20: nested tokens, encrypted tokens, and the JSON serialisations of JWS.
 enum FormatAttacks {
     static let all: [Attack] = [
         signed("nested", "cty JWT, the good token as payload") {
@@ -12,7 +12,7 @@ enum FormatAttacks {
         signed("deflated", "zip DEF over a deflated payload") { material in
             let claims = Array(material.freshClaims().utf8)
             guard let count = UInt16(exactly: claims.count) else { return nil }
-            // One stored block (RFC 1951 §3.2.4).
+            // One stored block (RFC 1951 section 3.2.4).
             let length = [UInt8(truncatingIfNeeded: count), UInt8(truncatingIfNeeded: count >> 8)]
             let block = [1] + length + length.map { ~$0 } + claims
             return try material.signed(header: Array(material.signedHeader([("zip", #""DEF""#)]).utf8), payload: block)

@@ -1,6 +1,6 @@
 import Encodings
 
-/// J24: another issuer under the same key, however alike the name.
+/// J24: another issuer under the same key, also with similar names.
 enum IssuerAttacks {
     static let all: [Attack] =
         fixed.map { name, raw in

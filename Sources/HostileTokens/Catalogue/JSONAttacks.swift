@@ -1,6 +1,6 @@
 import Encodings
 
-/// J16: JSON that is none, too deep, or only some parsers'.
+/// J16: JSON that is malformed, too deep, or accepted by some parsers only.
 enum JSONAttacks {
     static let all: [Attack] = depths + values + documents + headers
 
@@ -12,7 +12,7 @@ enum JSONAttacks {
         claim("depth-unclosed", String(repeating: "[", count: 2_000), "2,000 arrays opened, none closed"),
     ]
 
-    /// Values of a claim that nobody asks for: the document around them is what is wrong.
+    /// Invalid values of a claim that no check reads: they make the whole document malformed.
     private static let values: [Attack] = [
         claim("number-leading-zero", "01", "the number 01"), claim("number-no-digit", ".5", "the number .5"),
         claim("number-open", "5.", "the number 5."), claim("number-plus", "+1", "the number +1"),

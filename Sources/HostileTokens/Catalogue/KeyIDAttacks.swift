@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// J07: the `kid` as a path, a query, a command, or as anything but the name of a key.
+/// J07: a `kid` that is a path, a query, a command, or otherwise not the name of a key.
 enum KeyIDAttacks {
     static let all: [Attack] = forgedOnes.map(forged) + signedOnes.map(signed) + wrongTypes
 
@@ -11,7 +11,7 @@ enum KeyIDAttacks {
         var secret: [UInt8] = []
     }
 
-    /// Signed by HMAC with what the place that is named would hold.
+    /// Signed by HMAC with the content that the named place would have.
     private static let forgedOnes = [
         Name(name: "empty", keyID: ""),
         Name(name: "unknown", keyID: "no-such-key"),
@@ -30,7 +30,7 @@ enum KeyIDAttacks {
         Name(name: "prototype", keyID: "__proto__"),
     ]
 
-    /// Signed by the trusted signer, under a name that is not quite its own.
+    /// Signed by the trusted signer, under a name that is similar to its own.
     private static let signedOnes: [(name: String, change: @Sendable (String) -> String?)] = [
         ("empty", { _ in "" }), ("unknown", { _ in "no-such-key" }), ("space", { $0 + " " }), ("nul", { $0 + "\u{0}" }),
         ("slash", { "./" + $0 }), ("prefix", { String($0.dropLast()) }),

@@ -1,10 +1,10 @@
-/// J01: no signature, by order of the header.
+/// J01: the header says that there is no signature.
 enum NoneAttacks {
     static let all: [Attack] = spellings.flatMap { spelling in
         [attack(spelling, keepsSignature: false), attack(spelling, keepsSignature: true)]
     }
 
-    /// Names of the spellings and their JSON; nil leaves `alg` out.
+    /// The spellings of `none` and their JSON; nil omits `alg`.
     private static let spellings: [(name: String, raw: String?)] = [
         ("lowercase", #""none""#), ("capitalised", #""None""#), ("uppercase", #""NONE""#), ("mixed", #""nOnE""#),
         ("trailing-space", #""none ""#), ("escaped", #""no\u006ee""#), ("empty", #""""#), ("null", "null"),

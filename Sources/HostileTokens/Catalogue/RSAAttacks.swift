@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// J12: RSA signatures at the edges of their range.
+/// J12: RSA signatures at the limits of their range.
 enum RSAAttacks {
     static let all: [Attack] = [
         attack("zero", "the number 0") { _, n in Bytes.zeros(n.count) },

@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// J06: the header says where to fetch the key. Nobody may go there.
+/// J06: the header gives a URL for the key, which must not be fetched.
 enum RemoteKeyAttacks {
     static let all: [Attack] = ["jku", "x5u"].flatMap { member in places.map { attack(member, $0) } }
 
@@ -12,7 +12,7 @@ enum RemoteKeyAttacks {
     }
 
     private static let places = [
-        // Somebody listens there, and a visit fails the attack whatever the answer was.
+        // The suite listens there. If the target connects, the case fails, whatever it answered.
         Place(name: "canary", title: "an address of the attacker's") { $0.canaryURL },
         Place(name: "foreign", title: "a foreign https address") { _ in "https://attacker.invalid/jwks.json" },
         Place(name: "loopback", title: "a closed loopback port") { _ in "http://127.0.0.1:1/jwks.json" },
@@ -35,7 +35,7 @@ enum RemoteKeyAttacks {
             reference: "RFC 8725 §3.10, RFC 7515 §4.1.2, §4.1.5", category: .remoteKey
         ) { material in
             guard let url = place.url(material) else { return nil }
-            // An unknown kid is what makes a verifier look for more keys.
+            // An unknown kid makes a verifier look for more keys.
             guard let key = try material.attackerKey(keyID: "attacker") else { return nil }
             return .token(try material.forged(with: key, extraHeader: [member: .string(url)]))
         }

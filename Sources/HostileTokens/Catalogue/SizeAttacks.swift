@@ -1,4 +1,4 @@
-/// J26: more than any token needs, to be refused before it costs anything.
+/// J26: tokens that are too large, which should be refused before they are parsed.
 enum SizeAttacks {
     static let all: [Attack] = [
         attack("8k-signed", "a right token of more than 8 KiB", .signed) { material in
@@ -22,7 +22,7 @@ enum SizeAttacks {
         attack("100000-dots", "a hundred thousand dots") { _ in [UInt8](repeating: UInt8(ascii: "."), count: 100_000) },
     ]
 
-    /// Looks like a token at both ends.
+    /// A text that begins and ends like a token.
     private static func filled(_ count: Int) -> [UInt8] {
         Array("eyJhbGciOiJFUzI1NiJ9.".utf8) + [UInt8](repeating: UInt8(ascii: "A"), count: max(0, count - 24))
             + Array(".AA".utf8)

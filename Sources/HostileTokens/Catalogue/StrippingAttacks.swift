@@ -1,6 +1,6 @@
 import Encodings
 
-/// J02: the signature taken away, cut or bent, and contents changed under a kept one.
+/// J02: the signature removed, shortened or changed, and content changed under the original signature.
 enum StrippingAttacks {
     static let all: [Attack] = [
         attack("removed", "the signature removed, its dot kept") { $0.token(signatureText: []) },
@@ -24,7 +24,7 @@ enum StrippingAttacks {
                 material.segments.header, Bytes.base64URL(claims), material.segments.signature)
         },
         attack("dates-changed", "exp and iat one second later under the old signature") { material in
-            // Both, for a verifier that looks at the time between them would refuse a later exp alone.
+            // Both dates are moved: a verifier that bounds the lifetime would refuse a later exp alone.
             guard let expiry = material.goodTokenExpiry, expiry < Int64.max else { return nil }
             let issued = material.claims["iat"]?.int64Value.map { ($0 &+ 1).description }
             let claims = RawJSON.text(of: material.claims, [("exp", String(expiry + 1)), ("iat", issued)])
@@ -48,8 +48,8 @@ enum StrippingAttacks {
 }
 
 extension AttackMaterial {
-    /// The good token with another signature.
+    /// The valid token with another signature.
     func token(signature: ArraySlice<UInt8>) -> [UInt8] { token(signature: Array(signature)) }
-    /// The good token with another text in the place of its signature.
+    /// The valid token with another text in place of its signature.
     func token(signatureText: ArraySlice<UInt8>) -> [UInt8] { token(signatureText: Array(signatureText)) }
 }

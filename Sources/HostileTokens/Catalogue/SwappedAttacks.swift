@@ -1,4 +1,4 @@
-/// S03: credentials of another kind in the place of the token.
+/// S03: credentials of another kind in place of the token.
 enum SwappedAttacks {
     static let all: [Attack] = [
         attack("session-id", "a session id", "ses_AAAAAAAAAAAAAAAAAAAAAA"),

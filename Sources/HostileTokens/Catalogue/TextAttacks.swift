@@ -1,6 +1,6 @@
 import Encodings
 
-/// J17: bytes that are no UTF-8, halves of surrogates, and names and values that only look alike.
+/// J17: bytes that are not UTF-8, lone surrogates, and names and values that only look the same.
 enum TextAttacks {
     static let all: [Attack] =
         invalid.map { name, bytes in
@@ -47,7 +47,7 @@ enum TextAttacks {
             return try material.signed(claimChanges: [("iss", RawJSON.quoted(issuer + "\u{0}"))])
         },
         attack("aud-kelvin", "our aud with a letter that is only canonically the same") { material in
-            // The Kelvin sign is canonically equivalent to K; only an audience with a K can be written so.
+            // The Kelvin sign is canonically equivalent to K, so this needs an audience with a K.
             guard let audience = material.audience, audience.contains("K") else { return nil }
             let twin = audience.replacing("K", with: "\u{212A}")
             return try material.signed(claimChanges: [("aud", RawJSON.quoted(twin))])

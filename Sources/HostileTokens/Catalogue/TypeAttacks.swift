@@ -1,4 +1,4 @@
-/// J19: another kind of token, rightly signed. Only for targets whose own tokens say what they are.
+/// J19: another kind of token with a valid signature. Only for targets whose own tokens have a specific `typ`.
 enum TypeAttacks {
     static let all: [Attack] =
         refused.map { attack($0, $1, .tokenRefused) } + accepted.map { attack($0, $1, .accepted) }

@@ -2,42 +2,43 @@ import Encodings
 import JOSE
 
 extension AttackMaterial {
-    // MARK: With the good token's parts
+    // MARK: With parts of the valid token
 
     /// Three texts with dots between them.
     static func joined(_ header: [UInt8], _ payload: [UInt8], _ signature: [UInt8]) -> [UInt8] {
         header + [UInt8(ascii: ".")] + payload + [UInt8(ascii: ".")] + signature
     }
 
-    /// The good token with another signature.
+    /// The valid token with another signature.
     func token(signature: [UInt8]) -> [UInt8] {
         Self.joined(segments.header, segments.payload, Base64URL.encodeBytes(signature))
     }
 
-    /// The good token with another text in the place of its signature.
+    /// The valid token with another text in place of its signature.
     func token(signatureText: [UInt8]) -> [UInt8] {
         Self.joined(segments.header, segments.payload, signatureText)
     }
 
-    /// The good header as JSON text, with members replaced by raw text, or taken out where that is nil.
+    /// The valid token's header as JSON text, with members replaced by raw text, or removed for nil.
     func headerText(_ changes: [(name: String, raw: String?)]) -> String {
         RawJSON.text(of: header, changes)
     }
 
     // MARK: Signed by an attacker
 
-    /// The good payload, signed with a key the target should not know, under the good token's `typ`.
+    /// The valid token's payload and `typ`, signed with a key that the target should not trust.
     func forged(with key: SigningKey, extraHeader: JSONObject = [:]) throws -> [UInt8] {
         Array(try key.sign(payload: payload, type: type, extraHeader: extraHeader).utf8)
     }
 
-    /// A new key of the same kind as the target's; nil if the target's is none that a pair can be made of.
+    /// A key of the attacker for the same algorithm; nil if the algorithm is symmetric or unknown.
     func attackerKey(keyID: String?) throws -> SigningKey? {
         guard let algorithm, !algorithm.isSymmetric, algorithm.isAvailable else { return nil }
         return try AttackerKeys.key(algorithm, keyID: keyID)
     }
 
-    /// The good payload under an HMAC; a short key is what it is filled up to (RFC 2104 §2).
+    /// The valid token's payload under an HMAC. A short key is padded with zeros, which gives the same HMAC (RFC 2104
+    /// section 2).
     func forged(
         secret: [UInt8], _ algorithm: SignatureAlgorithm, keyID: String?, extraHeader: JSONObject = [:]
     ) throws -> [UInt8] {
@@ -49,7 +50,7 @@ extension AttackMaterial {
 
     // MARK: Signed by the trusted signer
 
-    /// The header of a token that the trusted signer would make, with changes as in `headerText`.
+    /// The header of a token of the trusted signer, with changes as in ``headerText(_:)``.
     func signedHeader(_ changes: [(name: String, raw: String?)] = []) throws -> String {
         let issuer = try trusted()
         var plain: JSONObject = ["alg": .string(issuer.algorithm.rawValue)]
@@ -58,7 +59,7 @@ extension AttackMaterial {
         return RawJSON.text(of: plain, changes)
     }
 
-    /// The good claims, dated anew, with changes as in `headerText`.
+    /// The valid token's claims with new dates, and with changes as in ``headerText(_:)``.
     func freshClaims(_ changes: [(name: String, raw: String?)] = []) -> String {
         var claims = claims
         claims["iat"] = .integer(freshIssuance)
@@ -69,14 +70,15 @@ extension AttackMaterial {
 
     private var freshIssuance: Int64 { now - 5 }
 
-    /// Five minutes later, unless the target's own tokens live shorter: it may refuse what lives longer.
+    /// Five minutes after ``freshIssuance``, or less if the target's own tokens live shorter, because it may refuse
+    /// longer lifetimes.
     var freshExpiry: Int64 {
         guard let issued = claims["iat"]?.int64Value, let expiry = goodTokenExpiry else { return freshIssuance + 300 }
         let (lifetime, overflow) = expiry.subtractingReportingOverflow(issued)
         return freshIssuance + (overflow ? 300 : min(max(lifetime, 0), 300))
     }
 
-    /// A right signature over any header and payload.
+    /// A token with a valid signature over any header and payload.
     func signed(
         header: [UInt8]? = nil, payload: [UInt8]? = nil, as algorithm: SignatureAlgorithm? = nil
     ) throws -> [UInt8] {
@@ -85,7 +87,7 @@ extension AttackMaterial {
             payloadText: Base64URL.encodeBytes(payload ?? Array(freshClaims().utf8)), as: algorithm)
     }
 
-    /// A right signature over any two texts with a dot between them.
+    /// A token with a valid signature over any two texts, joined by a dot.
     func signed(
         headerText: [UInt8], payloadText: [UInt8], as algorithm: SignatureAlgorithm? = nil
     ) throws -> [UInt8] {
@@ -94,17 +96,17 @@ extension AttackMaterial {
         return input + [UInt8(ascii: ".")] + Base64URL.encodeBytes(signature)
     }
 
-    /// A right signature over changed headers.
+    /// A token with a valid signature and a changed header.
     func signed(headerChanges changes: [(name: String, raw: String?)]) throws -> [UInt8] {
         try signed(header: Array(signedHeader(changes).utf8))
     }
 
-    /// A right signature over changed claims.
+    /// A token with a valid signature and changed claims.
     func signed(claimChanges changes: [(name: String, raw: String?)]) throws -> [UInt8] {
         try signed(payload: Array(freshClaims(changes).utf8))
     }
 
-    /// What the signed attacks are measured by: a token of the trusted signer with nothing wrong.
+    /// The control for signed attacks: a valid token of the trusted signer.
     public func signedControl() throws -> [UInt8] {
         try signed()
     }

@@ -1,19 +1,19 @@
 import Encodings
 import JOSE
 
-/// What the attacks are made from: a good token, the published keys and, for the signed ones, a trusted signer.
+/// What attacks are made from: a valid token, the published keys and, for signed attacks, a trusted signer.
 public struct AttackMaterial: Sendable {
-    /// The good token.
+    /// The valid token.
     public let goodToken: [UInt8]
-    /// The published key set, as it was served.
+    /// The published key set as it was served.
     public let keySetText: [UInt8]?
-    /// The published key that the good token was signed with.
+    /// The published key that verifies the valid token.
     public let key: VerificationKey?
     /// The signer that the target trusts.
     public let issuer: TestIssuer?
     /// Seconds since 1970.
     public let now: Int64
-    /// An address that tells when somebody connects; nil if nobody listens.
+    /// The URL of a listener that counts connections; nil if there is none.
     public let canaryURL: String?
 
     let header: JSONObject
@@ -22,14 +22,14 @@ public struct AttackMaterial: Sendable {
     let signature: [UInt8]
     let segments: Segments
 
-    /// Reads the good token and the key set.
+    /// Parses the valid token and the key set.
     ///
     /// - Parameters:
     ///   - goodToken: a token that the target accepts.
-    ///   - keySet: the JWKS, as it was served.
+    ///   - keySet: the JWKS as it was served.
     ///   - issuer: a signer that the target trusts.
     ///   - now: seconds since 1970.
-    ///   - canaryURL: an address that tells when somebody connects.
+    ///   - canaryURL: the URL of a listener that counts connections.
     public init(
         goodToken: some Collection<UInt8>, keySet: [UInt8]? = nil, issuer: TestIssuer? = nil, now: Int64,
         canaryURL: String? = nil
@@ -62,7 +62,7 @@ public struct AttackMaterial: Sendable {
     private static func key(of header: ProtectedHeader, in text: [UInt8]) throws(MaterialError) -> VerificationKey {
         let set: JWKSet
         do throws(JOSEError) {
-            // Off by default is not off for an attacker.
+            // All algorithms, because an attack may use those that are off by default.
             set = try JWKSet(parsing: text, policy: .remote, algorithms: SignatureAlgorithm.allCases)
         } catch {
             throw MaterialError(.keySetUnreadable, "the key set: \(error.message)")
@@ -73,22 +73,22 @@ public struct AttackMaterial: Sendable {
         return key
     }
 
-    /// The good token's `exp`, in seconds since 1970.
+    /// The valid token's `exp`, in seconds since 1970.
     public var goodTokenExpiry: Int64? { claims["exp"]?.int64Value }
     var algorithmName: String { header["alg"]?.stringValue ?? "" }
     var type: String? { header["typ"]?.stringValue }
     var keyID: String? { header["kid"]?.stringValue }
 
-    /// The good token's algorithm, if JOSE knows it.
+    /// The valid token's algorithm; nil if JOSE does not know it.
     var algorithm: SignatureAlgorithm? { SignatureAlgorithm(name: algorithmName) }
 
-    /// The first audience of the good token.
+    /// The first audience of the valid token.
     var audience: String? {
         claims["aud"]?.stringValue ?? claims["aud"]?.arrayValue?.first?.stringValue
     }
 }
 
-/// Why nothing can be made of the material.
+/// Why attacks cannot be made from the material.
 public struct MaterialError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of fault.
     public enum Code: String, Sendable {
@@ -100,7 +100,7 @@ public struct MaterialError: Error, Sendable, Equatable, CustomStringConvertible
 
     /// The kind of fault.
     public let code: Code
-    /// One sentence; never a part of the token.
+    /// One sentence that contains no part of the token.
     public let description: String
 
     init(_ code: Code, _ description: String) {
@@ -108,7 +108,7 @@ public struct MaterialError: Error, Sendable, Equatable, CustomStringConvertible
         self.description = description
     }
 
-    /// Equality of the codes.
+    /// Equality of the codes; descriptions are not compared.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 }
 

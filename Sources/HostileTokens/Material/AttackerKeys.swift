@@ -1,11 +1,11 @@
 import JOSE
 import Synchronization
 
-/// One key of the attacker's for each algorithm, made once: making RSA keys takes time.
+/// The attacker's keys, one for each algorithm. They are made once, because generating RSA keys takes time.
 enum AttackerKeys {
     private static let made = Mutex<[SignatureAlgorithm: String]>([:])
 
-    /// The key of the algorithm under a name; under its thumbprint for nil.
+    /// The key for an algorithm under a `kid`; nil for its thumbprint.
     static func key(_ algorithm: SignatureAlgorithm, keyID: String?) throws(JOSEError) -> SigningKey {
         if let pem = made.withLock({ $0[algorithm] }) {
             return try SigningKey(pem: pem, algorithm: algorithm, keyID: keyID)

@@ -1,4 +1,4 @@
-/// Big-endian numbers of a fixed number of bytes; enough to move a signature out of its range.
+/// Arithmetic on big-endian numbers of a fixed number of bytes, as needed to move a signature out of its range.
 enum BigNumber {
     /// The sum, or nil if it needs more bytes than the longer of the two.
     static func sum(_ left: [UInt8], _ right: [UInt8]) -> [UInt8]? {
@@ -13,7 +13,7 @@ enum BigNumber {
         return carry == 0 ? result : nil
     }
 
-    /// One less, for a number that is not zero.
+    /// The number minus one. The number must not be zero.
     static func predecessor(_ value: [UInt8]) -> [UInt8] {
         var result = value
         for index in result.indices.reversed() {
@@ -23,7 +23,7 @@ enum BigNumber {
         return result
     }
 
-    /// A small number in so many bytes.
+    /// A small number in `count` bytes.
     static func small(_ value: UInt8, count: Int) -> [UInt8] {
         [UInt8](repeating: 0, count: max(0, count - 1)) + [value]
     }

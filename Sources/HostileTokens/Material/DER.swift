@@ -1,4 +1,4 @@
-/// Just enough of DER to write keys, signatures and a certificate.
+/// Writes the DER that keys, signatures and a certificate need.
 enum DER {
     static func sequence(_ parts: [UInt8]...) -> [UInt8] {
         tagged(0x30, parts.flatMap { $0 })
@@ -10,7 +10,7 @@ enum DER {
     static func utcTime(_ text: String) -> [UInt8] { tagged(0x17, Array(text.utf8)) }
     static func objectIdentifier(_ bytes: [UInt8]) -> [UInt8] { tagged(0x06, bytes) }
 
-    /// A number that is not negative.
+    /// A non-negative INTEGER.
     static func integer(_ bytes: [UInt8]) -> [UInt8] {
         var digits = Array(bytes.drop { $0 == 0 })
         if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }

@@ -1,9 +1,9 @@
 import Encodings
 import JOSE
 
-/// The forms in which a public key may lie about, each of which somebody has taken for a shared secret.
+/// The encodings of a public key that implementations have used as a shared secret by mistake.
 enum KeyForms {
-    /// A form: its name and how to make it; nil where a key has no such form.
+    /// An encoding: its name, and how it is made. It is nil for keys that have no such encoding.
     struct Form: Sendable {
         let name: String
         let title: String
@@ -89,13 +89,13 @@ enum KeyForms {
     }
 }
 
-/// Base64 with the alphabet and the padding that base64url does without.
+/// Standard base64 (RFC 4648 section 4), whose alphabet and padding base64url does not use.
 enum StandardBase64 {
     static func encode(_ bytes: [UInt8]) -> String {
         padded(String(decoding: alphabet(Base64URL.encodeBytes(bytes)), as: UTF8.self))
     }
 
-    /// The other two letters in the place of `-` and `_`.
+    /// The text with `+` and `/` in place of `-` and `_`.
     static func alphabet(_ text: [UInt8]) -> [UInt8] {
         text.map { byte in
             switch byte {
@@ -106,7 +106,7 @@ enum StandardBase64 {
         }
     }
 
-    /// With `=` up to a multiple of four.
+    /// The text padded with `=` to a multiple of four.
     static func padded(_ text: String) -> String {
         text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     }

@@ -1,8 +1,8 @@
 import Encodings
 
-/// JSON texts that no honest writer would produce.
+/// Writes JSON texts that a correct serialiser would not.
 enum RawJSON {
-    /// The text of an object, with members replaced by raw text, or taken out where that is nil; new ones come last.
+    /// The text of an object, with members replaced by raw text, or removed for nil. New members come last.
     static func text(of object: JSONObject, _ changes: [(name: String, raw: String?)]) -> String {
         var members: [String] = []
         for (name, value) in object.members {
@@ -18,7 +18,7 @@ enum RawJSON {
         return "{" + members.joined(separator: ",") + "}"
     }
 
-    /// One member; the value as it stands.
+    /// One member, with its value as raw text.
     static func member(_ name: String, _ raw: String) -> String {
         quoted(name) + ":" + raw
     }
@@ -28,7 +28,7 @@ enum RawJSON {
         JSONValue.string(text).serialized()
     }
 
-    /// A name of ASCII letters, its first one as an escape; not quoted.
+    /// A name of ASCII letters whose first letter is escaped, without quotes.
     static func escapedFirst(_ name: String) -> String {
         guard let first = name.utf8.first else { return name }
         return "\\u00" + String(first, radix: 16) + name.dropFirst()

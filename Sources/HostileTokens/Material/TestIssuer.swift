@@ -1,19 +1,19 @@
 import JOSE
 
-/// A signer that the target trusts; it signs any bytes, also such as no honest issuer would.
+/// A signer that the target trusts, and that signs any bytes.
 public struct TestIssuer: Sendable {
-    /// The algorithm the target expects of the key.
+    /// The algorithm that the target expects for the key.
     public let algorithm: SignatureAlgorithm
-    /// The `kid` under which the target knows the key; nil to write none.
+    /// The `kid` under which the target knows the key; nil for tokens without `kid`.
     public let keyID: String?
     private let makeSignature: @Sendable ([UInt8], SignatureAlgorithm) throws -> [UInt8]
 
     /// A signer.
     ///
     /// - Parameters:
-    ///   - algorithm: the algorithm the target expects of the key.
+    ///   - algorithm: the algorithm that the target expects for the key.
     ///   - keyID: the `kid` under which the target knows the key.
-    ///   - signature: signs the bytes with the key, also under another algorithm that fits it.
+    ///   - signature: signs bytes with the key, also under another algorithm that fits the key.
     public init(
         algorithm: SignatureAlgorithm, keyID: String?,
         signature: @escaping @Sendable ([UInt8], SignatureAlgorithm) throws -> [UInt8]
@@ -29,8 +29,8 @@ public struct TestIssuer: Sendable {
 }
 
 extension TestIssuer: CustomStringConvertible, CustomReflectable {
-    /// The algorithm and the `kid`.
+    /// The algorithm.
     public var description: String { "TestIssuer(\(algorithm.rawValue))" }
-    /// Nothing: what is captured is a key.
+    /// Empty, because the closure holds a private key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,4 +1,4 @@
-/// W10, W14: how long an open socket lives, and what it does with frames that are none.
+/// W10, W14: how long an open socket lives, and how it treats invalid frames.
 enum LeaseProbes {
     static let all: [Probe] = ends + frames
 
@@ -26,7 +26,7 @@ enum LeaseProbes {
                 throw Unfit("the token lives too long to wait for its end: takes one of at most 20 seconds")
             }
             let socket = try await talk.openSocket(member)
-            // The longest leeway in use is one minute; 30 seconds are usual.
+            // Leeways are at most one minute; 30 seconds are common.
             return await socket.ends(within: .seconds(lifetime + 35))
                 ? .passed("the socket was closed") : .failed("the socket outlived its token")
         },
@@ -90,7 +90,7 @@ enum LeaseProbes {
 }
 
 extension Conversation {
-    /// An open socket of a login's session.
+    /// Opens a socket to the session of a login.
     func openSocket(_ member: Member) async throws -> RecordedStream {
         try await upgraded(
             Handshake(

@@ -1,6 +1,6 @@
 import Encodings
 
-/// R: refresh tokens that work more than once, or for longer than they should; access tokens after their end.
+/// R: refresh tokens that work more than once or too long, and access tokens after their session has ended.
 enum RefreshProbes {
     static let all: [Probe] = reuse + swapped + ended
 
@@ -53,7 +53,7 @@ enum RefreshProbes {
         },
         probe("R06-changed", "a refresh token with its last letter changed", "RFC 6749 §10.4") { talk in
             let token = try await talk.refreshToken()
-            // The last letter may have bits that stand for nothing: the one before it has none.
+            // The last letter may have unused bits, so the one before it is changed.
             let place = token.index(token.endIndex, offsetBy: -2, limitedBy: token.startIndex) ?? token.startIndex
             let other = token[place] == "A" ? "B" : "A"
             let changed = token[..<place] + other + token[token.index(after: place)...]
@@ -99,7 +99,7 @@ enum RefreshProbes {
 }
 
 extension Conversation {
-    /// The refresh token of a fresh login.
+    /// The refresh token of a new login.
     fileprivate func refreshToken() async throws -> String {
         guard let token = try await login().refreshToken else { throw Unfit("the login hands out no refresh token") }
         return token
@@ -109,7 +109,7 @@ extension Conversation {
         try await api("POST", "/api/auth/refresh", body: ["refresh_token": .string(token)], label: "refresh")
     }
 
-    /// The token after this one; the conversation ends if there is none.
+    /// Refreshes and returns the next refresh token. Throws if there is none.
     func successor(of token: String) async throws -> String {
         let answer = try await refresh(token)
         guard (200..<300).contains(answer.status), let next = answer.text("refresh_token") else {

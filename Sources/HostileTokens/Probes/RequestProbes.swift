@@ -1,8 +1,8 @@
-/// P: other spellings of the protected path, and requests whose end two readers see in different places.
+/// P: other spellings of the protected path, and requests whose end two parsers find at different places.
 enum RequestProbes {
     static let all: [Probe] = opaque + paths + fields + framing
 
-    // MARK: J02: tokens that are no JWT
+    // MARK: J02: tokens that are not JWTs
 
     private static let opaque: [Probe] = [
         opaque("first-letter", "the good token with its first letter changed") { token in
@@ -71,7 +71,7 @@ enum RequestProbes {
         }
     }
 
-    // MARK: P05, P12: fields and methods that change what is asked for
+    // MARK: P05, P12: fields and methods that change the request
 
     private static let fields: [Probe] =
         ["X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Uri", "X-Original-URI", "X-Forwarded-Prefix"].map { name in
@@ -96,7 +96,7 @@ enum RequestProbes {
             bare("P12-method-unknown", "a method that does not exist", "RFC 9110 §9.1") { ("GETS", $0.path, "") },
         ]
 
-    /// A request without a token, which must not be answered as the good token is.
+    /// A request without a token, which must not get the answer that the valid token gets.
     private static func bare(
         _ id: String, _ title: String, _ reference: String,
         _ request: @escaping @Sendable (Target) -> (method: String, path: String, fields: String)?
@@ -111,7 +111,7 @@ enum RequestProbes {
                         + "Connection: close\r\n\r\n"))
             guard let answer else { return .passed("the connection was ended") }
             guard talk.target.isSuccess(answer.status) else { return .passed("refused with \(answer.status)") }
-            // Another page than the protected one is no finding; nothing at all tells nothing.
+            // Another page than the protected one is no finding, and empty pages cannot be compared.
             return !good.content.isEmpty && answer.fingerprint == good.fingerprint
                 ? .failed("the protected answer came without a token")
                 : .passed("answered \(answer.status), with something else than the good token gets")
@@ -142,7 +142,7 @@ enum RequestProbes {
             needs: [.token]
         ) { talk in
             guard talk.keepsBytes else { throw Unfit("takes a connection of its own over HTTP/1.1") }
-            // Without anything behind it, only one reader is there, and nobody is led astray.
+            // Without an upstream there is only one parser, so smuggling is not possible.
             guard talk.target.isStrict || talk.target.canaryPath != nil else {
                 throw Unfit("matters in front of an upstream: judged with 'canary' in the profile, or --strict")
             }

@@ -1,6 +1,6 @@
 import Encodings
 
-/// S: what a session id, or a secret from before the login, opens.
+/// S: what can be done with a session id, or with a session secret from before the login.
 enum SessionProbes {
     static let all: [Probe] = fixation + chosen + credentials + ends + crossSite
 
@@ -41,7 +41,7 @@ enum SessionProbes {
         },
     ]
 
-    // MARK: S03: credentials in the places of others
+    // MARK: S03: credentials in place of others
 
     private static let chosen: [Probe] = [
         probe("S03-token-as-secret", "the access token in the place of the secret", "RFC 8725 §3.12", [.login]) {
@@ -73,7 +73,7 @@ enum SessionProbes {
         },
     ]
 
-    // MARK: S04 to S07: other people's sessions
+    // MARK: S04 to S07: sessions of other users
 
     private static let credentials: [Probe] = [
         probe(
@@ -235,7 +235,7 @@ enum SessionProbes {
 // MARK: The session API
 
 extension Conversation {
-    /// A new anonymous session.
+    /// Makes an anonymous session.
     func anonymous() async throws -> (id: String, secret: String) {
         let answer = try await api("POST", "/api/session/create-anonymous", body: [:], label: "session")
         guard let id = answer.text("session_id"), let secret = answer.text("session_secret") else {
@@ -244,17 +244,17 @@ extension Conversation {
         return (id, secret)
     }
 
-    /// The session of a secret.
+    /// Asks for the session of a secret.
     func current(_ secret: String) async throws -> RawResponse {
         try await api("GET", "/api/session/current", secret: secret, label: "current")
     }
 
-    /// A session by its id.
+    /// Asks for a session by its id.
     func session(_ id: String, token: String? = nil) async throws -> RawResponse {
         try await api("GET", "/api/session/\(id)", token: token, label: "session")
     }
 
-    /// The protected path, with a token.
+    /// Requests the protected path with a token.
     func protected(_ token: String) async throws -> RawResponse {
         guard let request = transport.request(.token(Array(token.utf8)), to: target) else {
             throw Unfit("no request can be made")
@@ -262,32 +262,32 @@ extension Conversation {
         return try await exchange("protected", request)
     }
 
-    /// Ends a session.
+    /// Logs out.
     func logout(_ member: Member) async throws {
         let answer = try await api("POST", "/api/auth/logout", token: member.accessToken, body: [:], label: "logout")
         guard (200..<300).contains(answer.status) else { throw Unjudged("the logout got \(answer.status)") }
     }
 
-    /// Ends the conversation where the right thing is refused: nothing follows from the rest.
+    /// Throws if a valid request was refused, because the case then cannot be judged.
     func require(_ response: RawResponse, _ what: String) throws {
         guard (200..<300).contains(response.status) else { throw Unjudged("\(what) got \(response.status)") }
     }
 }
 
 extension RawResponse {
-    /// Passed, unless it is a success.
+    /// The verdict: passed unless the status is a success.
     func refused(_ what: String) -> Judgement {
         (200..<300).contains(status)
             ? .failed("\(what) was accepted with \(status)") : .passed("refused with \(status)")
     }
 
-    /// A text member of a JSON body.
+    /// The value of a string member of a JSON body, or nil.
     func text(_ name: String) -> String? {
         guard case .success(let object) = Result(catching: { try StrictJSON.object(content) }) else { return nil }
         return object[name]?.stringValue
     }
 
-    /// The body without what differs from request to request.
+    /// The body without the parts that differ from request to request.
     var fingerprint: String {
         guard case .success(var object) = Result(catching: { try StrictJSON.object(content) }) else {
             return String(decoding: content, as: UTF8.self)

@@ -209,7 +209,7 @@ enum SocketProbes {
         },
     ]
 
-    /// The good handshake with one thing changed.
+    /// The valid handshake with one change.
     private static func changed(
         _ id: String, _ title: String, _ reference: String,
         _ change: @escaping @Sendable (inout Handshake, Target) -> Void
@@ -224,7 +224,7 @@ enum SocketProbes {
 }
 
 extension Transport {
-    /// What the profile calls the carrier of a socket's token.
+    /// The name of the carrier in the profile.
     public var shortName: String {
         switch self {
         case .socketQuery, .query: "query"
@@ -239,7 +239,7 @@ extension Transport {
 extension Conversation {
     var socketCarrier: Transport { target.socketCarriers.first ?? .socketQuery }
 
-    /// A token and the session it opens.
+    /// A token and the session to open with it.
     func socketCredentials() async throws -> (token: [UInt8], session: String?) {
         if target.socketSession == .none, let token { return (token, nil) }
         if let session = target.sessionID, let token { return (token, session) }
@@ -255,7 +255,7 @@ extension Conversation {
         return Handshake(carrying: token, session: session, over: carrier, to: target)
     }
 
-    /// Ends the conversation unless the good handshake is answered with 101.
+    /// Throws unless the valid handshake is answered with 101.
     func checkGoodHandshake() async throws {
         try await checkHandshake(try await goodHandshake(socketCarrier))
     }
@@ -265,7 +265,7 @@ extension Conversation {
         guard answer.status == 101 else { throw Unjudged("a good handshake got \(answer.status)") }
     }
 
-    /// Passed, unless it is answered with 101.
+    /// Sends a handshake; passed unless it is answered with 101.
     func handshake(_ label: String, _ handshake: Handshake) async throws -> Judgement {
         guard let answer = try await attempt(label, handshake.request(to: target)) else {
             return .passed("the connection was ended")
@@ -273,7 +273,7 @@ extension Conversation {
         return answer.status == 101 ? .failed("answered 101") : .passed("refused with \(answer.status)")
     }
 
-    /// A handshake with a fresh ticket.
+    /// A handshake with a new ticket.
     fileprivate func ticket(origin: String? = nil) async throws -> Handshake {
         let member = try await shared()
         guard let id = member.sessionID else { throw Unfit("the login names no session") }

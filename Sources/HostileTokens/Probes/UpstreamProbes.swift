@@ -1,8 +1,8 @@
-/// P: what arrives at an upstream that records it. Statuses alone cannot tell.
+/// P: what arrives at a recording upstream, which the status of the answer does not show.
 enum UpstreamProbes {
     static let all: [Probe] = spoofed + paths + smuggled
 
-    // MARK: P05 to P07, P15: headers of the gateway's own
+    // MARK: P05 to P07, P15: headers that the gateway sets
 
     private static let spoofed: [Probe] =
         [
@@ -56,7 +56,7 @@ enum UpstreamProbes {
         "X-WebAuth-User", "X-Forwarded-User", "X-Forwarded-Email", "X-Forwarded-Preferred-Username",
     ]
 
-    /// The names that the target adds by itself, sent from outside in another spelling.
+    /// Sends the header names that the target adds itself, in another spelling.
     private static func spelled(
         _ name: String, _ title: String, _ change: @escaping @Sendable (String) -> String?
     ) -> Probe {
@@ -173,7 +173,7 @@ enum UpstreamProbes {
     }
 }
 
-/// A text that stands nowhere else.
+/// A random text that identifies one request.
 struct Marker: Sendable {
     let value: String
 
@@ -182,7 +182,7 @@ struct Marker: Sendable {
     }
 }
 
-/// The head of a request, as it arrived.
+/// The head of a request as it arrived.
 struct Head: Sequence {
     let fields: [(name: String, value: String)]
 
@@ -195,7 +195,7 @@ struct Head: Sequence {
         }
     }
 
-    /// A chunk size that is no plain hexadecimal number.
+    /// A chunk size that is not a plain hexadecimal number, or nil.
     static func chunkFault(_ bytes: [UInt8]) -> String? {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)),
             Head(bytes).contains(where: { $0.name == "transfer-encoding" })
@@ -206,12 +206,12 @@ struct Head: Sequence {
 
     func makeIterator() -> IndexingIterator<[(name: String, value: String)]> { fields.makeIterator() }
 
-    /// The name as upstreams that turn names into variables see it.
+    /// The name as upstreams see it that turn header names into variables.
     static func alias(_ name: String) -> String {
         name.lowercased().replacing("_", with: "-").replacing(".", with: "-")
     }
 
-    /// What two readers would read differently.
+    /// The framing fields that two parsers could read differently, or nil.
     var framingFault: String? {
         let lengths = fields.filter { $0.name == "content-length" }
         let codings = fields.filter { Self.alias($0.name.filter { $0 != " " }) == "transfer-encoding" }
@@ -223,7 +223,7 @@ struct Head: Sequence {
 }
 
 extension Conversation {
-    /// Sends a good request to the suite's own upstream; nil if it did not arrive.
+    /// Sends a valid request to the suite's own upstream, and returns its head as it arrived; nil if it did not arrive.
     fileprivate func arrival(_ marker: Marker, fields: String = "", closes: Bool = true) async throws -> Head? {
         guard let route = target.canaryPath else { throw Unfit(Need.canary.absence) }
         let credentials = try credentialFields()
@@ -235,7 +235,7 @@ extension Conversation {
         return try await arrivals(of: marker.value).first.map { Head($0) }
     }
 
-    /// The names of the headers that say who calls: those that a good request arrives with and did not have.
+    /// The names of the headers that the target adds: those that a valid request arrives with and was not sent with.
     fileprivate func ownNames() async throws -> [String] {
         guard let head = try await arrival(Marker()) else {
             throw Unjudged("nothing arrived at the suite's own upstream: is it the upstream of the canary's route?")

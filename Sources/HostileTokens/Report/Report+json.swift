@@ -1,7 +1,7 @@
 import Encodings
 
 extension Report {
-    /// The whole report as one JSON object. It holds the bytes that were sent, tokens included.
+    /// The report as one JSON object. It contains the bytes that were sent, including tokens.
     public func json(target: String) -> JSONObject {
         var controls: JSONObject = [
             "made": .integer(Int64(self.controls.made)), "lost": .integer(Int64(self.controls.lost)),
@@ -29,7 +29,7 @@ extension Report {
 }
 
 extension CaseInfo {
-    /// The members of a listing.
+    /// The case as an entry of a listing.
     public var json: JSONObject {
         [
             "id": .string(id), "family": .string(family), "group": .string(group), "title": .string(title),
@@ -40,7 +40,8 @@ extension CaseInfo {
 }
 
 extension Exchange {
-    /// `sent` and `received` as text, or under `sent_base64url` and `received_base64url` where they are no UTF-8.
+    /// The exchange as JSON. `sent` and `received` are text, or `sent_base64url` and `received_base64url` if they are
+    /// not UTF-8.
     public var json: JSONObject {
         var object: JSONObject = ["label": .string(label), "status": status.map { .integer(Int64($0)) } ?? .null]
         Self.set("sent", sent, in: &object)
@@ -49,7 +50,7 @@ extension Exchange {
         return object
     }
 
-    /// Reads what `json` has written; nil for anything else.
+    /// Reads an exchange written by ``json``; nil for anything else.
     public init?(json: JSONObject) {
         guard let label = json["label"]?.stringValue, let sent = Self.bytes("sent", of: json) else { return nil }
         self.init(

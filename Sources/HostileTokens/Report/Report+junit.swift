@@ -1,5 +1,5 @@
 extension Report {
-    /// The report as JUnit's XML; an inconclusive attack is an error, which is not a failure.
+    /// The report as JUnit XML. An inconclusive case is an error, a failed one a failure.
     public var junit: String {
         var lines = [
             #"<?xml version="1.0" encoding="UTF-8"?>"#,
@@ -29,9 +29,9 @@ extension Report {
     }
 }
 
-/// Text within XML 1.0.
+/// Text for XML 1.0.
 enum XML {
-    /// What has a meaning is escaped, and what may not be there at all is replaced.
+    /// Escapes markup, and replaces characters that XML does not allow.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -1,7 +1,7 @@
 import Encodings
 
 extension Report {
-    /// What did not pass, as SARIF 2.1.0.
+    /// The cases that failed or are inconclusive, as SARIF 2.1.0.
     public func sarif(target: String, version: String) -> JSONObject {
         let found = results.filter { $0.verdict == .failed || $0.verdict == .inconclusive }
         let driver: JSONObject = [
@@ -27,7 +27,7 @@ extension Report {
         ]
     }
 
-    /// `level` says more than "none" of failures only (§3.27.10).
+    /// `level` is other than "none" for failures only (SARIF section 3.27.10).
     private func finding(_ result: CaseResult, target: String) -> JSONObject {
         let isFailure = result.verdict == .failed
         var object: JSONObject = [

@@ -1,5 +1,6 @@
 extension Report {
-    /// The table for people: what did not pass, or everything, then what was left out and why, and the summary last.
+    /// The report as a table: the cases that did not pass, or all; then the cases that were left out with the reason;
+    /// then the summary.
     public func text(all: Bool = false) -> String {
         let shown = results.filter { $0.isMade && (all || $0.verdict != .passed) }
         let width = shown.map { $0.info.id.count }.max() ?? 0
@@ -11,7 +12,7 @@ extension Report {
         return (lines + omissions + [summary, ""]).joined(separator: "\n")
     }
 
-    /// What was not made, by its reason.
+    /// The cases that were not run, grouped by the reason.
     private var omissions: [String] {
         var groups: [(verdict: Verdict, reason: String, count: Int)] = []
         for result in results where !result.isMade {
@@ -35,7 +36,7 @@ extension Report {
 }
 
 extension CaseResult {
-    /// Whether anything was sent for it.
+    /// Whether requests were sent for it.
     fileprivate var isMade: Bool {
         verdict == .passed || verdict == .failed || (verdict == .inconclusive && !evidence.isEmpty)
     }

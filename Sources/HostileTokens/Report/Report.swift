@@ -1,20 +1,20 @@
-/// What came of a run.
+/// The results of a run.
 public struct Report: Sendable {
-    /// Whether there was a signer that the target trusts.
+    /// Whether a trusted signer was available.
     public enum Signer: String, Sendable {
-        /// None was given: black box only.
+        /// None was given, so signed attacks were skipped.
         case none
-        /// Its tokens were let in.
+        /// Its valid token was accepted.
         case trusted
-        /// Its good token was refused, so the signed attacks would have proved nothing.
+        /// Its valid token was refused, so signed attacks would have proved nothing.
         case refused
     }
 
     /// What the attacker had.
     public enum Power: String, Sendable, CaseIterable {
-        /// What anybody has.
+        /// No credentials.
         case blackBox = "black-box"
-        /// A good token.
+        /// A valid token.
         case token
         /// Two users who can sign in.
         case twoUsers = "two-users"
@@ -24,11 +24,11 @@ public struct Report: Sendable {
 
     /// The control requests of a run.
     public struct Controls: Sendable, Equatable {
-        /// How many were made.
+        /// The number of control requests.
         public internal(set) var made = 0
-        /// How many of them were not let in.
+        /// The number of them that were not accepted.
         public internal(set) var lost = 0
-        /// One of them; it holds the good token.
+        /// One of them. It contains the valid token.
         public internal(set) var example: Exchange?
 
         mutating func count(isLost: Bool) {
@@ -37,13 +37,13 @@ public struct Report: Sendable {
         }
     }
 
-    /// How the tokens travelled.
+    /// How the tokens were sent.
     public let transport: Transport
-    /// Whether a signer was there.
+    /// Whether a trusted signer was available.
     public var signer: Signer
     /// What the attacker had.
     public var powers: [Power] = [.blackBox]
-    /// The cases in their order, those that were not made included.
+    /// The results of all cases in their order, including those that were not run.
     public var results: [CaseResult] = []
     /// The control requests.
     public var controls = Controls()
@@ -54,25 +54,25 @@ public struct Report: Sendable {
         self.signer = signer
     }
 
-    /// The report of a target that could not be judged at all.
+    /// The report on a target that could not be judged at all.
     public static func unjudged(_ cases: [HostileCase], transport: Transport, reason: String) -> Report {
         var report = Report(transport: transport, signer: .none)
         report.results = cases.map { CaseResult(info: $0.info, verdict: .inconclusive, reason: "not made: \(reason)") }
         return report
     }
 
-    /// How many cases came out so.
+    /// The number of cases with this verdict.
     public func count(_ verdict: Verdict) -> Int {
         results.count { $0.verdict == verdict }
     }
 
-    /// 1 if anything failed, else 2 if anything stayed open or nothing was judged, else 0.
+    /// 1 if a case failed; otherwise 2 if a case is inconclusive or none passed; otherwise 0.
     public var exitCode: Int32 {
         if count(.failed) > 0 { return 1 }
         return count(.inconclusive) > 0 || count(.passed) == 0 ? 2 : 0
     }
 
-    /// One line about the whole run.
+    /// The summary of the run in one line.
     public var summary: String {
         let refused = signer == .refused ? " (the target refused a good token signed with the key)" : ""
         return "\(results.count - count(.skipped)) cases over \(transport.rawValue), "

@@ -1,4 +1,4 @@
-/// A request as the bytes that go over the wire.
+/// A request as the bytes that are sent.
 public struct RawRequest: Sendable, Equatable {
     /// The bytes.
     public let bytes: [UInt8]
@@ -8,7 +8,7 @@ public struct RawRequest: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// A request of HTTP/1.1; nothing in it is checked or escaped.
+    /// A request of HTTP/1.1. Nothing in it is checked or escaped.
     init(
         _ method: String, _ target: [UInt8], authority: String, fields: [(name: String, value: [UInt8])],
         body: [UInt8] = []
@@ -23,19 +23,19 @@ public struct RawRequest: Sendable, Equatable {
         self.init(bytes: Array(text.utf8))
     }
 
-    /// The method, where the bytes begin with one.
+    /// The method, if the bytes begin with one.
     var method: String {
         String(decoding: bytes.prefix { $0 != 0x20 }.prefix(32), as: UTF8.self)
     }
 }
 
-/// An answer, read as leniently as it takes.
+/// An answer, parsed leniently.
 public struct RawResponse: Sendable, Equatable {
     /// The status.
     public let status: Int
-    /// What came after the head, as it came.
+    /// The bytes after the head, with the framing of chunks.
     public let body: [UInt8]
-    /// Everything that was received, interim answers included.
+    /// All bytes that were received, including interim answers.
     public let bytes: [UInt8]
     /// The names in lower case.
     private let fields: [Field]
@@ -59,10 +59,10 @@ public struct RawResponse: Sendable, Equatable {
             + body
     }
 
-    /// Reads what has arrived so far; nil until there is a whole head of a final answer.
+    /// Parses what has arrived so far; nil until the head of a final answer is complete.
     public init?(parsing bytes: [UInt8]) {
         var start = bytes.startIndex
-        // An endless row of interim answers is not worth more than these.
+        // At most this many interim answers are read.
         for _ in 0..<32 {
             guard let end = Self.headEnd(bytes[start...]) else { return nil }
             let lines = String(decoding: bytes[start..<end.head], as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -81,12 +81,12 @@ public struct RawResponse: Sendable, Equatable {
         return nil
     }
 
-    /// The first value of a field; its name in lower case.
+    /// The first value of the field with this lower-case name.
     public func field(_ name: String) -> String? {
         fields.first { $0.name == name }?.value
     }
 
-    /// Every value of a field; its name in lower case.
+    /// All values of the field with this lower-case name.
     public func fields(_ name: String) -> [String] {
         fields.filter { $0.name == name }.map(\.value)
     }
@@ -108,7 +108,7 @@ public struct RawResponse: Sendable, Equatable {
         return content
     }
 
-    /// Whether nothing more is to come before the end of the connection.
+    /// Whether the answer is complete, so that there is no need to wait for the end of the connection.
     public var isComplete: Bool {
         if status == 101 || status == 204 || status == 304 { return true }
         if let length = field("content-length").flatMap(Int.init) { return body.count >= length }
@@ -137,21 +137,21 @@ extension Substring {
 public struct SendFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: String, Sendable {
-        /// Nobody listens.
+        /// No connection could be made.
         case unreachable
         /// The connection ended before an answer.
         case closed
         /// There was no answer in time.
         case timedOut = "timed_out"
-        /// What came was no answer.
+        /// What was received is not an HTTP response.
         case unreadable
-        /// The stream was reset, which is how HTTP/2 refuses what is malformed (RFC 9113 §8.1.1).
+        /// The stream was reset, which is how HTTP/2 refuses a malformed request (RFC 9113 section 8.1.1).
         case refused
     }
 
     /// The kind of failure.
     public let code: Code
-    /// In words.
+    /// The failure in words.
     public let description: String
 
     /// A failure.
@@ -160,6 +160,6 @@ public struct SendFailure: Error, Sendable, Equatable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Equality of the codes.
+    /// Equality of the codes; descriptions are not compared.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 }

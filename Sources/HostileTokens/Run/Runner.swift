@@ -1,6 +1,6 @@
-/// Makes cases one after the other, each between two control requests that must be let in.
+/// Runs cases one after the other, each between two control requests that must be accepted.
 public struct Runner: Sendable {
-    /// Sends one request on a connection of its own and gives back the answer.
+    /// Sends one request on a new connection and returns the answer.
     public typealias Send = @Sendable (RawRequest) async throws -> RawResponse
 
     let target: Target
@@ -14,11 +14,11 @@ public struct Runner: Sendable {
     ///
     /// - Parameters:
     ///   - target: where the attacks go.
-    ///   - transport: how the tokens travel.
-    ///   - token: a good token, where there is one.
-    ///   - material: what hostile tokens are made from; nil where the good token is no JWT.
-    ///   - surroundings: clock, rate and canary.
-    ///   - wire: what requests travel over.
+    ///   - transport: how the tokens are sent.
+    ///   - token: a valid token, or nil.
+    ///   - material: what hostile tokens are made from; nil if the valid token is not a JWT.
+    ///   - surroundings: clock, rate limit and canary.
+    ///   - wire: how requests are sent.
     public init(
         target: Target, transport: Transport, token: [UInt8]?, material: AttackMaterial?, surroundings: Surroundings,
         wire: Wire
@@ -31,7 +31,7 @@ public struct Runner: Sendable {
         self.wire = wire
     }
 
-    /// A runner for tokens alone.
+    /// A runner for attacks with tokens only.
     public init(
         target: Target, transport: Transport = .authorization, material: AttackMaterial, surroundings: Surroundings,
         send: @escaping Send
@@ -41,16 +41,18 @@ public struct Runner: Sendable {
             surroundings: surroundings, wire: Wire(send: send))
     }
 
-    /// Makes the attacks.
+    /// Runs the attacks.
     ///
-    /// Throws `RunError` if the target cannot be judged at all: it refuses the good token, or lets everybody in.
+    /// - Throws: ``RunError`` if the target cannot be judged: it refuses the valid token, or accepts requests without
+    ///   one.
     public func run(_ attacks: [Attack], progress: @Sendable (CaseResult) -> Void = { _ in }) async throws -> Report {
         try await run(attacks.map(HostileCase.token), progress: progress)
     }
 
-    /// Makes the cases.
+    /// Runs the cases.
     ///
-    /// Throws `RunError` if the target cannot be judged at all: it refuses the good token, or lets everybody in.
+    /// - Throws: ``RunError`` if the target cannot be judged: it refuses the valid token, or accepts requests without
+    ///   one.
     public func run(_ cases: [HostileCase], progress: @Sendable (CaseResult) -> Void = { _ in }) async throws -> Report
     {
         var course = Course(self)
@@ -65,9 +67,9 @@ public struct Runner: Sendable {
     }
 }
 
-/// One run: what is known of the target so far.
+/// The state of one run.
 private struct Course {
-    /// This many attacks in a row without an answer mean that none will come.
+    /// The number of attacks in a row without an answer after which the run ends.
     private static let silenceLimit = 5
 
     let runner: Runner
@@ -76,10 +78,10 @@ private struct Course {
     private var material: AttackMaterial?
     private let accounts: Accounts
     private var trustsSigner = false
-    /// Whether the last control request was let in; it stands for the one before the next case, too.
+    /// Whether the last control request was accepted. If so, none is made before the next case.
     private var isReady = true
     private var silence = 0
-    /// Why nothing more is sent.
+    /// Why the run has ended; nil while it goes on.
     private var end: String?
 
     init(_ runner: Runner) {
@@ -148,7 +150,7 @@ private struct Course {
             }
         guard made.verdict != .skipped else { return made }
         if let fault = try await controlFault() {
-            // What was let in was let in; everything else may have been the fault's doing.
+            // An accepted attack counts in any case. All other verdicts may be due to the failed control.
             guard made.verdict != .failed || end != nil else { return made }
             return CaseResult(
                 info: info, verdict: .inconclusive, status: made.status, reason: fault, evidence: made.evidence)
@@ -220,7 +222,7 @@ private struct Course {
 
     // MARK: Controls
 
-    /// What is wrong with the good token now, or nil.
+    /// Why the control request fails; nil if it does not.
     private mutating func controlFault() async throws -> String? {
         let fault = try await faultOfOneControl()
         isReady = fault == nil
@@ -240,14 +242,14 @@ private struct Course {
             let advice = response.status == 429 || response.status == 503 ? ": lower the rate" : ""
             return "the good token got \(response.status) afterwards\(advice)"
         case .failure(let failure):
-            // One lost connection is bad luck, two are the end.
+            // One lost connection is retried; after a second one the run ends.
             if case .success(let response) = try await outcome(of: request), isAccepted(response) { return nil }
             end = "the target no longer answers the good token: \(failure.description)"
             return end
         }
     }
 
-    /// Without a good token, any answer is as good as another.
+    /// The control if there is no valid token: any answer will do.
     private mutating func bareFault() async throws -> String? {
         let request = runner.transport.bareRequest(to: runner.target)
         if case .failure(let failure) = try await outcome(of: request) {
@@ -256,7 +258,7 @@ private struct Course {
         return end
     }
 
-    /// Tries another good token.
+    /// Gets another valid token; false if there is none.
     private mutating func hasRenewed() async throws -> Bool {
         guard let renew = runner.surroundings.renew, let fresh = try? await renew(), fresh != token else {
             return false

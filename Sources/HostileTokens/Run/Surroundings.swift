@@ -1,16 +1,16 @@
 extension Runner {
-    /// What surrounds the attacks.
+    /// What a run takes from outside: clock, rate limit, canary and new tokens.
     public struct Surroundings: Sendable {
         /// Waits until the next request may be sent.
         public var pause: @Sendable () async throws -> Void
         /// Seconds since 1970.
         public var now: @Sendable () -> Int64
-        /// How often the canary's address was visited.
+        /// The number of connections to the canary.
         public var canaryVisits: @Sendable () -> Int
-        /// Another good token in the place of one that has expired; nil where there is no way to get one.
+        /// Gets a valid token to replace one that has expired; nil if that is not possible.
         public var renew: (@Sendable () async throws -> [UInt8])?
 
-        /// Surroundings without a rate, and without anybody at the canary's address.
+        /// By default there is no rate limit, no canary, and no new token.
         public init(
             now: @escaping @Sendable () -> Int64, pause: @escaping @Sendable () async throws -> Void = {},
             canaryVisits: @escaping @Sendable () -> Int = { 0 },

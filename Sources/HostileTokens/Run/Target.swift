@@ -1,41 +1,41 @@
-/// Where the attacks go, and what is known of it.
+/// The target of the attacks, and what is known about it.
 public struct Target: Sendable {
     /// The `Host` of the requests.
     public var authority: String
     /// Whether it is reached over TLS.
     public var isSecure = false
-    /// A path that wants a token, answering with success to a good one.
+    /// A path that requires a token, and answers a valid one with success.
     public var path: String
-    /// The statuses that let a caller in; any from 200 to 299 for none.
+    /// The statuses that count as accepted; if empty, 200 to 299.
     public var successStatuses: Set<Int> = []
-    /// The name of the field, query parameter or cookie that carries the token; nil for the usual one.
+    /// The name of the field, query parameter or cookie with the token; nil for the default of the transport.
     public var carrierName: String?
-    /// What stands before the token in its carrier; nil for the usual text.
+    /// The text before the token in its carrier; nil for the default of the transport.
     public var carrierPrefix: String?
     /// The path of WebSocket upgrades; nil if there is none.
     public var socketPath: String?
-    /// The carriers that WebSocket upgrades take.
+    /// The carriers that WebSocket upgrades accept.
     public var socketCarriers: [Transport] = [.socketQuery, .socketHeaders, .socketProtocol]
     /// How a WebSocket upgrade names its session.
     public var socketSession = SocketSession.asToken
-    /// The session that WebSocket upgrades ask for.
+    /// The session that WebSocket upgrades name.
     public var sessionID: String?
     /// The path of token introspection.
     public var introspectionPath: String
-    /// The `Authorization` of the client that asks for introspection. Secret.
+    /// The value of `Authorization` of the introspection client. Secret.
     public var clientAuthorization: String?
-    /// The path under which the suite's own upstream is reached.
+    /// The path that is routed to the suite's own upstream.
     public var canaryPath: String?
-    /// What the target promises beyond the checks of a token.
+    /// The features that the target has beyond checking tokens.
     public var promises: Set<Need> = []
-    /// The users, the first of them the good token's.
+    /// The users. The valid token belongs to the first of them.
     public var users: [Login] = []
-    /// Whether a refusal must have the status that the standards name; else any answer but success is one.
+    /// Whether a refusal must have the status that the standards demand. If not, any answer but success is a refusal.
     public var isStrict = false
 
     /// How a WebSocket upgrade names its session.
     public enum SocketSession: String, Sendable, CaseIterable {
-        /// As its token travels: in the query, in `Session-Id`, or among the subprotocols.
+        /// In the carrier of the token: in the query, in `Session-Id`, or in the subprotocols.
         case asToken = "carrier"
         /// `session_id` in the query.
         case query
@@ -61,7 +61,7 @@ public struct Target: Sendable {
     /// The target's own origin.
     var origin: String { (isSecure ? "https://" : "http://") + authority }
 
-    /// Whether a status lets a caller in.
+    /// Whether a status counts as accepted.
     public func isSuccess(_ status: Int) -> Bool {
         successStatuses.isEmpty ? (200..<300).contains(status) : successStatuses.contains(status)
     }
@@ -69,13 +69,13 @@ public struct Target: Sendable {
 
 /// A user who can sign in.
 public struct Login: Sendable {
-    /// Where to sign in.
+    /// The path of the login endpoint.
     public let path: String
     /// The e-mail.
     public let email: String
     /// The password. Secret.
     public let password: String
-    /// The tenant, where the target has them.
+    /// The tenant; nil if the target has none.
     public let tenant: String?
 
     /// A user.
@@ -90,6 +90,6 @@ public struct Login: Sendable {
 extension Login: CustomStringConvertible, CustomReflectable {
     /// The e-mail.
     public var description: String { "Login(\(email))" }
-    /// Nothing of the password.
+    /// The e-mail only, so that `dump` does not show the password.
     public var customMirror: Mirror { Mirror(self, children: ["email": email]) }
 }

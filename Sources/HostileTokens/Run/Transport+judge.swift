@@ -1,7 +1,7 @@
 import Encodings
 
 extension Transport {
-    /// Whether the answer lets the caller in.
+    /// Whether the answer means that the token was accepted.
     public func isAccepted(_ response: RawResponse, by target: Target) -> Bool {
         switch self {
         case .authorization, .query, .cookie: target.isSuccess(response.status)
@@ -10,7 +10,7 @@ extension Transport {
         }
     }
 
-    /// What an answer, or none, means for an attack.
+    /// The verdict on an attack from its answer, or from the lack of one.
     func verdict(
         on attack: Attack, _ payload: Payload, _ outcome: Result<RawResponse, SendFailure>, by target: Target
     ) -> Judgement {
@@ -30,26 +30,26 @@ extension Transport {
                 return accepted
                     ? .passed("accepted with \(response.status)") : .failed("refused with \(response.status)")
             }
-            // What another gateway's refusal looks like is its own affair.
+            // Targets other than Gatehouse may refuse with other statuses, unless `isStrict` is set.
             return !target.isStrict || rightStatuses(expectation, payload).contains(response.status)
                 ? .passed("refused with \(response.status)")
                 : .failed("answered \(response.status), which is not the right refusal")
         }
     }
 
-    /// The statuses that are a right refusal over this transport.
+    /// The statuses of a correct refusal over this transport.
     private func rightStatuses(_ expectation: Expectation, _ payload: Payload) -> Set<Int> {
         var statuses = expectation.statuses
-        // Introspection answers what it cannot use with 200 and `active` false.
+        // Introspection answers an invalid token with 200 and `active` false (RFC 7662 section 2.2).
         if self == .introspection { statuses.formUnion([200, 400]) }
-        // What no credential may look like is a bad request as well as a bad token (RFC 6750 §3.1).
+        // A token with bytes that no token may have is also an invalid request (RFC 6750 section 3.1).
         if case .token(let token) = payload, token.isEmpty || !token.allSatisfy(isTokenByte) {
             statuses.insert(400)
         }
         return statuses
     }
 
-    /// The bytes of a `b64token` (RFC 6750 §2.1), without those that no subprotocol may have (RFC 6455 §4.1).
+    /// Whether the byte is allowed in a `b64token` (RFC 6750 section 2.1) and in a subprotocol (RFC 6455 section 4.1).
     private func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "+"): true
@@ -59,7 +59,7 @@ extension Transport {
     }
 
     private static func saysInactive(_ body: [UInt8]) -> Bool {
-        // The body may come in chunks: the object is what lies between the braces.
+        // The body may be framed in chunks, so the object is searched between the outermost braces.
         guard let first = body.firstIndex(of: UInt8(ascii: "{")), let last = body.lastIndex(of: UInt8(ascii: "}")),
             first < last, case .success(let object) = Result(catching: { try StrictJSON.object(body[first...last]) })
         else { return false }

@@ -1,8 +1,8 @@
-/// How a token is put into a request.
+/// How a token is sent in a request.
 public enum Transport: String, Sendable, CaseIterable {
-    /// A field of a plain request: `Authorization: Bearer`, if the target names no other.
+    /// A header field of a plain request: `Authorization: Bearer` unless the target has another.
     case authorization
-    /// A parameter of a plain request's query: `access_token`, if the target names no other.
+    /// A query parameter of a plain request: `access_token` unless the target has another.
     case query
     /// A cookie of a plain request.
     case cookie
@@ -15,7 +15,7 @@ public enum Transport: String, Sendable, CaseIterable {
     /// `token` in the form of an introspection request (RFC 7662).
     case introspection
 
-    /// Whether the token travels in a WebSocket upgrade.
+    /// Whether the token is sent in a WebSocket upgrade.
     public var isSocket: Bool {
         switch self {
         case .socketQuery, .socketHeaders, .socketProtocol: true
@@ -23,7 +23,7 @@ public enum Transport: String, Sendable, CaseIterable {
         }
     }
 
-    /// The bytes of the request; nil where the payload cannot travel so.
+    /// The bytes of the request; nil if the payload cannot be sent over this transport.
     public func request(_ payload: Payload, to target: Target) -> RawRequest? {
         switch payload {
         case .token(let token): canCarry(token) ? request(token: token, to: target) : nil
@@ -32,10 +32,10 @@ public enum Transport: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the bytes arrive as one token: what would end the carrier would send another token.
+    /// Whether the bytes would arrive as one token: a separator of the carrier would cut the token off.
     private func canCarry(_ token: [UInt8]) -> Bool {
         switch self {
-        // In a list of subprotocols a comma ends the offer.
+        // In a list of subprotocols, a comma separates elements.
         case .socketProtocol: !token.contains(UInt8(ascii: ","))
         case .cookie: !token.contains(UInt8(ascii: ";")) && !token.contains(0x20)
         case .authorization, .query, .socketQuery, .socketHeaders, .introspection: true
@@ -55,7 +55,7 @@ public enum Transport: String, Sendable, CaseIterable {
         switch self {
         case .authorization:
             let name = target.carrierName ?? "Authorization"
-            // The usual field has the usual scheme; another one has what the target says.
+            // `Authorization` has the scheme `Bearer`; another field has the target's prefix or none.
             let prefix = target.carrierPrefix ?? (target.carrierName == nil ? "Bearer " : "")
             return Self.plain(fields: [(name, Array(prefix.utf8) + token)], query: nil, to: target)
         case .query:
@@ -103,7 +103,7 @@ public enum Transport: String, Sendable, CaseIterable {
     }
 }
 
-/// A WebSocket handshake (RFC 6455 §4.1), every part of which may be wrong.
+/// A WebSocket handshake (RFC 6455 section 4.1) of which every part can be changed.
 struct Handshake: Sendable {
     var method = "GET"
     var version = "HTTP/1.1"
@@ -113,10 +113,10 @@ struct Handshake: Sendable {
         ("Sec-WebSocket-Version", Array("13".utf8)), ("Sec-WebSocket-Key", Array("dGhlIHNhbXBsZSBub25jZQ==".utf8)),
     ]
 
-    /// Without any credential.
+    /// A handshake without credentials.
     init() {}
 
-    /// With a token, and a session where the target wants one.
+    /// A handshake with a token, and with a session if the target requires one.
     init(carrying token: [UInt8], session: String?, over transport: Transport, to target: Target) {
         var parameters: [(String, [UInt8])] = []
         var offers: [[UInt8]] = []
@@ -138,12 +138,12 @@ struct Handshake: Sendable {
         for (name, value) in parameters { add(name, value) }
     }
 
-    /// One more query parameter.
+    /// Adds a query parameter.
     mutating func add(_ name: String, _ value: [UInt8]) {
         query += Array((query.isEmpty ? "?" : "&").utf8) + Array("\(name)=".utf8) + PercentEncoding.encode(value)
     }
 
-    /// Another value of a field, or none for nil.
+    /// Sets the value of a field, or removes the field for nil.
     mutating func set(_ name: String, _ value: String?) {
         fields.removeAll { $0.name == name }
         if let value { fields.append((name, Array(value.utf8))) }
@@ -157,7 +157,7 @@ struct Handshake: Sendable {
     }
 }
 
-/// Percent-encoding of everything that is not unreserved (RFC 3986 §2.3).
+/// Percent-encoding of all bytes that are not unreserved (RFC 3986 section 2.3).
 enum PercentEncoding {
     static func encode(_ bytes: [UInt8]) -> [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)

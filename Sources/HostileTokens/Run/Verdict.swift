@@ -1,26 +1,26 @@
-/// What came of a case.
+/// The verdict on a case.
 public enum Verdict: String, Sendable, CaseIterable {
-    /// The target did what it should.
+    /// The target did what a correct target does.
     case passed
-    /// It did not.
+    /// The target did something else.
     case failed
-    /// It cannot be told: no answer, a rate limit, or a control request that went wrong.
+    /// It could not be judged: there was no answer, a rate limit, or a failed control request.
     case inconclusive
-    /// It was not made: the target or the attacker lacks what it takes.
+    /// It was not run, because something it needs is missing.
     case skipped
 }
 
-/// One case and what came of it.
+/// The result of one case.
 public struct CaseResult: Sendable {
     /// The case.
     public let info: CaseInfo
     /// The verdict.
     public let verdict: Verdict
-    /// The status that was answered; nil if there was none.
+    /// The status of the answer; nil if there was none.
     public let status: Int?
-    /// One sentence; never a part of a token.
+    /// One sentence that contains no part of a token.
     public let reason: String
-    /// The bytes that were sent and received; they hold tokens.
+    /// The bytes that were sent and received. They contain tokens.
     public let evidence: [Exchange]
 
     /// A result.

@@ -1,24 +1,25 @@
-/// A connection to the target that stays open for as long as a conversation needs it.
+/// A connection to the target for several requests.
 public protocol WireStream: Sendable {
     /// Sends bytes as they are.
     func send(_ bytes: [UInt8]) async throws
 
-    /// Everything received since the last call, once `isEnough` says so, the connection has ended, or time is up.
+    /// Returns what was received since the last call, as soon as `isEnough` returns true, the connection has ended, or
+    /// the time is over.
     func receive(
         within limit: Duration, until isEnough: @escaping @Sendable ([UInt8]) -> Bool
     ) async -> (bytes: [UInt8], hasEnded: Bool)
 
-    /// Ends the connection.
+    /// Closes the connection.
     func close() async
 }
 
-/// What a conversation is held over.
+/// How requests are sent to the target.
 public struct Wire: Sendable {
-    /// Sends one request on a connection of its own and gives back the answer.
+    /// Sends one request on a new connection and returns the answer.
     public var send: @Sendable (RawRequest) async throws -> RawResponse
-    /// Opens a connection; nil where there are none, as over HTTP/2.
+    /// Opens a connection; nil over HTTP/2, where requests have none of their own.
     public var open: (@Sendable () async throws -> any WireStream)?
-    /// What the suite's own upstream has received: requests whose bytes hold the text.
+    /// The requests that the suite's own upstream received with this text in the request line.
     public var arrivals: (@Sendable (String) async -> [[UInt8]])?
 
     /// A wire.

@@ -1,10 +1,16 @@
 import Libcrypto
 
-/// Finds the one algorithm of a key: from the key and from whoever loads it, never from a token.
+/// Chooses the one algorithm of a key when the key is loaded, from the key and from what the caller allows. A token has
+/// no part in it (RFC 8725 section 3.1).
 enum AlgorithmChoice {
+    /// The algorithm of an asymmetric key.
+    ///
     /// - Parameters:
+    ///   - kind: the key's kind.
     ///   - declared: the key's own `alg`.
-    ///   - allowed: what the caller accepts; empty for everything that is on by default.
+    ///   - allowed: the algorithms that the caller accepts; empty for all that are on by default.
+    /// - Throws: ``JOSEError/Code/algorithmMismatch`` if the two allow none, ``JOSEError/Code/algorithmUnavailable`` if
+    ///   the installed libcrypto does not have it.
     static func algorithm(
         for kind: KeyKind, declared: SignatureAlgorithm?, allowed: [SignatureAlgorithm]
     ) throws(JOSEError) -> SignatureAlgorithm {
@@ -15,7 +21,7 @@ enum AlgorithmChoice {
         return chosen
     }
 
-    /// The one algorithm of a secret of this length.
+    /// The HMAC algorithm of a shared secret, which must be at least as long as the digest (RFC 7518 section 3.2).
     static func symmetricAlgorithm(
         byteCount: Int, declared: SignatureAlgorithm?, allowed: [SignatureAlgorithm]
     ) throws(JOSEError) -> SignatureAlgorithm {
@@ -52,7 +58,7 @@ enum AlgorithmChoice {
         return chosen
     }
 
-    /// The algorithm of a key that does not say.
+    /// The algorithm of a key without `alg`, if the caller allows all.
     private static func usual(for kind: KeyKind) -> SignatureAlgorithm {
         switch kind {
         case .rsa: .rs256

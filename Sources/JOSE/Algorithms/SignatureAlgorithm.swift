@@ -1,43 +1,49 @@
 import Encodings
 import Libcrypto
 
-/// The signature algorithms, by their `alg` names. The list is closed: there is no `none`, and nothing can be added.
+/// The signature algorithms under their `alg` names (RFC 7518 section 3.1, RFC 8812, RFC 9864). The list is closed:
+/// there is no `none`, and none can be added at run time.
 public enum SignatureAlgorithm: String, Sendable, CaseIterable {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = "RS256"
     case rs384 = "RS384"
     case rs512 = "RS512"
+    /// RSASSA-PSS with SHA-256.
     case ps256 = "PS256"
     case ps384 = "PS384"
     case ps512 = "PS512"
+    /// ECDSA with P-256 and SHA-256.
     case es256 = "ES256"
     case es384 = "ES384"
     case es512 = "ES512"
-    /// secp256k1; only for keys that are asked to use it by name.
+    /// ECDSA with secp256k1 and SHA-256 (RFC 8812); used only where it is named explicitly.
     case es256k = "ES256K"
     case ed25519 = "Ed25519"
-    /// The old name of `Ed25519` (RFC 9864), for verifiers that know no other; never for Ed448 keys.
+    /// The name of `Ed25519` before RFC 9864, for verifiers that know no other. It is not used for Ed448 keys.
     case eddsa = "EdDSA"
     case ed448 = "Ed448"
+    /// HMAC with SHA-256; the key is a shared secret.
     case hs256 = "HS256"
     case hs384 = "HS384"
     case hs512 = "HS512"
+    /// ML-DSA (FIPS 204); needs libcrypto 3.5.
     case mldsa44 = "ML-DSA-44"
     case mldsa65 = "ML-DSA-65"
     case mldsa87 = "ML-DSA-87"
 
-    /// The algorithm of exactly this `alg`; case matters, and so does every byte.
+    /// The algorithm with exactly this `alg`, compared byte for byte; nil if there is none.
     public init?(name: String) {
-        // `RawRepresentable` compares by canonical equivalence; the bytes decide.
+        // `RawRepresentable` compares strings by canonical equivalence, so the bytes are compared as well.
         guard let known = Self(rawValue: name), known.rawValue.hasSameBytes(as: name) else { return nil }
         self = known
     }
 
-    /// Whether signer and verifier share one secret.
+    /// Whether signer and verifier use the same secret.
     public var isSymmetric: Bool {
         hmacDigest != nil
     }
 
-    /// Whether the installed libcrypto has the algorithm: ML-DSA came with 3.5, everything else is older.
+    /// Whether the installed libcrypto has the algorithm. ML-DSA needs 3.5; all others are always there.
     public var isAvailable: Bool {
         switch self {
         case .mldsa44: KeyKind.mldsa(.mldsa44).isAvailable
@@ -47,12 +53,12 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a key may use it without having been asked to by name.
+    /// Whether it is accepted where no algorithm is named: all but ``es256k``.
     public var isOnByDefault: Bool {
         self != .es256k
     }
 
-    /// The digest of the HMAC algorithms.
+    /// The digest of an HMAC algorithm; nil for all others.
     var hmacDigest: DigestAlgorithm? {
         switch self {
         case .hs256: .sha256
@@ -62,7 +68,7 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
         }
     }
 
-    /// How libcrypto makes the signature; nil for the HMAC algorithms.
+    /// The scheme of libcrypto; nil for the HMAC algorithms.
     package var scheme: SignatureScheme? {
         switch self {
         case .rs256: .rsaPKCS1(.sha256)
@@ -97,7 +103,7 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether an asymmetric key can be used with it.
+    /// Whether an asymmetric key of this kind can be used with it.
     func fits(_ kind: KeyKind) -> Bool {
         switch (keyKind, kind) {
         case (.rsa, .rsa): true

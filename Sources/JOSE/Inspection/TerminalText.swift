@@ -1,7 +1,7 @@
-/// Makes text from a stranger safe to show on a terminal.
+/// Makes untrusted text safe to print on a terminal.
 public enum TerminalText {
-    /// The text with everything escaped that a terminal would obey or not show: control characters (and so ANSI
-    /// sequences), marks that change the direction of writing, invisible and unassigned characters.
+    /// Escapes as `\u{…}` the characters that a terminal would interpret or not show: control characters (and with them
+    /// ANSI sequences), characters that change the direction of text, and invisible or unassigned characters.
     ///
     /// - Parameters:
     ///   - text: the text.
@@ -19,7 +19,7 @@ public enum TerminalText {
         return out
     }
 
-    /// Bytes that need not be UTF-8, escaped; a byte that is none becomes the replacement character.
+    /// The same for bytes that need not be UTF-8. Invalid sequences become the replacement character.
     public static func escaped(bytes: [UInt8], keepingLines: Bool = false) -> String {
         escaped(String(decoding: bytes, as: UTF8.self), keepingLines: keepingLines)
     }

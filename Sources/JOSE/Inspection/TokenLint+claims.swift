@@ -1,7 +1,7 @@
 import Encodings
 
 extension TokenLint {
-    /// Longer than this, a stolen token is worth keeping.
+    /// The lifetime in seconds above which a token is reported as long-lived: a stolen one stays usable that long.
     private static let longLifetime = 24.0 * 60 * 60
 
     static func claimFindings(_ claims: Claims, _ now: Double?) -> [LintFinding] {
@@ -69,7 +69,7 @@ extension TokenLint {
         return finding("dates", "3.10", .ok, "its dates surround the present")
     }
 
-    /// Names that a signed but unencrypted token shows to everyone who sees it.
+    /// Reports claims that should not be in a token that is signed but not encrypted, because every reader sees them.
     private static func personal(_ claims: Claims) -> LintFinding? {
         let telling = ["password", "passwd", "secret", "credit_card", "ssn", "session_id", "sid", "refresh_token"]
         let found = telling.filter { claims[$0] != nil }

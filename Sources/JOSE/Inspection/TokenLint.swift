@@ -4,30 +4,33 @@ import Encodings
 public struct LintFinding: Sendable, Equatable {
     /// How much it matters.
     public enum Level: String, Sendable {
+        /// As RFC 8725 recommends.
         case ok
+        /// Allowed, but weaker than recommended.
         case warn
+        /// Wrong or dangerous.
         case fail
     }
 
-    /// The check, under a name that does not change.
+    /// The name of the check. Names are stable across versions.
     public let check: String
-    /// Where RFC 8725 speaks of it.
+    /// The section of RFC 8725, such as `3.10`.
     public let section: String
     /// How much it matters.
     public let level: Level
-    /// One sentence; never a part of the token.
+    /// One sentence that quotes no value of the token.
     public let message: String
 }
 
-/// Looks at a token with the eyes of RFC 8725 (JSON Web Token Best Current Practices).
+/// Checks a token against RFC 8725 (JSON Web Token Best Current Practices).
 ///
-/// What it finds says nothing about the signature: that takes a key.
+/// The signature is not checked, as there is no key.
 public enum TokenLint {
-    /// Every check in the order of the RFC's sections.
+    /// The findings of all checks, in the order of the RFC's sections.
     ///
     /// - Parameters:
     ///   - token: the token.
-    ///   - now: seconds since 1970; without it nothing is said about whether dates have passed.
+    ///   - now: seconds since 1970; nil leaves out the comparison of dates with the present.
     public static func findings(_ token: UnverifiedToken, now: Double? = nil) -> [LintFinding] {
         var findings = headerFindings(token.header)
         do throws(TokenRefusal) {

@@ -2,7 +2,8 @@ import Encodings
 import Libcrypto
 
 extension JWK {
-    /// The members that say what a public key is, in the order and form of RFC 7638: they are all the thumbprint needs.
+    /// The required members of a public key in the order of RFC 7638 section 3.2, over which the thumbprint is
+    /// computed.
     static func requiredMembers(of key: PublicKey) throws(JOSEError) -> JSONObject {
         try JOSEError.mapping { () throws(LibcryptoError) in
             switch key.kind {
@@ -22,17 +23,18 @@ extension JWK {
         }
     }
 
-    /// The thumbprint of required members (RFC 7638 §3).
+    /// The SHA-256 thumbprint of required members (RFC 7638 section 3).
     static func thumbprint(of requiredMembers: JSONObject) -> String {
         Base64URL.encode(Digest.sha256(requiredMembers.serializedBytes()))
     }
 
-    /// The thumbprint of a shared secret; no more than a signature of the secret gives away.
+    /// The thumbprint of a shared secret. As with a signature, a weak secret could be guessed from it offline, a random
+    /// one not.
     static func thumbprint(ofSecret secret: [UInt8]) -> String {
         thumbprint(of: ["k": text(secret), "kty": "oct"])
     }
 
-    /// The public key as others should see it; built from the public half, so that nothing private can be in it.
+    /// The public JWK to publish. It is made from the public key only, so it cannot contain private members.
     static func published(
         _ requiredMembers: JSONObject, algorithm: SignatureAlgorithm, keyID: String
     ) -> JSONObject {
@@ -45,7 +47,7 @@ extension JWK {
         return object
     }
 
-    /// The members to add for the private half. Secret.
+    /// The members that a private JWK has in addition. Secret.
     static func privateMembers(of key: PrivateKey) throws(JOSEError) -> JSONObject {
         try JOSEError.mapping { () throws(LibcryptoError) in
             switch key.kind {

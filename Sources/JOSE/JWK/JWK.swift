@@ -3,15 +3,15 @@ import Libcrypto
 
 /// Reads JSON Web Keys (RFC 7517).
 ///
-/// Members that could lead elsewhere (`x5u`, `x5c`) are never looked at.
+/// Members that refer to certificates (`x5u`, `x5c`) are ignored: nothing is fetched.
 enum JWK {
-    /// What the key is wanted for.
+    /// What the key is to be used for.
     enum Operation { case sign, verify }
 
-    /// The longest `kid`, in bytes: it is only ever the key of a map.
+    /// The longest `kid` accepted, in bytes. It is used only to look keys up.
     static let maximumKeyIDBytes = 128
 
-    /// The key of a JSON object, if it may be used for `operation`.
+    /// Reads the key of a JSON object, and checks `use` and `key_ops` for the operation.
     static func material(of object: JSONObject, for operation: Operation) throws(JOSEError) -> KeyMaterial {
         let members = JWKMembers(object)
         let type = try members.text(JWKName.keyType)
@@ -44,7 +44,7 @@ enum JWK {
         }
         let maySign = operations.contains { $0.hasSameBytes(as: JWKName.sign) }
         let mayVerify = operations.contains { $0.hasSameBytes(as: JWKName.verify) }
-        // A private key that may sign has a public half that may verify.
+        // The public key of a private key that may sign may verify.
         let isPrivate = if case .private = content { true } else { false }
         guard operation == .sign ? maySign : mayVerify || (isPrivate && maySign) else {
             throw JOSEError(.keyUse, "the key's key_ops do not allow it")
@@ -142,7 +142,7 @@ enum JWK {
 
     private static func secret(_ members: JWKMembers) throws(JOSEError) -> [UInt8] {
         let secret = try members.bytes(JWKName.secret)
-        // The classic confusion: a public key, which everybody knows, taken for a shared secret.
+        // Algorithm confusion: a public key in PEM, which is no secret, configured as a shared secret.
         let boundary = Array("-----BEGIN ".utf8)
         let looksLikePEM =
             secret.count >= boundary.count

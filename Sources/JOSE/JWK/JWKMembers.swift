@@ -1,6 +1,6 @@
 import Encodings
 
-/// The members of a JSON Web Key, read strictly; no error quotes a value.
+/// Reads the members of a JSON Web Key with their types checked. Errors name members and never quote a value.
 struct JWKMembers {
     private let object: JSONObject
 
@@ -43,7 +43,7 @@ struct JWKMembers {
         return bytes
     }
 
-    /// A Base64urlUInt (RFC 7518 §2): big endian, at least one byte, none too many.
+    /// A Base64urlUInt (RFC 7518 section 2): big endian, at least one byte, without leading zeros.
     func number(_ name: String) throws(JOSEError) -> [UInt8] {
         let bytes = try bytes(name)
         guard let first = bytes.first else { throw JOSEError(.keyUnreadable, "\(name) is empty") }

@@ -1,38 +1,41 @@
 import Encodings
 import Libcrypto
 
-/// A set of verification keys, found by `kid`.
+/// A set of verification keys (RFC 7517 section 5), found by `kid`.
 public struct JWKSet: Sendable {
-    /// Where a set comes from decides what happens to a key that cannot be used.
+    /// What happens to a key that cannot be used. It depends on where the set comes from.
     public enum Policy: Sendable {
-        /// Ours: a key that cannot be used refuses the set, so that the mistake is seen. Keys for encryption are
-        /// skipped.
+        /// The operator's own set: a key that cannot be used makes the set refused, so that the mistake is noticed.
+        /// Keys for other uses, such as encryption, are skipped.
         case local
-        /// Someone else's: a key that cannot be used is skipped, so that it does not take the others with it. Shared
-        /// secrets refuse the set: there is no such thing as a published secret.
+        /// A set published by an issuer: a key that cannot be used is skipped, so that the others stay usable. A shared
+        /// secret makes the set refused, because a published secret is none.
         case remote
     }
 
-    /// The most keys of one set.
+    /// The largest number of keys in a set.
     public static let maximumKeys = 100
 
     /// The keys in their order.
     public let keys: [VerificationKey]
-    /// Why keys were skipped, in their order.
+    /// Why keys were skipped, in the order of the set.
     public let skipped: [JOSEError]
     private let places: [ByteName: Int]
 
-    /// A set of keys; no two of them may have one `kid`, and shared secrets stay among themselves.
+    /// A set of keys.
+    ///
+    /// - Throws: ``JOSEError/Code/duplicateKeyID`` if two keys have the same `kid`, ``JOSEError/Code/mixedKeySet`` if
+    ///   there are shared secrets and public keys.
     public init(_ keys: [VerificationKey]) throws(JOSEError) {
         try self.init(keys, skipped: [])
     }
 
-    /// Reads a JWKS.
+    /// Reads a JWKS (RFC 7517 section 5).
     ///
     /// - Parameters:
     ///   - bytes: the JSON text, an object with `keys`.
     ///   - policy: what happens to keys that cannot be used.
-    ///   - algorithms: what is accepted; none accepts everything that is on by default.
+    ///   - algorithms: the algorithms accepted; empty for all that are on by default.
     public init(
         parsing bytes: some Collection<UInt8>, policy: Policy, algorithms: [SignatureAlgorithm] = []
     ) throws(JOSEError) {
@@ -45,7 +48,8 @@ public struct JWKSet: Sendable {
         try self.init(object, policy, algorithms)
     }
 
-    /// Reads keys in any form, told apart by content: PEM, DER, JWK or JWKS.
+    /// Reads a key file, whose form is recognised by its content: PEM, DER, JWK or JWKS. Such a set is read under
+    /// ``Policy/local``.
     public init(
         file bytes: some Collection<UInt8>, algorithms: [SignatureAlgorithm] = [], passphrase: [UInt8]? = nil
     ) throws(JOSEError) {
@@ -80,7 +84,7 @@ public struct JWKSet: Sendable {
         try self.init(keys, skipped: skipped)
     }
 
-    /// Looks at every `kty`, also at those of keys that will be skipped.
+    /// Checks the `kty` of every key, also of those that will be skipped.
     private static func refuseMixture(_ entries: [JSONValue], _ policy: Policy) throws(JOSEError) {
         let types = entries.compactMap { $0.objectValue?[JWKName.keyType]?.stringValue }
         let secrets = types.count { $0.hasSameBytes(as: JWKName.octets) }
@@ -109,12 +113,12 @@ public struct JWKSet: Sendable {
 
     // MARK: Finding
 
-    /// The key of exactly this `kid`.
+    /// The key with exactly this `kid`, or nil.
     public subscript(keyID keyID: String) -> VerificationKey? {
         places[ByteName(keyID)].map { keys[$0] }
     }
 
-    /// The key that a token's header points to: by `kid`, or the only one there is if the token has none.
+    /// The key for a token: the one that its `kid` names. A token without `kid` gets the key of a set of one.
     public func key(for header: ProtectedHeader) -> Result<VerificationKey, TokenRefusal> {
         if let keyID = header.keyID {
             guard let key = self[keyID: keyID] else {
@@ -130,7 +134,7 @@ public struct JWKSet: Sendable {
 
     // MARK: Publishing
 
-    /// The JWKS of the keys: public members only, shared secrets left out.
+    /// The JWKS to publish, as JSON text: public members only. Shared secrets are left out.
     public static func publicJSON(of keys: [VerificationKey]) -> String {
         let published = keys.compactMap(\.jwk).map(JSONValue.object)
         return (["keys": .array(published)] as JSONObject).serialized()

@@ -1,10 +1,10 @@
 import Encodings
 
-/// The protected header of a compact JWS (RFC 7515 §4).
+/// The protected header of a compact JWS (RFC 7515 section 4).
 ///
-/// `jku`, `jwk`, `x5u` and `x5c` are plain members of `all`: nothing here follows them.
+/// `jku`, `jwk`, `x5u` and `x5c` are ordinary members of ``all``. They are never followed (RFC 8725 section 3.10).
 public struct ProtectedHeader: Sendable {
-    // One reference, because the same header is handed to one token after another.
+    // One reference, so that copying the header of a token that was seen before costs one retain.
     private let content: Content
 
     private final class Content: Sendable {
@@ -27,17 +27,18 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    /// The `alg` as the token says it; what is used comes from the key.
+    /// The `alg` that the token states. The algorithm used is that of the key.
     public var algorithm: String { content.algorithm }
-    /// The `kid`.
+    /// The `kid`, at most 128 bytes; nil if there is none.
     public var keyID: String? { content.keyID }
-    /// The `typ` as written.
+    /// The `typ` as written; nil if there is none.
     public var type: String? { content.type }
-    /// Every member in its order.
+    /// All members in the order of the text.
     public var all: JSONObject { content.all }
-    /// Whether a member demands an extension; there are none here.
+    /// Whether `crit` or `b64` is present. No extension is supported, so such a token is refused (RFC 7515 section
+    /// 4.1.11, RFC 7797).
     var demandsExtension: Bool { content.demandsExtension }
-    /// Whether `cty` says that the payload is another token.
+    /// Whether `cty` says that the payload is a nested token (RFC 7519 section 5.2).
     var isNested: Bool { content.isNested }
 
     init(_ object: JSONObject) throws(TokenRefusal) {
@@ -75,7 +76,7 @@ public struct ProtectedHeader: Sendable {
     }
 }
 
-/// A media type as `typ` and `cty` write it: `application/` may be left out, and the case of letters means nothing.
+/// A media type in `typ` or `cty` (RFC 7515 section 4.1.9): `application/` may be omitted, and case is ignored.
 struct MediaType {
     private let text: String
 

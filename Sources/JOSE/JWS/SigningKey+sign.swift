@@ -2,12 +2,13 @@ import Encodings
 import Libcrypto
 
 extension SigningKey {
-    /// Signs any payload: the compact JWS.
+    /// Signs a payload and returns the compact JWS (RFC 7515 section 7.1).
     ///
     /// - Parameters:
     ///   - payload: the bytes to sign.
-    ///   - type: the `typ`; none is written for nil.
-    ///   - extraHeader: further header members; the ones that decide about verification are refused.
+    ///   - type: the `typ`; nil for none.
+    ///   - extraHeader: further header members. `alg`, `kid`, `typ`, `crit` and `b64` are refused with
+    ///     ``JOSEError/Code/headerReserved``.
     public func sign(
         payload: some Collection<UInt8>, type: String? = nil, extraHeader: JSONObject = [:]
     ) throws(JOSEError) -> String {
@@ -18,14 +19,15 @@ extension SigningKey {
         return try complete(input)
     }
 
-    /// Signs claims: the JWT.
+    /// Signs claims and returns the JWT (RFC 7519).
     public func sign(
         claims: JSONObject, type: String, extraHeader: JSONObject = [:]
     ) throws(JOSEError) -> String {
         try sign(payload: claims.serializedBytes(), type: type, extraHeader: extraHeader)
     }
 
-    /// Signs a payload that travels apart (RFC 7515, appendix F): the compact JWS with an empty middle.
+    /// Signs a payload that is sent separately, and returns the compact JWS with an empty payload (RFC 7515 appendix
+    /// F).
     public func sign(
         detachedPayload payload: some Collection<UInt8>, type: String? = nil, extraHeader: JSONObject = [:]
     ) throws(JOSEError) -> String {
@@ -36,7 +38,7 @@ extension SigningKey {
 
     // MARK: Steps
 
-    /// Header and payload in base64url with the dot between, and room for the signature.
+    /// The signing input (RFC 7515 section 5.1), in an array with capacity for the signature.
     private static func signingInput(
         _ header: [UInt8], _ payload: UnsafeBufferPointer<UInt8>, _ key: SigningKey
     ) -> [UInt8] {
@@ -51,7 +53,7 @@ extension SigningKey {
         }
     }
 
-    /// Signs the input and puts the signature behind it.
+    /// Signs the input and appends the signature.
     private func complete(_ input: consuming [UInt8]) throws(JOSEError) -> String {
         let signature = try signature(over: input)
         input.append(UInt8(ascii: "."))
@@ -59,7 +61,7 @@ extension SigningKey {
         return String(decoding: input, as: UTF8.self)
     }
 
-    /// The header's text. The members that every token of the key has were written when the key was made.
+    /// The JSON text of the header. `alg` and `kid` were serialised when the key was made.
     private func header(type: String?, _ extra: JSONObject) throws(JOSEError) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(headerMembers.count + 48)
@@ -88,7 +90,7 @@ extension SigningKey {
             HeaderName.algorithm, HeaderName.keyID, HeaderName.type, HeaderName.critical, HeaderName.unencodedPayload,
         ].map(ByteName.init))
 
-    /// The raw signature over bytes.
+    /// The signature of bytes, not encoded.
     func signature(over input: [UInt8]) throws(JOSEError) -> [UInt8] {
         try JOSEError.mapping { () throws(LibcryptoError) in
             switch backend {

@@ -1,12 +1,12 @@
 import Encodings
 
 extension UnverifiedToken {
-    /// The whole judgement: extensions, algorithm, signature, claims; `exp` last, so that `expired` means that
-    /// everything else is good.
+    /// Verifies the token completely: extensions, algorithm, signature, then claims. `exp` is checked last, so
+    /// ``TokenRefusal/Reason/expired`` means that everything else is in order.
     ///
     /// - Parameters:
     ///   - key: the key to verify with; its algorithm is the only one accepted.
-    ///   - rules: what the claims must say.
+    ///   - rules: the rules for the header's `typ` and the claims.
     ///   - now: seconds since 1970.
     public func verify(
         with key: VerificationKey, rules: ClaimsRules, now: Double
@@ -21,25 +21,26 @@ extension UnverifiedToken {
         }
     }
 
-    /// The whole judgement with the key of the set that the header's `kid` points to.
+    /// Verifies the token completely with the key from the set, as ``JWKSet/key(for:)`` chooses it.
     public func verify(
         with keys: JWKSet, rules: ClaimsRules, now: Double
     ) -> Result<VerifiedToken, TokenRefusal> {
         keys.key(for: header).flatMap { verify(with: $0, rules: rules, now: now) }
     }
 
-    /// The signature alone; the payload may be anything, also nothing.
+    /// Verifies the signature only. The payload may be any bytes, also none; it is not read.
     public func verifySignature(with key: VerificationKey) -> Result<VerifiedPayload, TokenRefusal> {
         if let refusal = signatureRefusal(key) { return .failure(refusal) }
         return .success(VerifiedPayload(header: header, payload: unverifiedPayload, keyID: key.keyID))
     }
 
-    /// The signature alone, with the key of the set that the header's `kid` points to.
+    /// Verifies the signature only, with the key from the set.
     public func verifySignature(with keys: JWKSet) -> Result<VerifiedPayload, TokenRefusal> {
         keys.key(for: header).flatMap { verifySignature(with: $0) }
     }
 
-    /// The signature of a token whose payload travelled apart (RFC 7515, appendix F) and whose middle is empty.
+    /// Verifies the signature of a token with an empty payload whose actual payload was sent separately (RFC 7515
+    /// appendix F).
     public func verifySignature(
         with key: VerificationKey, detachedPayload payload: [UInt8]
     ) -> Result<VerifiedPayload, TokenRefusal> {
@@ -56,11 +57,11 @@ extension UnverifiedToken {
 
     private func signatureRefusal(_ key: VerificationKey) -> TokenRefusal? {
         if let refusal = headerRefusal(key) { return refusal }
-        // The signing input is the token's own beginning, not something built again from what was read.
+        // The signing input is the prefix of the token as received. It is not encoded again from what was decoded.
         return isSigned(by: key, bytes, count: signingInputCount) ? nil : Self.badSignature
     }
 
-    /// Whether the signature is the key's over the first `count` bytes of `input`.
+    /// Whether the signature is valid for the first `count` bytes of `input`.
     private func isSigned(by key: VerificationKey, _ input: [UInt8], count: Int) -> Bool {
         decoded.withUnsafeBufferPointer { decoded in
             input.withUnsafeBufferPointer { input in
@@ -71,7 +72,7 @@ extension UnverifiedToken {
         }
     }
 
-    /// One key, one algorithm: the token may only confirm it.
+    /// The refusal of the header, if any: it demands an extension, or its `alg` is not that of the key.
     private func headerRefusal(_ key: VerificationKey) -> TokenRefusal? {
         if header.demandsExtension {
             return TokenRefusal(.criticalHeader, "the header demands an extension (crit, b64), and none is known here")
@@ -88,7 +89,7 @@ extension UnverifiedToken {
     private static let badSignature = TokenRefusal(.signatureInvalid, "the signature is not the key's")
 }
 
-/// A payload whose signature was verified; what it says was not looked at.
+/// A payload whose signature was verified. Its content was not checked.
 public struct VerifiedPayload: Sendable {
     /// The header.
     public let header: ProtectedHeader

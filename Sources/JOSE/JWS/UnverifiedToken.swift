@@ -29,19 +29,23 @@ public struct UnverifiedToken: Sendable {
     let limits: TokenLimits
 
     /// Reads a token; refuses `too_large` and `malformed`.
+    ///
+    /// Where many tokens of one issuer are read, `headers` remembers the last header.
     @inlinable
-    public init(_ text: some Collection<UInt8>, limits: TokenLimits = TokenLimits()) throws(TokenRefusal) {
+    public init(
+        _ text: some Collection<UInt8>, limits: TokenLimits = TokenLimits(), headers: HeaderMemo? = nil
+    ) throws(TokenRefusal) {
         // The length first, so that what is too large is not even copied.
-        try self.init(bytes: text.count <= limits.maxBytes ? Array(text) : nil, limits)
+        try self.init(bytes: text.count <= limits.maxBytes ? Array(text) : nil, limits, headers)
     }
 
     /// Reads the bytes of a token; nil if they were too many.
     @usableFromInline
-    init(bytes: [UInt8]?, _ limits: TokenLimits) throws(TokenRefusal) {
+    init(bytes: [UInt8]?, _ limits: TokenLimits, _ headers: HeaderMemo?) throws(TokenRefusal) {
         guard let bytes else {
             throw TokenRefusal(moreThan: limits.maxBytes)
         }
-        let read = try bytes.withUnsafeBufferPointer { Segments.read($0, limits) }.get()
+        let read = try bytes.withUnsafeBufferPointer { Segments.read($0, limits, headers) }.get()
         header = read.header
         decoded = read.decoded
         signatureStart = read.signatureStart
@@ -52,8 +56,12 @@ public struct UnverifiedToken: Sendable {
     }
 
     /// Reads a token; refuses `too_large` and `malformed`.
-    public init(_ text: String, limits: TokenLimits = TokenLimits()) throws(TokenRefusal) {
-        try self.init(text.utf8, limits: limits)
+    ///
+    /// Where many tokens of one issuer are read, `headers` remembers the last header.
+    public init(
+        _ text: String, limits: TokenLimits = TokenLimits(), headers: HeaderMemo? = nil
+    ) throws(TokenRefusal) {
+        try self.init(text.utf8, limits: limits, headers: headers)
     }
 
     /// The payload; what it says is a claim of whoever wrote the token.
@@ -79,10 +87,16 @@ private enum Segments {
         header: ProtectedHeader, decoded: [UInt8], signatureStart: Int, payloadStart: Int, signingInputCount: Int
     )
 
-    static func read(_ text: UnsafeBufferPointer<UInt8>, _ limits: TokenLimits) -> Result<Read, TokenRefusal> {
+    static func read(
+        _ text: UnsafeBufferPointer<UInt8>, _ limits: TokenLimits, _ headers: HeaderMemo?
+    ) -> Result<Read, TokenRefusal> {
         do throws(TokenRefusal) {
             let (first, second) = try dots(in: text)
-            let header = try HeaderMemo.header(of: UnsafeBufferPointer(rebasing: text[..<first]), limits)
+            let segment = UnsafeBufferPointer(rebasing: text[..<first])
+            let header =
+                if let headers { try headers.header(of: segment, limits) } else {
+                    try ProtectedHeader(segment: segment, limits)
+                }
             let payload = UnsafeBufferPointer(rebasing: text[(first + 1)..<second])
             let signature = UnsafeBufferPointer(rebasing: text[(second + 1)...])
             guard let (decoded, signatureStart) = Base64URL.decode(payload, signature) else {

@@ -1,8 +1,9 @@
 import Encodings
 
-/// The claims of a token, with the registered ones read strictly: a wrong type is a refusal, never an absence.
+/// The claims of a token (RFC 7519 section 4). A registered claim of the wrong type makes the token refused; it is not
+/// treated as missing.
 ///
-/// They stay in the text they were read from; what nobody asks for is never made of it.
+/// Values are kept as JSON text and made when they are asked for.
 public struct Claims: Sendable {
     /// `exp`, in seconds since 1970.
     public let expiresAt: Double?
@@ -13,7 +14,7 @@ public struct Claims: Sendable {
     private let index: JSONIndex
     private let places: Places
 
-    /// Where the claims are that are looked at each time; -1 for those that are not there.
+    /// The indices of the claims that every check needs; -1 for those that are missing.
     private struct Places {
         var issuer = -1
         var subject = -1
@@ -60,7 +61,7 @@ public struct Claims: Sendable {
 
     // MARK: Reading
 
-    /// Every claim in its order, made anew each time.
+    /// All claims in the order of the text. The object is made on each access.
     public var members: JSONObject { index.object }
 
     /// `iss`.
@@ -69,7 +70,7 @@ public struct Claims: Sendable {
     public var subject: String? { text(places.subject) }
     /// `jti`.
     public var tokenID: String? { text(places.tokenID) }
-    /// `aud`, whether it was one string or an array; nil if there is none.
+    /// `aud` as an array, also if it is a single string; nil if there is none.
     public var audience: [String]? {
         guard places.audience >= 0 else { return nil }
         return switch index.value(at: places.audience) {
@@ -79,7 +80,9 @@ public struct Claims: Sendable {
         }
     }
 
-    /// A claim that must be a string if it is there.
+    /// A claim that must be a string if it is present.
+    ///
+    /// - Throws: ``TokenRefusal/Reason/claimInvalid`` for a value of another type.
     public func string(_ name: String) throws(TokenRefusal) -> String? {
         guard let place = index.place(of: name) else { return nil }
         guard let text = index.string(at: place) else {
@@ -88,7 +91,7 @@ public struct Claims: Sendable {
         return text
     }
 
-    /// The claim of a name.
+    /// The value of a claim, or nil.
     public subscript(name: String) -> JSONValue? {
         guard let place = index.place(of: name) else { return nil }
         return index.value(at: place)
@@ -110,31 +113,31 @@ public struct Claims: Sendable {
         places.subject < 0 ? nil : index.isString(wanted, at: places.subject)
     }
 
-    /// Whether `aud` is there.
+    /// Whether `aud` is present.
     var hasAudience: Bool { places.audience >= 0 }
 
-    /// Whether `aud` names exactly this audience.
+    /// Whether `aud` is or contains exactly this string.
     func isFor(_ wanted: String) -> Bool {
         let place = places.audience
         return place >= 0 && (index.isString(wanted, at: place) || index.holds(wanted, at: place))
     }
 
-    /// Whether `client_id` is there and no string.
+    /// Whether `client_id` is present and not a string.
     var hasOddClientID: Bool {
         places.clientID >= 0 && index.members[places.clientID].value.kind != .string
     }
 
-    /// Whether a claim is there, and whether it says anything.
+    /// Whether a claim is present, and whether its value is empty or null.
     enum Presence { case there, missing, empty }
 
-    /// The presence of a claim. The registered ones were found and typed when the claims were read.
+    /// The presence of a claim. The registered ones were found and checked when the claims were read.
     func presence(of claim: RequiredClaim) -> Presence {
         switch claim.short {
         case .issuer?: presence(at: places.issuer)
         case .subject?: presence(at: places.subject)
         case .tokenID?: presence(at: places.tokenID)
         case .audience?:
-            // An empty text is still an audience, though none of ours.
+            // An empty string counts as present: it is refused later, as an audience that is not accepted.
             hasAudience && index.members[places.audience].value.kind == .string
                 ? .there : presence(at: places.audience)
         case .expiresAt?: expiresAt == nil ? .missing : .there

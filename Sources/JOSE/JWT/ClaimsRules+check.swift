@@ -1,9 +1,10 @@
 import Encodings
 
 extension ClaimsRules {
-    /// The first rule that is broken, in a fixed order; nil if none is.
+    /// The refusal of the first rule that is broken, in a fixed order; nil if none is.
     ///
-    /// `exp` comes last: whoever is told `expired` may refresh, so everything else must be good by then.
+    /// `exp` is checked last: a client that is told `expired` may refresh the token, so everything else must be in
+    /// order.
     func refusal(of header: ProtectedHeader, _ claims: Claims, now: Double) -> TokenRefusal? {
         guard now.isFinite else { return TokenRefusal(.claimInvalid, "the clock does not tell the time") }
         return typeRefusal(header)
@@ -20,7 +21,7 @@ extension ClaimsRules {
         if header.isNested { return TokenRefusal(.typeMismatch, "a token within a token") }
         guard !types.isEmpty else { return nil }
         guard let type = header.type else { return TokenRefusal(.typeMismatch, "typ is missing") }
-        // By index, here and below, because iterating would count a reference to each text it passes.
+        // By index, here and below, because iterating would retain and release every string it passes.
         for index in types.indices where types[index].hasSameBytes(as: type) { return nil }
         let given = MediaType(type)
         return types.contains { given.isSame(as: $0) } ? nil : TokenRefusal(.typeMismatch, "typ is not the wanted one")
@@ -53,11 +54,11 @@ extension ClaimsRules {
             case .empty: return TokenRefusal(.claimInvalid, "\(required[index].name) is empty")
             }
         }
-        // RFC 9068 gives it a type, and upstreams are told about it.
+        // RFC 9068 section 2.2 makes it a string, and it is passed on to upstreams.
         return claims.hasOddClientID ? TokenRefusal(.claimInvalid, "client_id is not a string") : nil
     }
 
-    /// Everything about dates that waiting or refreshing does not mend.
+    /// The refusal for dates other than an `exp` that has passed.
     private func timeRefusal(_ claims: Claims, _ now: Double) -> TokenRefusal? {
         if let notBefore = claims.notBefore, notBefore > now + leeway {
             return TokenRefusal(.notYetValid, "nbf is still to come")

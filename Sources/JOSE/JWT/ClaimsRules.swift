@@ -1,30 +1,30 @@
-/// What the claims of a token must say (RFC 7519 §4.1, RFC 9068 §4).
+/// The rules for `typ` and the claims of a token (RFC 7519 section 4.1, RFC 9068 section 4).
 public struct ClaimsRules: Sendable {
-    /// The one issuer, byte for byte; nil asks for none.
+    /// The issuer, compared byte for byte; nil accepts all.
     public var issuer: String?
-    /// The audiences we are; the token must name one of them, byte for byte. Empty asks for none.
+    /// The audiences of this verifier, compared byte for byte: the token must name one of them. Empty accepts all.
     public var audience: [String]
-    /// The `typ` values accepted, with or without `application/`; empty asks for none.
+    /// The `typ` values accepted, with or without `application/`; empty accepts all.
     public var types: [String]
-    /// The one subject, byte for byte; nil asks for none.
+    /// The subject, compared byte for byte; nil accepts all.
     public var subject: String?
-    /// Claims that must be there; strings among them must not be empty.
+    /// Claims that must be present. They must not be null, an empty string or an empty array.
     public var requiredClaims: [String] {
         didSet { required = requiredClaims.map(RequiredClaim.init) }
     }
     private(set) var required: [RequiredClaim]
-    /// The seconds by which clocks may differ, from 0 to 60.
+    /// The seconds by which clocks may differ. Values are clamped to 0 to 60.
     public var leeway: Double {
         didSet { leeway = Self.clamped(leeway) }
     }
     /// The longest time from `iat` to `exp`, in seconds; nil sets no bound.
     public var maximumLifetime: Double?
-    /// Whether a token past its `exp` still counts, as proof for ending what it began.
+    /// Whether an expired token is accepted, for requests that only end a session.
     public var acceptsExpired: Bool
-    /// More rules, asked after the others and before `exp`.
+    /// Further rules, checked after the others and before `exp`.
     public var additional: [ClaimRule]
 
-    /// Rules that ask for `exp` and nothing else, unless told otherwise.
+    /// The rules given; by default only `exp` is required.
     public init(
         issuer: String? = nil,
         audience: [String] = [],
@@ -48,7 +48,7 @@ public struct ClaimsRules: Sendable {
         self.additional = additional
     }
 
-    /// The rules of a JWT access token (RFC 9068).
+    /// The rules for a JWT access token (RFC 9068 section 4).
     public static func accessToken(issuer: String, audience: [String], leeway: Double = 0) -> ClaimsRules {
         ClaimsRules(
             issuer: issuer, audience: audience, types: ["at+jwt"],
@@ -60,7 +60,7 @@ public struct ClaimsRules: Sendable {
     }
 }
 
-/// The name of a claim that must be there, told apart once and not for each token.
+/// A required claim, classified once so that it need not be done for each token.
 struct RequiredClaim: Sendable {
     let name: String
     let short: ShortName?
@@ -73,12 +73,12 @@ struct RequiredClaim: Sendable {
     }
 }
 
-/// One more rule about a token.
+/// A further rule for a token.
 public struct ClaimRule: Sendable {
     /// The refusal, or nil if the rule is kept; `now` is in seconds since 1970.
     public let refusal: @Sendable (_ header: ProtectedHeader, _ claims: Claims, _ now: Double) -> TokenRefusal?
 
-    /// A rule of your own.
+    /// A rule from a closure, which returns the refusal, or nil if the rule is kept.
     public init(_ refusal: @escaping @Sendable (ProtectedHeader, Claims, Double) -> TokenRefusal?) {
         self.refusal = refusal
     }
@@ -91,7 +91,7 @@ public struct ClaimRule: Sendable {
         }
     }
 
-    /// A claim must be a string of at most so many bytes, if it is there.
+    /// A claim must be a string of at most `bytes` bytes of UTF-8, if it is present.
     public static func claim(_ name: String, atMost bytes: Int) -> ClaimRule {
         ClaimRule { _, claims, _ in
             guard let value = claims[name] else { return nil }

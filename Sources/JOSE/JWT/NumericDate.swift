@@ -1,17 +1,17 @@
 import Encodings
 
-/// Seconds since 1970 (RFC 7519 §2), fractions included.
+/// NumericDate (RFC 7519 section 2): seconds since 1970, possibly with a fraction.
 enum NumericDate {
-    /// Up to here every whole second is a floating-point value of its own; no clock goes further.
+    /// 2^53: below it, every integer is exactly a double.
     private static let limit = 9_007_199_254_740_992.0
 
-    /// The seconds, or nil for anything but a number from 0 up to 2^53.
+    /// The seconds, or nil unless they are at least 0 and below 2^53.
     static func seconds(_ number: Double?) -> Double? {
         guard let seconds = number, seconds >= 0, seconds < limit else { return nil }
         return seconds
     }
 
-    /// A whole second, or nil beyond the range.
+    /// A whole number of seconds as a JSON value.
     static func value(_ seconds: Int64) -> JSONValue {
         .integer(seconds)
     }

@@ -1,4 +1,4 @@
-/// A token that was verified: signature and claims. Only `UnverifiedToken.verify` makes one.
+/// A token whose signature and claims were verified. Only ``UnverifiedToken/verify(with:rules:now:)`` makes one.
 public struct VerifiedToken: Sendable {
     /// The header.
     public let header: ProtectedHeader

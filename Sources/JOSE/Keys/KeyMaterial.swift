@@ -1,7 +1,7 @@
 import Encodings
 import Libcrypto
 
-/// A key as it was read, before it is bound to an algorithm.
+/// A key that was read and is not yet bound to an algorithm.
 struct KeyMaterial: Sendable {
     enum Content: Sendable {
         case `public`(PublicKey)
@@ -13,7 +13,7 @@ struct KeyMaterial: Sendable {
     var declaredAlgorithm: SignatureAlgorithm?
     var keyID: String?
 
-    /// Reads a key in any form, told apart by content: JSON begins with a brace, DER with a SEQUENCE, and PEM has its
+    /// Reads a key, whose form is recognised by its content: JSON begins with a brace, DER with a SEQUENCE, and PEM has
     /// boundary lines.
     init(parsing bytes: [UInt8], passphrase: [UInt8]?, for operation: JWK.Operation) throws(JOSEError) {
         switch KeyForm(of: bytes) {
@@ -51,14 +51,14 @@ struct KeyMaterial: Sendable {
     }
 }
 
-/// The form of a key file, found by looking at it.
+/// The form of a key file, recognised by its content.
 enum KeyForm {
     case json(JSONObject)
     case der
     case pem
     case unknown(String)
 
-    /// What a key set may cost.
+    /// The limits of a key or key set in JSON.
     static let limits = JSONLimits(maxBytes: 256 * 1024, maxMembers: 256, maxValues: 10_000)
 
     init(of bytes: [UInt8]) {

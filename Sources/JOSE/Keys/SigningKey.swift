@@ -1,13 +1,15 @@
 import Encodings
 import Libcrypto
 
-/// A key that signs, bound to its one algorithm; it has no description, and its secret leaves only through the named
-/// exports.
+/// A key that signs, bound to one algorithm.
+///
+/// Its description names only the algorithm and the `kid`. The secret can be had only through the export functions
+/// marked secret.
 public struct SigningKey: Sendable {
-    /// The half that verifies.
+    /// The key that verifies its signatures.
     public let verificationKey: VerificationKey
     let backend: Backend
-    /// `alg` and `kid` as members of a header.
+    /// `alg` and `kid` serialised as members of a header, without braces.
     let headerMembers: [UInt8]
 
     enum Backend: Sendable {
@@ -22,7 +24,11 @@ public struct SigningKey: Sendable {
 
     // MARK: Making and reading
 
-    /// Makes a new key: RSA with 2048 bits, secrets as long as the digest.
+    /// Generates a new key: RSA with 2048 bits, a shared secret as long as the digest.
+    ///
+    /// - Parameters:
+    ///   - algorithm: the algorithm it will be used with.
+    ///   - keyID: the `kid`; nil for the thumbprint.
     public static func generate(_ algorithm: SignatureAlgorithm, keyID: String? = nil) throws(JOSEError) -> SigningKey {
         if let digest = algorithm.hmacDigest {
             return try SigningKey(secret: SecureRandom.bytes(digest.byteCount), algorithm: algorithm, keyID: keyID)
@@ -32,13 +38,13 @@ public struct SigningKey: Sendable {
         return try SigningKey(KeyMaterial(.private(key)), allowed: [algorithm], keyID: keyID)
     }
 
-    /// Reads one private key in any form, told apart by content: PEM, DER or JWK.
+    /// Reads one private key, whose form is recognised by its content: PEM, DER or JWK.
     ///
     /// - Parameters:
     ///   - bytes: the key.
-    ///   - algorithm: the algorithm to use; without it the key's own `alg`, else the usual one of its kind.
-    ///   - keyID: a name of its own; without it the JWK's `kid`, else the thumbprint.
-    ///   - passphrase: for encrypted keys.
+    ///   - algorithm: the algorithm to use. If nil, the key's own `alg`, or else the default for its kind.
+    ///   - keyID: the `kid`. If nil, that of the JWK, or else the thumbprint.
+    ///   - passphrase: the passphrase of an encrypted key.
     public init(
         parsing bytes: some Collection<UInt8>, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil,
         passphrase: [UInt8]? = nil
@@ -61,7 +67,7 @@ public struct SigningKey: Sendable {
         try self.init(try JWK.material(of: jwk, for: .sign), allowed: algorithm.map { [$0] } ?? [], keyID: keyID)
     }
 
-    /// Takes a shared secret, at least as long as the digest.
+    /// A shared secret, at least as long as the digest (RFC 7518 section 3.2).
     public init(secret: [UInt8], algorithm: SignatureAlgorithm, keyID: String? = nil) throws(JOSEError) {
         try self.init(KeyMaterial(.symmetric(secret)), allowed: [algorithm], keyID: keyID)
     }
@@ -130,6 +136,6 @@ public struct SigningKey: Sendable {
 extension SigningKey: CustomStringConvertible, CustomReflectable {
     /// The algorithm and the `kid`.
     public var description: String { "SigningKey(\(algorithm.rawValue), \(keyID))" }
-    /// Nothing: a dump of a key would be a leak.
+    /// Empty, so that `dump` does not show the secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

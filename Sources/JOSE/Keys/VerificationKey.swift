@@ -1,15 +1,15 @@
 import Encodings
 import Libcrypto
 
-/// A key that verifies, bound to its one algorithm.
+/// A key that verifies, bound to one algorithm.
 public struct VerificationKey: Sendable {
-    /// The one algorithm of the key; a token that says another is refused, whatever the key could do.
+    /// The algorithm of the key. A token with another `alg` is refused (RFC 8725 section 3.1).
     public let algorithm: SignatureAlgorithm
-    /// The `kid`; the thumbprint unless the key says otherwise.
+    /// The `kid`: as given, or that of the JWK, or else the thumbprint.
     public let keyID: String
     /// The SHA-256 thumbprint of RFC 7638.
     public let thumbprint: String
-    /// The public JWK; nil for a shared secret, of which nothing is public.
+    /// The public JWK; nil for a shared secret.
     public let jwk: JSONObject?
     let backend: Backend
 
@@ -18,21 +18,20 @@ public struct VerificationKey: Sendable {
         case symmetric(HMACKey)
     }
 
-    /// Whether signer and verifier share one secret.
+    /// Whether signer and verifier use the same secret.
     public var isSymmetric: Bool { algorithm.isSymmetric }
 
     // MARK: Reading
 
-    /// Reads one key in any form, told apart by content: PEM, DER or JWK.
-    ///
-    /// Of a private key only the public half is kept.
+    /// Reads one key, whose form is recognised by its content: PEM, DER or JWK. Of a private key only the public key is
+    /// kept.
     ///
     /// - Parameters:
     ///   - bytes: the key.
-    ///   - algorithms: what is accepted, the first that fits being taken for a key that does not say; none accepts
-    ///     the key's own `alg`, else the usual algorithm of its kind.
-    ///   - keyID: a name of its own; without it the JWK's `kid`, else the thumbprint.
-    ///   - passphrase: for encrypted private keys.
+    ///   - algorithms: the algorithms accepted. A key without `alg` gets the first that fits it. If empty, the key's
+    ///     own `alg` is accepted, or else the default for its kind.
+    ///   - keyID: the `kid`. If nil, that of the JWK, or else the thumbprint.
+    ///   - passphrase: the passphrase of an encrypted private key.
     public init(
         parsing bytes: some Collection<UInt8>, algorithms: [SignatureAlgorithm] = [], keyID: String? = nil,
         passphrase: [UInt8]? = nil
@@ -64,7 +63,7 @@ public struct VerificationKey: Sendable {
             try JWK.material(of: jwk, for: .verify), allowed: algorithm.map { [$0] } ?? [], keyID: keyID)
     }
 
-    /// Takes a shared secret, at least as long as the digest.
+    /// A shared secret, at least as long as the digest (RFC 7518 section 3.2).
     public init(secret: [UInt8], algorithm: SignatureAlgorithm, keyID: String? = nil) throws(JOSEError) {
         try self.init(KeyMaterial(.symmetric(secret)), allowed: [algorithm], keyID: keyID)
     }
@@ -134,7 +133,7 @@ public struct VerificationKey: Sendable {
 
     // MARK: Verifying
 
-    /// How long a signature is.
+    /// The exact length of a signature, in bytes.
     var signatureByteCount: Int {
         switch backend {
         case .asymmetric(let verifier, _): verifier.signatureByteCount
@@ -142,7 +141,7 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// Whether `signature` is the key's over `message`.
+    /// Whether `signature` is valid for `message`.
     func isValid(_ signature: UnsafeBufferPointer<UInt8>, for message: UnsafeBufferPointer<UInt8>) -> Bool {
         switch backend {
         case .asymmetric(let verifier, _): verifier.isValid(buffer: signature, for: message)

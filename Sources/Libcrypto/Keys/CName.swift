@@ -1,6 +1,7 @@
-/// A name that libcrypto keeps the address of: a literal, which lives as long as the process.
+/// A C string of which libcrypto keeps the pointer.
 ///
-/// A Swift string handed to a C parameter has its address only until the call returns.
+/// It is a literal, which is valid as long as the process runs. The pointer of a Swift string that is passed to a C
+/// function is valid only until the call returns.
 struct CName {
     private let literal: StaticString
 

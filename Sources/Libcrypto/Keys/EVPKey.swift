@@ -1,8 +1,7 @@
 import CLibcrypto
 
 /// Owns one reference to an `EVP_PKEY`.
-// @unchecked: nothing changes the key after it was made, and libcrypto counts references and caches under its own
-// locks.
+// @unchecked: the key is not changed after it was made, and libcrypto guards its reference count and caches itself.
 final class EVPKey: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -12,7 +11,9 @@ final class EVPKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
-    /// What the key is; throws for kinds, sizes and curves that are not used here.
+    /// The kind of the key.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsupportedKey`` for algorithms and curves that are not in ``KeyKind``.
     func kind() throws(LibcryptoError) -> KeyKind {
         if EVP_PKEY_is_a(pointer, "RSA") == 1 { return .rsa(bits: Int(EVP_PKEY_get_bits(pointer))) }
         if EVP_PKEY_is_a(pointer, "ED25519") == 1 { return .ed25519 }
@@ -44,7 +45,7 @@ final class EVPKey: @unchecked Sendable {
 
     // MARK: Numbers and bytes
 
-    /// A number of the key, big endian: padded to `count`, or as short as it can be.
+    /// A number of the key, big endian, padded to `count` bytes, or without leading zeros if `count` is nil.
     func number(_ name: String, count: Int? = nil) throws(LibcryptoError) -> [UInt8] {
         var number: OpaquePointer?
         guard EVP_PKEY_get_bn_param(pointer, name, &number) == 1, let number else {
@@ -63,7 +64,7 @@ final class EVPKey: @unchecked Sendable {
         return bytes
     }
 
-    /// The public bytes of an Edwards or ML-DSA key.
+    /// The public key of an Edwards curve (RFC 8032) or of ML-DSA (FIPS 204), in its standard encoding.
     func rawPublicBytes() throws(LibcryptoError) -> [UInt8] {
         var length = 0
         try LibcryptoError.check(EVP_PKEY_get_raw_public_key(pointer, nil, &length), "EVP_PKEY_get_raw_public_key")
@@ -72,7 +73,7 @@ final class EVPKey: @unchecked Sendable {
         return Array(bytes.prefix(length))
     }
 
-    /// The private bytes of an Edwards key.
+    /// The private key of an Edwards curve (RFC 8032).
     func rawPrivateBytes() throws(LibcryptoError) -> [UInt8] {
         var length = 0
         try LibcryptoError.check(EVP_PKEY_get_raw_private_key(pointer, nil, &length), "EVP_PKEY_get_raw_private_key")
@@ -81,7 +82,7 @@ final class EVPKey: @unchecked Sendable {
         return Array(bytes.prefix(length))
     }
 
-    /// A short octet string of the key, such as the seed of an ML-DSA key.
+    /// An octet string of the key of at most `count` bytes, such as the seed of an ML-DSA key.
     func octets(_ name: String, count: Int) throws(LibcryptoError) -> [UInt8] {
         var length = 0
         var bytes = [UInt8](repeating: 0, count: count)

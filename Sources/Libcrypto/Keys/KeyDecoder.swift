@@ -1,8 +1,10 @@
 import CLibcrypto
 
-/// A key read from PEM or DER: whichever half was there.
+/// A key read from PEM or DER: the public key alone, or the private key, which includes it.
 package enum DecodedKey: Sendable {
+    /// The input held a public key.
     case `public`(PublicKey)
+    /// The input held a private key.
     case `private`(PrivateKey)
 
     /// The public half.
@@ -14,15 +16,19 @@ package enum DecodedKey: Sendable {
     }
 }
 
-/// Reads keys through libcrypto's decoders: PKCS#8 (also encrypted), SEC1, PKCS#1 and SubjectPublicKeyInfo.
+/// Reads keys with libcrypto's decoders: PKCS#8 (RFC 5958, also encrypted), SEC1 (RFC 5915), PKCS#1 (RFC 8017) and
+/// SubjectPublicKeyInfo (RFC 5280).
 package enum KeyDecoder {
-    /// The longest input that is looked at.
+    /// The longest input that is read, in bytes.
     package static let maximumBytes = 64 * 1024
 
-    /// The one key of a PEM text.
+    /// Reads the one key in a PEM text (RFC 7468).
     ///
-    /// `EC PARAMETERS`, which some tools write in front of the key, are passed over; two keys in one text are refused,
-    /// because which of them is meant would be a guess.
+    /// A block of `EC PARAMETERS`, which some tools write before the key, is skipped. Two keys in one text are refused,
+    /// because it would be a guess which of them is meant.
+    ///
+    /// - Throws: ``LibcryptoError`` with ``LibcryptoError/Code/unreadableKey``, ``LibcryptoError/Code/passphrase``,
+    ///   ``LibcryptoError/Code/unsupportedKey`` or ``LibcryptoError/Code/unsoundKey``.
     package static func decode(pem: [UInt8], passphrase: [UInt8]? = nil) throws(LibcryptoError) -> DecodedKey {
         guard pem.count <= maximumBytes else { throw LibcryptoError(.unreadableKey, "the key file is too large") }
         let blocks = PEMBlock.all(in: pem).filter { $0.label != "EC PARAMETERS" }
@@ -41,7 +47,7 @@ package enum KeyDecoder {
         }
     }
 
-    /// The one key of a DER text.
+    /// Reads the one key in a DER encoding, which must fill the input. Throws as ``decode(pem:passphrase:)`` does.
     package static func decode(der: [UInt8], passphrase: [UInt8]? = nil) throws(LibcryptoError) -> DecodedKey {
         guard der.count <= maximumBytes else { throw LibcryptoError(.unreadableKey, "the key file is too large") }
         guard DERLength.isOneSequence(der) else { throw LibcryptoError(.unreadableKey, "not one DER structure") }
@@ -78,7 +84,7 @@ package enum KeyDecoder {
         let selection = isPrivate ? publicKey | OSSL_KEYMGMT_SELECT_PRIVATE_KEY : publicKey
         var key: OpaquePointer?
         let result = withUnsafeMutablePointer(to: &key) { key in
-            // The decoder keeps the address of `key`, so all its steps are inside this closure.
+            // The decoder keeps the pointer to `key`, so it is made, used and freed inside this closure.
             guard let context = OSSL_DECODER_CTX_new_for_pkey(key, form.pointer, nil, nil, selection, nil, nil) else {
                 return CInt(0)
             }

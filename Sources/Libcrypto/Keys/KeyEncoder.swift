@@ -1,6 +1,6 @@
 import CLibcrypto
 
-/// Writes keys through libcrypto's encoders.
+/// Writes keys with libcrypto's encoders.
 enum KeyEncoder {
     enum Structure {
         case subjectPublicKeyInfo
@@ -18,7 +18,7 @@ enum KeyEncoder {
             "OSSL_ENCODER_CTX_new_for_pkey")
         defer { OSSL_ENCODER_CTX_free(context) }
         if let passphrase {
-            // An empty passphrase would be read as none, and the key written in the clear.
+            // libcrypto treats an empty passphrase as none and would write the key unencrypted.
             guard !passphrase.isEmpty else { throw LibcryptoError(.passphrase, "an empty passphrase protects nothing") }
             try LibcryptoError.check(
                 OSSL_ENCODER_CTX_set_cipher(context, "AES-256-CBC", nil), "OSSL_ENCODER_CTX_set_cipher")

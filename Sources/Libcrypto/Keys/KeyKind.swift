@@ -2,12 +2,16 @@ import CLibcrypto
 
 /// The elliptic curves in use.
 package enum Curve: String, Sendable, CaseIterable {
+    /// NIST P-256 (FIPS 186-5), also secp256r1 and prime256v1.
     case p256 = "P-256"
+    /// NIST P-384, also secp384r1.
     case p384 = "P-384"
+    /// NIST P-521, also secp521r1.
     case p521 = "P-521"
+    /// The curve of `ES256K` (RFC 8812).
     case secp256k1
 
-    /// The length of one coordinate, of the private number and of each half of a signature, in bytes.
+    /// The length in bytes of a coordinate, of the private number, and of each half of a signature.
     package var coordinateByteCount: Int {
         switch self {
         case .p256, .secp256k1: 32
@@ -16,7 +20,7 @@ package enum Curve: String, Sendable, CaseIterable {
         }
     }
 
-    /// The name libcrypto knows the curve by.
+    /// libcrypto's name for the curve.
     var groupName: String {
         switch self {
         case .p256: "prime256v1"
@@ -27,19 +31,27 @@ package enum Curve: String, Sendable, CaseIterable {
     }
 }
 
-/// The parameter sets of ML-DSA (FIPS 204), by the name that libcrypto and JOSE share.
+/// The parameter sets of ML-DSA (FIPS 204), under the names that libcrypto and JOSE both use.
 package enum MLDSAParameters: String, Sendable, CaseIterable {
+    /// Security category 2.
     case mldsa44 = "ML-DSA-44"
+    /// Security category 3.
     case mldsa65 = "ML-DSA-65"
+    /// Security category 5.
     case mldsa87 = "ML-DSA-87"
 }
 
-/// What a key is.
+/// The algorithm of a key, with its size or curve.
 package enum KeyKind: Sendable, Equatable {
+    /// RSA with a modulus of this many bits (RFC 8017).
     case rsa(bits: Int)
+    /// ECDSA on a curve (FIPS 186-5).
     case ec(Curve)
+    /// Ed25519 (RFC 8032).
     case ed25519
+    /// Ed448 (RFC 8032).
     case ed448
+    /// ML-DSA (FIPS 204).
     case mldsa(MLDSAParameters)
 
     /// The name under which libcrypto fetches the algorithm.
@@ -53,7 +65,7 @@ package enum KeyKind: Sendable, Equatable {
         }
     }
 
-    /// Whether the installed libcrypto has the algorithm: ML-DSA came with 3.5.
+    /// Whether the installed libcrypto has the algorithm. ML-DSA was added in 3.5; all others are always there.
     package var isAvailable: Bool {
         guard case .mldsa = self else { return true }
         guard let implementation = EVP_SIGNATURE_fetch(nil, algorithmName, nil) else {
@@ -64,7 +76,7 @@ package enum KeyKind: Sendable, Equatable {
         return true
     }
 
-    /// Throws a clear error if the installed libcrypto does not have the algorithm.
+    /// Throws ``LibcryptoError/Code/algorithmUnavailable`` if the installed libcrypto does not have the algorithm.
     func requireAvailable() throws(LibcryptoError) {
         guard isAvailable else {
             throw LibcryptoError(.algorithmUnavailable, "\(algorithmName) is not in this libcrypto")

@@ -1,6 +1,6 @@
 import CLibcrypto
 
-/// Collects the parameters of a key and makes it.
+/// Collects the parameters of a key and makes the key.
 struct KeyParameters {
     private var entries: [Entry] = []
 
@@ -10,20 +10,22 @@ struct KeyParameters {
         case octets(String, [UInt8])
     }
 
-    /// Adds a number, big endian.
+    /// Adds a big-endian number.
     mutating func number(_ name: String, _ bytes: [UInt8]) { entries.append(.number(name, bytes)) }
 
-    /// Adds a name.
+    /// Adds a text, such as the name of a curve.
     mutating func text(_ name: String, _ value: String) { entries.append(.text(name, value)) }
 
     /// Adds bytes.
     mutating func octets(_ name: String, _ bytes: [UInt8]) { entries.append(.octets(name, bytes)) }
 
-    /// The key of these parameters.
+    /// Makes the key.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsoundKey`` if libcrypto makes no key of these parameters.
     func makeKey(_ algorithm: String, isPrivate: Bool) throws(LibcryptoError) -> EVPKey {
         let builder = try LibcryptoError.unwrap(OSSL_PARAM_BLD_new(), "OSSL_PARAM_BLD_new")
         defer { OSSL_PARAM_BLD_free(builder) }
-        // Builder and result keep the addresses of names, numbers and bytes, so all of them live until the key is made.
+        // Builder and result keep pointers to the names, numbers and bytes, which must be valid until the key is made.
         let storage = Storage()
         for entry in entries {
             let result: CInt
@@ -63,7 +65,7 @@ struct KeyParameters {
         return EVPKey(takingOwnershipOf: key)
     }
 
-    /// Owns copies at fixed addresses and wipes them at the end.
+    /// Owns copies at fixed addresses, and wipes them when it is released.
     private final class Storage {
         private var numbers: [OpaquePointer] = []
         private var buffers: [UnsafeMutableBufferPointer<UInt8>] = []
@@ -83,7 +85,7 @@ struct KeyParameters {
         }
 
         func bytes(_ bytes: [UInt8]) -> UnsafeMutableBufferPointer<UInt8> {
-            // One byte more, so that no bytes at all have an address too.
+            // One more byte terminates a text, and gives an empty array an address.
             let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count + 1)
             _ = buffer.initialize(from: bytes + [0])
             buffers.append(buffer)

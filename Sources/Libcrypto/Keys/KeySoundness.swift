@@ -1,11 +1,13 @@
 import CLibcrypto
 
-/// What a key must be before it is used; nothing here depends on who made it.
+/// The checks that every key must pass before it is used, also one made by the gateway itself.
 enum KeySoundness {
-    /// The shortest RSA modulus (RFC 7518 §3.3) and the longest that is worth its time.
+    /// The lengths of an RSA modulus in bits: at least 2048 (RFC 7518 section 3.3), and at most 8192, because longer
+    /// ones take too much time to verify with.
     static let rsaBits = 2048...8192
 
-    /// Throws unless the public half is sound: sizes for RSA, on its curve for EC, no small order for Edwards curves.
+    /// Throws ``LibcryptoError/Code/unsoundKey`` unless the public key is sound: RSA has an allowed size and exponent,
+    /// an EC point lies on its curve, an Edwards point is canonical and not of small order.
     static func checkPublic(_ key: EVPKey, _ kind: KeyKind) throws(LibcryptoError) {
         switch kind {
         case .rsa(let bits): try checkRSA(key, bits: bits)
@@ -15,7 +17,7 @@ enum KeySoundness {
         }
     }
 
-    /// Throws unless the private half belongs to the public half.
+    /// Throws ``LibcryptoError/Code/unsoundKey`` unless the private key belongs to the public key.
     static func checkPair(_ key: EVPKey, _ kind: KeyKind) throws(LibcryptoError) {
         switch kind {
         case .rsa, .ec: try check(key, EVP_PKEY_pairwise_check, "a private key that does not fit its public key")
@@ -49,7 +51,8 @@ enum KeySoundness {
 
     // MARK: Edwards curves
 
-    /// Refuses points that are not written in their one way and points of small order, under which anyone can sign.
+    /// Refuses encodings that are not canonical (RFC 8032 sections 5.1.3 and 5.2.3), and points of small order: for
+    /// those, signatures that verify can be made without a private key.
     private static func checkEdwards(_ bytes: [UInt8]) throws(LibcryptoError) {
         var y = bytes
         if bytes.count == 32 { y[31] &= 0x7F }

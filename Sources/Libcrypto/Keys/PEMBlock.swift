@@ -1,14 +1,14 @@
-/// One block of a PEM text (RFC 7468): its label, and its bytes with the two boundary lines.
+/// One block of a PEM text (RFC 7468): its label, and its bytes including the two boundary lines.
 struct PEMBlock {
     let label: String
     let bytes: [UInt8]
 
-    /// Whether the body has the headers of the encryption that came before PKCS#8.
+    /// Whether the body has the header of the older PEM encryption (RFC 1421), which was used before PKCS#8.
     var isTraditionallyEncrypted: Bool {
         Self.find(Array("Proc-Type: 4,ENCRYPTED".utf8), in: bytes, from: 0) != nil
     }
 
-    /// Every complete block, in order.
+    /// The complete blocks in order, at most eight.
     static func all(in text: [UInt8]) -> [PEMBlock] {
         let begin = Array("-----BEGIN ".utf8)
         let dashes = Array("-----".utf8)
@@ -33,7 +33,7 @@ struct PEMBlock {
     }
 }
 
-/// As much DER as is needed to know what lies there.
+/// Reads as much DER as is needed to recognise a structure.
 enum DERLength {
     /// Whether the bytes are one SEQUENCE from the first byte to the last.
     static func isOneSequence(_ bytes: [UInt8]) -> Bool {
@@ -41,7 +41,7 @@ enum DERLength {
         return content.endIndex == bytes.endIndex
     }
 
-    /// Whether this is an EncryptedPrivateKeyInfo: a SEQUENCE that begins with a SEQUENCE and goes on with octets.
+    /// Whether this is an EncryptedPrivateKeyInfo (RFC 5958 section 3): a SEQUENCE of a SEQUENCE and an OCTET STRING.
     static func looksEncrypted(_ bytes: [UInt8]) -> Bool {
         guard let outer = content(of: bytes[...]), let algorithm = content(of: outer) else { return false }
         return algorithm.endIndex < bytes.endIndex && bytes[algorithm.endIndex] == 0x04

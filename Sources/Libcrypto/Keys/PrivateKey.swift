@@ -1,15 +1,16 @@
 import CLibcrypto
 
-/// A private key that was found sound; it has no description, and its bytes leave only through the named exports.
+/// A private key that passed ``KeySoundness``. It has no description, so it cannot be logged by accident; its bytes can
+/// be had only through the export functions marked secret.
 package final class PrivateKey: Sendable {
-    /// The half that may be shown.
+    /// The public key that belongs to it.
     package let publicKey: PublicKey
     let key: EVPKey
 
-    /// What the key is.
+    /// The algorithm, with size or curve.
     package var kind: KeyKind { publicKey.kind }
 
-    /// Takes a decoded key after checking it.
+    /// Checks a decoded key and takes it over.
     init(checking key: EVPKey) throws(LibcryptoError) {
         let kind = try key.kind()
         if case .ec(let curve) = kind {
@@ -25,7 +26,10 @@ package final class PrivateKey: Sendable {
         try KeySoundness.checkPair(self.key, kind)
     }
 
-    /// Makes a new key.
+    /// Generates a new key.
+    ///
+    /// - Throws: ``LibcryptoError/Code/algorithmUnavailable``, or ``LibcryptoError/Code/unsoundKey`` for an RSA size
+    ///   that is not allowed.
     package convenience init(generating kind: KeyKind) throws(LibcryptoError) {
         try kind.requireAvailable()
         let context = try LibcryptoError.unwrap(
@@ -83,12 +87,13 @@ package final class PrivateKey: Sendable {
 
     // MARK: From parameters
 
-    /// A key of a curve; every number has exactly the curve's length, and the point must belong to `d`.
+    /// An EC key from its private number and its point. Every number has exactly ``Curve/coordinateByteCount`` bytes,
+    /// and the point must belong to `d`.
     package convenience init(curve: Curve, d: [UInt8], x: [UInt8], y: [UInt8]) throws(LibcryptoError) {
         try self.init(checking: try Self.ecKey(curve, d: d, x: x, y: y))
     }
 
-    /// An RSA key of all its numbers, big endian.
+    /// An RSA key from all its numbers, big endian.
     package convenience init(rsa numbers: RSAPrivateNumbers) throws(LibcryptoError) {
         guard numbers.all.allSatisfy({ $0.bytes.count <= KeySoundness.rsaBits.upperBound / 8 }) else {
             throw LibcryptoError(.unsoundKey, "an RSA key whose numbers are too large")
@@ -98,7 +103,7 @@ package final class PrivateKey: Sendable {
         try self.init(checking: try parameters.makeKey("RSA", isPrivate: true))
     }
 
-    /// The private bytes of an Edwards key, or the seed of an ML-DSA key.
+    /// A key from the private key of an Edwards curve (RFC 8032), or from the seed of ML-DSA (FIPS 204).
     package convenience init(kind: KeyKind, rawBytes: [UInt8]) throws(LibcryptoError) {
         try kind.requireAvailable()
         if case .mldsa = kind {
@@ -115,18 +120,18 @@ package final class PrivateKey: Sendable {
 
     // MARK: To parameters
 
-    /// Every number of an RSA key. Secret.
+    /// All numbers of an RSA key. Secret.
     package func rsaPrivateNumbers() throws(LibcryptoError) -> RSAPrivateNumbers {
         try RSAPrivateNumbers(of: key)
     }
 
-    /// The private number of an EC key, of exactly the curve's length. Secret.
+    /// The private number of an EC key, of exactly ``Curve/coordinateByteCount`` bytes. Secret.
     package func ecPrivateNumber() throws(LibcryptoError) -> [UInt8] {
         guard case .ec(let curve) = kind else { throw LibcryptoError(.unsupportedKey, "not an EC key") }
         return try key.number(OSSL_PKEY_PARAM_PRIV_KEY, count: curve.coordinateByteCount)
     }
 
-    /// The private bytes of an Edwards key, or the seed of an ML-DSA key. Secret.
+    /// The private key of an Edwards curve, or the 32-byte seed of an ML-DSA key. Secret.
     package func rawPrivateBytes() throws(LibcryptoError) -> [UInt8] {
         if case .mldsa = kind { return try key.octets("seed", count: 32) }
         return try key.rawPrivateBytes()

@@ -1,16 +1,16 @@
 import CLibcrypto
 
-/// A public key that was found sound; immutable and shared freely.
+/// A public key that passed ``KeySoundness``. Immutable, and safe to use from any thread.
 package final class PublicKey: Sendable {
-    /// What the key is.
+    /// The algorithm, with size or curve.
     package let kind: KeyKind
     let key: EVPKey
 
-    /// Takes a decoded key after checking it.
+    /// Checks a decoded key and takes it over.
     init(checking key: EVPKey) throws(LibcryptoError) {
         let kind = try key.kind()
         if case .ec(let curve) = kind {
-            // Built anew from its coordinates, so that no parameter but the curve's name comes from the input.
+            // Made again from its coordinates, so that no curve parameter but the name comes from the input.
             let count = curve.coordinateByteCount
             self.key = try Self.ecKey(
                 curve, x: try key.number(OSSL_PKEY_PARAM_EC_PUB_X, count: count),
@@ -24,7 +24,7 @@ package final class PublicKey: Sendable {
 
     // MARK: From parameters
 
-    /// An RSA key of its modulus and exponent, big endian.
+    /// An RSA key from its modulus and exponent, big endian.
     package convenience init(rsaModulus n: [UInt8], exponent e: [UInt8]) throws(LibcryptoError) {
         guard n.count <= KeySoundness.rsaBits.upperBound / 8, e.count <= 8 else {
             throw LibcryptoError(.unsoundKey, "an RSA key whose numbers are too large")
@@ -35,12 +35,12 @@ package final class PublicKey: Sendable {
         try self.init(checking: try parameters.makeKey("RSA", isPrivate: false))
     }
 
-    /// A point of a curve; both coordinates have exactly the curve's length.
+    /// An EC key from its coordinates, which have exactly ``Curve/coordinateByteCount`` bytes each.
     package convenience init(curve: Curve, x: [UInt8], y: [UInt8]) throws(LibcryptoError) {
         try self.init(checking: try Self.ecKey(curve, x: x, y: y))
     }
 
-    /// The public bytes of an Edwards or ML-DSA key.
+    /// A key from the encoding of RFC 8032 (Edwards curves) or FIPS 204 (ML-DSA).
     package convenience init(kind: KeyKind, rawBytes: [UInt8]) throws(LibcryptoError) {
         try kind.requireAvailable()
         guard let key = EVP_PKEY_new_raw_public_key_ex(nil, kind.algorithmName, nil, rawBytes, rawBytes.count) else {
@@ -66,7 +66,7 @@ package final class PublicKey: Sendable {
         (try key.number(OSSL_PKEY_PARAM_RSA_N), try key.number(OSSL_PKEY_PARAM_RSA_E))
     }
 
-    /// The coordinates of an EC key, of exactly the curve's length.
+    /// The coordinates of an EC key, of exactly ``Curve/coordinateByteCount`` bytes each.
     package func ecCoordinates() throws(LibcryptoError) -> (x: [UInt8], y: [UInt8]) {
         guard case .ec(let curve) = kind else { throw LibcryptoError(.unsupportedKey, "not an EC key") }
         let count = curve.coordinateByteCount
@@ -76,7 +76,7 @@ package final class PublicKey: Sendable {
         )
     }
 
-    /// The public bytes of an Edwards or ML-DSA key.
+    /// The public key of an Edwards curve or of ML-DSA, in its standard encoding.
     package func rawBytes() throws(LibcryptoError) -> [UInt8] {
         try key.rawPublicBytes()
     }

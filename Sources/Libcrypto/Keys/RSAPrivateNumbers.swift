@@ -1,17 +1,25 @@
 import CLibcrypto
 
-/// The numbers of a two-prime RSA key, big endian, under their JWK names. Secret.
+/// The numbers of a two-prime RSA key, big endian, under their JWK names (RFC 7518 section 6.3). Secret.
 package struct RSAPrivateNumbers: Sendable {
+    /// The modulus.
     package var n: [UInt8]
+    /// The public exponent.
     package var e: [UInt8]
+    /// The private exponent.
     package var d: [UInt8]
+    /// The first prime.
     package var p: [UInt8]
+    /// The second prime.
     package var q: [UInt8]
+    /// `d` mod (`p` − 1).
     package var dp: [UInt8]
+    /// `d` mod (`q` − 1).
     package var dq: [UInt8]
+    /// The inverse of `q` mod `p`.
     package var qi: [UInt8]
 
-    /// The numbers as given; whether they make a key is found out by making it.
+    /// The numbers as given. They are checked when a ``PrivateKey`` is made of them.
     package init(
         n: [UInt8], e: [UInt8], d: [UInt8], p: [UInt8], q: [UInt8], dp: [UInt8], dq: [UInt8], qi: [UInt8]
     ) {
@@ -36,7 +44,7 @@ package struct RSAPrivateNumbers: Sendable {
         qi = try key.number(Name.coefficient1)
     }
 
-    /// The numbers under the names libcrypto knows them by.
+    /// The numbers under libcrypto's names.
     var all: [(name: String, bytes: [UInt8])] {
         [
             (OSSL_PKEY_PARAM_RSA_N, n), (OSSL_PKEY_PARAM_RSA_E, e), (OSSL_PKEY_PARAM_RSA_D, d),
@@ -47,7 +55,7 @@ package struct RSAPrivateNumbers: Sendable {
     }
 }
 
-/// The names of libcrypto's RSA parameters whose macros Swift cannot import, because they join two strings.
+/// The names of those RSA parameters whose macros Swift cannot import, because they concatenate two literals.
 private enum Name {
     static let factor1 = "rsa-factor1"
     static let factor2 = "rsa-factor2"

@@ -1,9 +1,10 @@
-/// Between the r‖s of JOSE and the DER of libcrypto.
+/// Converts ECDSA signatures between r‖s (RFC 7518 section 3.4) and the DER that libcrypto uses.
 enum ECDSAEncoding {
-    /// The longest DER of two 66-byte numbers.
+    /// Room for the DER of two 66-byte numbers, in bytes.
     static let maximumDERByteCount = 144
 
-    /// Writes r‖s as DER and returns its length; `raw` has an even number of bytes, at most 132.
+    /// Writes r‖s as DER and returns its length. `raw` has an even number of bytes, at most 132; for a longer one it
+    /// writes nothing and returns 0.
     static func writeDER(_ raw: UnsafeBufferPointer<UInt8>, to out: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let half = raw.count / 2
         let r = number(raw, 0, half)
@@ -37,7 +38,7 @@ enum ECDSAEncoding {
         return (start, end - start + (raw[start] >= 0x80 ? 1 : 0))
     }
 
-    /// The r‖s of a DER signature that libcrypto has made, or nil if it is not one.
+    /// The r‖s of a DER signature made by libcrypto, or nil if it is not one. It is no parser for hostile DER.
     static func raw(fromDER der: UnsafeBufferPointer<UInt8>, coordinateByteCount count: Int) -> [UInt8]? {
         var at = 0
         func next() -> UInt8? {

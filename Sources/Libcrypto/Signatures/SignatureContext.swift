@@ -1,13 +1,13 @@
 import CLibcrypto
 
-/// One initialised key operation, used again and again: setting one up costs as much as a sixth of an RSA verification.
-// @unchecked: a context is in one caller's hands at a time, the pool that keeps it sees to that.
+/// One initialised signature operation, which is reused: initialising one costs a sixth of an RSA verification.
+// @unchecked: `ContextPool` gives a context to one caller at a time.
 final class SignatureContext: @unchecked Sendable {
     enum Operation { case sign, verify }
 
     private let key: EVPKey
     private let scheme: SignatureScheme
-    /// Absent for schemes that hash for themselves.
+    /// Nil for schemes that hash the message themselves.
     private let operation: OpaquePointer?
     private let hashing: OpaquePointer
     private let hash: UnsafeMutablePointer<UInt8>
@@ -51,7 +51,7 @@ final class SignatureContext: @unchecked Sendable {
                 try LibcryptoError.check(
                     EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
             }
-            // Without it the digest's name would not be bound into a PKCS#1 signature.
+            // Without it, the digest's identifier would not be part of a PKCS#1 signature (RFC 8017 section 9.2).
             try LibcryptoError.check(
                 EVP_PKEY_CTX_set_signature_md(context, implementation), "EVP_PKEY_CTX_set_signature_md")
             if case .rsaPSS = scheme {
@@ -76,7 +76,8 @@ final class SignatureContext: @unchecked Sendable {
 
     // MARK: Verify
 
-    /// Whether `signature`, in libcrypto's encoding, is good. Only 1 is a yes: libcrypto also answers 0 and −1.
+    /// Whether `signature`, in libcrypto's encoding, is valid. Only the result 1 is: libcrypto returns 0 and negative
+    /// numbers for all others.
     func verify(_ signature: UnsafeBufferPointer<UInt8>, _ message: UnsafeBufferPointer<UInt8>) -> Bool {
         let result: CInt
         if let operation, let algorithm = scheme.digest {
@@ -93,7 +94,7 @@ final class SignatureContext: @unchecked Sendable {
         return result == 1 ? true : failed()
     }
 
-    /// Empties the error queue, which would otherwise be read as the failure of a later call.
+    /// Empties the error queue, which would otherwise be taken for the failure of a later call.
     private func failed() -> Bool {
         ERR_clear_error()
         return false

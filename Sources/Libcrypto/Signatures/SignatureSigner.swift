@@ -7,7 +7,9 @@ package final class SignatureSigner: Sendable {
     private let capacity: Int
     private let pool: ContextPool<SignatureContext>
 
-    /// Binds a key to a scheme; throws if it cannot be used so.
+    /// Prepares a key for a scheme.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsupportedKey`` if the key does not fit the scheme.
     package init(_ key: PrivateKey, _ scheme: SignatureScheme) throws(LibcryptoError) {
         guard scheme.fits(key.kind) else {
             throw LibcryptoError(.unsupportedKey, "a key that does not fit the signature algorithm")
@@ -19,7 +21,7 @@ package final class SignatureSigner: Sendable {
         pool = try ContextPool { () throws(LibcryptoError) in try SignatureContext(evpKey, scheme, .sign) }
     }
 
-    /// The signature over `message`, in JOSE's encoding.
+    /// The signature of `message`, in JOSE's encoding (RFC 7518 section 3).
     package func sign(_ message: some Collection<UInt8>) throws(LibcryptoError) -> [UInt8] {
         let result: Result<[UInt8], LibcryptoError> = try pool.with { context in
             withBuffer(message) { message in
@@ -48,7 +50,7 @@ package final class SignatureSigner: Sendable {
             if let failure { throw failure }
             return signature
         }
-        // The DER that libcrypto writes is only passing through.
+        // libcrypto writes ECDSA signatures as DER, which is converted here.
         let result = withUnsafeTemporaryAllocation(
             of: UInt8.self, capacity: capacity
         ) { der -> Result<[UInt8]?, LibcryptoError> in

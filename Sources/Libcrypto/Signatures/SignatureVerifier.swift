@@ -1,13 +1,16 @@
 import CLibcrypto
 
-/// Verifies signatures of one key under one scheme; safe to call from any thread.
+/// Verifies signatures with one key under one scheme; safe to call from any thread.
 package final class SignatureVerifier: Sendable {
     /// The exact length of a signature in bytes.
     package let signatureByteCount: Int
     private let scheme: SignatureScheme
     private let pool: ContextPool<SignatureContext>
 
-    /// Binds a key to a scheme; throws if it cannot be used so.
+    /// Prepares a key for a scheme.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsupportedKey`` if the key does not fit the scheme, or
+    ///   ``LibcryptoError/Code/algorithmUnavailable``.
     package init(_ key: PublicKey, _ scheme: SignatureScheme) throws(LibcryptoError) {
         guard scheme.fits(key.kind) else {
             throw LibcryptoError(.unsupportedKey, "a key that does not fit the signature algorithm")
@@ -19,20 +22,39 @@ package final class SignatureVerifier: Sendable {
         pool = try ContextPool { () throws(LibcryptoError) in try SignatureContext(evpKey, scheme, .verify) }
     }
 
-    /// Whether `signature`, in JOSE's encoding, is the key's over `message`.
+    /// Whether `signature`, in JOSE's encoding, is valid for `message`. False also if libcrypto cannot verify it for
+    /// lack of memory.
     package func isValid(_ signature: some Collection<UInt8>, for message: some Collection<UInt8>) -> Bool {
         withBuffer(signature) { signature in
             withBuffer(message) { message in isValid(buffer: signature, for: message) }
         }
     }
 
-    /// Whether `signature`, in JOSE's encoding, is the key's over `message`.
+    /// Whether `signature`, in JOSE's encoding, is valid for `message`, without copying either.
     package func isValid(
         buffer signature: UnsafeBufferPointer<UInt8>, for message: UnsafeBufferPointer<UInt8>
     ) -> Bool {
         guard signature.count == signatureByteCount else { return false }
         do throws(LibcryptoError) {
             return try pool.with { context in verify(signature, message, context) }
+        } catch {
+            return false
+        }
+    }
+
+    /// Whether `signature`, in the encoding of X.509 and WebAuthn, is the key's over `message`.
+    ///
+    /// For ECDSA that is the DER of r and s, which libcrypto reads and accepts in its one spelling only; for the others
+    /// it is JOSE's.
+    package func isValid(derSignature signature: [UInt8], for message: [UInt8]) -> Bool {
+        guard case .ecdsa = scheme else { return isValid(signature, for: message) }
+        guard (1...ECDSAEncoding.maximumDERByteCount).contains(signature.count) else { return false }
+        do throws(LibcryptoError) {
+            return try pool.with { context in
+                withBuffer(signature) { signature in
+                    withBuffer(message) { message in context.verify(signature, message) }
+                }
+            }
         } catch {
             return false
         }
@@ -50,7 +72,7 @@ package final class SignatureVerifier: Sendable {
 }
 
 extension PublicKey {
-    /// The exact length of a signature in JOSE's encoding.
+    /// The exact length of a signature in JOSE's encoding, in bytes.
     package var signatureByteCount: Int {
         switch kind {
         case .rsa(let bits): (bits + 7) / 8
@@ -62,7 +84,7 @@ extension PublicKey {
     }
 }
 
-/// The contiguous bytes of a collection, copied only if they are not contiguous already.
+/// Runs `body` with the bytes of a collection in contiguous memory; they are copied only if they are not contiguous.
 func withBuffer<Result>(
     _ bytes: some Collection<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
 ) -> Result {

@@ -35,7 +35,7 @@ package enum Renewal: Sendable, Equatable {
 }
 
 /// What memory alone can say. There is no "no": that is for the store to say.
-package enum Admission: Sendable {
+package enum RememberedPermit: Sendable {
     case granted(Permit)
     case askStore
 }
@@ -75,15 +75,15 @@ enum Admit {
 
 extension SessionView {
     /// Judges from memory whether a session is this user's, live and authenticated. Never waits.
-    package func admit(sessionID: String, tenantID: String, userID: String, now: Milliseconds) -> Admission {
+    package func admit(sessionID: String, tenantID: String, userID: String, now: Milliseconds) -> RememberedPermit {
         let owner = PackedOwner(SessionOwner(tenantID: tenantID, userID: userID))
         let permit = self.permit(id: sessionID) { slot in Admit.owner(owner, to: slot, now: now) }
-        return permit.map(Admission.granted) ?? .askStore
+        return permit.map(RememberedPermit.granted) ?? .askStore
     }
 
     /// Judges from memory whether this is the current secret of a live session. Never waits.
-    package func admit(secretHash: [UInt8], now: Milliseconds) -> Admission {
+    package func admit(secretHash: [UInt8], now: Milliseconds) -> RememberedPermit {
         Admit.bearer(ofSecret: secretHash, to: self.entry(secretHash: secretHash), now: now)
-            .map(Admission.granted) ?? .askStore
+            .map(RememberedPermit.granted) ?? .askStore
     }
 }

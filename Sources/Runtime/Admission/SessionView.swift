@@ -1,3 +1,4 @@
+import Caching
 import StateSurface
 import Synchronization
 
@@ -7,7 +8,7 @@ import Synchronization
 /// not asked for lately goes first.
 package final class SessionView: Sendable {
     /// Taken before the store is read; what was read is only remembered if nothing was forgotten in between.
-    struct Mark: Sendable {
+    package struct Mark: Sendable {
         fileprivate let changes: UInt64
     }
 
@@ -15,11 +16,12 @@ package final class SessionView: Sendable {
     private static let shardCount = 64
     private let seed: NameSeed
     private let entries: [Shard<EntryShard>]
-    private let secrets: [Shard<BoundedMemory<[UInt8], String>>]
+    private let secrets: [Shard<BoundedCache<[UInt8], String>>]
     /// Counts what was forgotten because it may be untrue; raised under the lock of the shard concerned.
     private let changes = Atomic<UInt64>(0)
 
-    /// Room for two million sessions. One million take some 750 MiB; fewer take no more than they need.
+    /// Room for two million sessions. One million take some 830 bytes each, the index of secrets included; fewer take no
+    /// more than they need.
     package convenience init() {
         self.init(capacity: 2_097_152)
     }
@@ -29,7 +31,7 @@ package final class SessionView: Sendable {
         let seed = NameSeed()
         self.seed = seed
         self.entries = (0..<Self.shardCount).map { _ in Shard(EntryShard(capacity: perShard, seed: seed)) }
-        self.secrets = (0..<Self.shardCount).map { _ in Shard(BoundedMemory(capacity: perShard)) }
+        self.secrets = (0..<Self.shardCount).map { _ in Shard(BoundedCache(capacity: perShard)) }
     }
 
     // MARK: Asking
@@ -52,20 +54,20 @@ package final class SessionView: Sendable {
     }
 
     func entry(secretHash: [UInt8]) -> Entry? {
-        guard let id = self.shard(of: secretHash).withLock({ $0[secretHash] }) else { return nil }
+        guard let id = self.shard(of: secretHash).withLock({ $0.value(for: secretHash) }) else { return nil }
         guard let entry = self.entry(id: id), entry.facts.secretHash == secretHash else { return nil }
         return entry
     }
 
     // MARK: Remembering
 
-    func mark() -> Mark {
+    package func mark() -> Mark {
         Mark(changes: self.changes.load(ordering: .sequentiallyConsistent))
     }
 
     /// Remembers what the store said, unless the session was forgotten since `mark`: then it may be older than that.
     @discardableResult
-    func remember(_ record: SessionRecord, readAfter mark: Mark) -> Bool {
+    package func remember(_ record: SessionRecord, readAfter mark: Mark) -> Bool {
         let entry = Entry(record)
         let key = SessionKey(record.id, seed: self.seed)
         // What has to go for it goes here, when the lock is free again.
@@ -74,7 +76,7 @@ package final class SessionView: Sendable {
             return (true, shard.table.insert(entry, as: key))
         }
         // The index needs no such care: what it leads to is compared with the secret it was asked for.
-        if isRemembered { self.shard(of: record.secretHash).withLock { $0[record.secretHash] = record.id } }
+        if isRemembered { self.shard(of: record.secretHash).withLock { $0.insert(record.id, for: record.secretHash) } }
         return isRemembered
     }
 
@@ -120,7 +122,7 @@ package final class SessionView: Sendable {
         self.entries[Int(truncatingIfNeeded: key.hash >> 48) & (Self.shardCount - 1)]
     }
 
-    private func shard(of secretHash: [UInt8]) -> Shard<BoundedMemory<[UInt8], String>> {
+    private func shard(of secretHash: [UInt8]) -> Shard<BoundedCache<[UInt8], String>> {
         self.secrets[Int(UInt(bitPattern: secretHash.hashValue) % UInt(Self.shardCount))]
     }
 }

@@ -38,7 +38,8 @@ package struct AgentLimits: Sendable, Equatable {
     }
 }
 
-/// What was wrong with a message, or with the moment it came. Not part of the session's stream.
+/// What was wrong with a message, or with the moment it came. Not part of the session's stream. Equal to another fault of
+/// the same code.
 package struct AgentFault: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case invalidRequest = "invalid_request"
@@ -58,6 +59,10 @@ package struct AgentFault: Error, Sendable, Hashable {
         self.message = message
         self.intentID = intentID
     }
+
+    package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
 /// The messages of the agent protocol: one JSON object per text frame.

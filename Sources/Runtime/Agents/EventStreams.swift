@@ -53,10 +53,10 @@ final class EventStreams: Sendable {
         var behind: [ObjectIdentifier: Listener] = [:]
         /// The last event that the stream is known to hold.
         var lastSeq: Int64 = 0
-        /// Who reads for these listeners; nil while nobody does.
+        /// The reader at work for these listeners; nil while there is none.
         var reader: UInt64?
 
-        /// With a new event everyone is behind; without one, nobody has to be looked at.
+        /// With a new event every listener is behind; without one, none has to be looked at.
         mutating func grow(to seq: Int64) {
             guard seq > self.lastSeq else { return }
             self.lastSeq = seq
@@ -70,7 +70,7 @@ final class EventStreams: Sendable {
             self.behind[id] = listener
         }
 
-        /// After which event to read next, for whoever is the farthest behind; nil when nobody is.
+        /// After which event to read next, for the listener that is the farthest behind; nil when none is.
         mutating func nextPosition() -> Int64? {
             let lastSeq = self.lastSeq
             self.behind = self.behind.filter { $0.value.hasRoom && $0.value.delivered < lastSeq }
@@ -136,7 +136,7 @@ final class EventStreams: Sendable {
         self.update(sessionID) { $0.grow(to: lastSeq) }
     }
 
-    /// Changes a channel where it lies (a copy would cost as much as it has listeners); reads if that left somebody behind.
+    /// Changes a channel where it lies (a copy would cost as much as it has listeners); reads if that left a listener behind.
     private func update(_ sessionID: String, _ change: (inout Channel) -> Void) {
         let reader = self.channels.withLock { channels -> UInt64? in
             guard channels[sessionID] != nil else { return nil }

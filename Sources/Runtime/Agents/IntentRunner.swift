@@ -22,8 +22,8 @@ final class IntentRunner: Sendable {
     private let unrecorded = Mutex<[(execution: ExecutionRecord, outcome: RealmOutcome)]>([])
 
     init(
-        store: any RealmStore & ExecutionStore, realms: [any Realm], uses: SessionUses, nodeID: String, limits: AgentLimits,
-        clock: @escaping @Sendable () -> Milliseconds
+        store: any RealmStore & ExecutionStore, realms: [any Realm], uses: SessionUses, nodeID: String,
+        limits: AgentLimits, clock: @escaping @Sendable () -> Milliseconds
     ) {
         var byName: [String: any Realm] = [:]
         // The first realm that claims a name has it, so an adopter's realm can't take over a built-in intent.

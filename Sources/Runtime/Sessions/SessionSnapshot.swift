@@ -8,9 +8,10 @@ package struct SessionSnapshot: Sendable, Equatable {
     package let tenantID: String?
     package let userID: String?
     package let createdAt: Milliseconds
-    package let expiresAt: Milliseconds
+    package private(set) var expiresAt: Milliseconds
     package let absoluteExpiresAt: Milliseconds
-    package let lastSeenAt: Milliseconds
+    package private(set) var lastSeenAt: Milliseconds
+    private let idleTimeout: Milliseconds
     package let metadata: JSONObject
     /// Raised by every change of privilege.
     package let epoch: Int64
@@ -26,6 +27,7 @@ package struct SessionSnapshot: Sendable, Equatable {
         self.expiresAt = record.expiresAt
         self.absoluteExpiresAt = record.absoluteExpiresAt
         self.lastSeenAt = record.lastSeenAt
+        self.idleTimeout = record.idleTimeout
         self.metadata = SessionMetadata.stored(record.metadata)
         self.epoch = record.epoch
         self.familyID = record.familyID
@@ -34,6 +36,15 @@ package struct SessionSnapshot: Sendable, Equatable {
     /// Whether this user of this tenant is the owner, compared byte for byte.
     package func isOwned(tenantID: String, userID: String) -> Bool {
         SessionOwner(tenantID: tenantID, userID: userID).owns(tenantID: self.tenantID, userID: self.userID)
+    }
+
+    /// The session after a use of it: it lives longer, but never past its absolute end.
+    func used(at now: Milliseconds) -> SessionSnapshot {
+        guard self.state.isLive, now > self.lastSeenAt else { return self }
+        var used = self
+        used.lastSeenAt = now
+        used.expiresAt = min(SessionLifecycle.saturating(now, plus: self.idleTimeout), self.absoluteExpiresAt)
+        return used
     }
 
     /// What a session shows of itself to its owner, as `session.describe` says it: never a secret.

@@ -34,7 +34,7 @@ actor RemoteKeySet {
             do {
                 known = try JWKSet(parsing: bytes, policy: .local, algorithms: algorithms).keys
             } catch {
-                throw GuardError(.issuer, "the key set of an issuer can't be used: \(error)")
+                throw GuardError(.issuer, "the key set of an issuer can't be used: \(error)", cause: error)
             }
         }
     }

@@ -121,7 +121,7 @@ extension KeyDirectory {
             key = try SigningKey.generate(algorithm)
             pem = try key.pkcs8PEM(passphrase: passphrase?.bytes)
         } catch {
-            throw GuardError(.keyFile, "can't make a key for \(algorithm.rawValue): \(error)")
+            throw GuardError(.keyFile, "can't make a key for \(algorithm.rawValue): \(error)", cause: error)
         }
         let keyID = key.keyID
         let file = "\(algorithm.rawValue)-\(keyID).pem"

@@ -174,7 +174,7 @@ package struct KeyDirectory: Sendable {
                 let text = KeyPassphrase.refusal(of: name, given: passphrase, setting: "keys.passphrase_file")
                 throw GuardError(.keyPassphrase, text)
             }
-            throw GuardError(.keyFile, "\(name) is not a private key that can be used here: \(error)")
+            throw GuardError(.keyFile, "\(name) is not a private key that can be used here: \(error)", cause: error)
         }
         // A shared secret has no public half, so nobody could verify with what the JWKS says.
         if key.algorithm.isSymmetric { throw GuardError(.keyFile, "\(name) is a shared secret, not a private key") }

@@ -1,18 +1,16 @@
-import Synchronization
+import Encodings
 
-/// Stands for a signing key where very many things remember which key they rest on: four bytes instead of a name.
+/// Stands for a signing key where very many things remember which key they rest on: eight bytes instead of a name.
 ///
-/// Numbers are given out as keys are seen, for the life of the process. There are few keys, so none is forgotten.
+/// The first 64 bits of the key's thumbprint (RFC 7638), which is a SHA-256 digest: two of the few keys of a directory do
+/// not share them.
 package struct KeyNumber: Hashable, Sendable {
-    private static let known = Mutex<[String]>([])
+    private let value: UInt64
 
-    private let value: UInt32
-
+    /// - Parameter thumbprint: as base64url; anything else is taken as the bytes that it is.
     package init(thumbprint: String) {
-        value = Self.known.withLock { known -> UInt32 in
-            if let place = known.firstIndex(where: { sameBytes($0, thumbprint) }) { return UInt32(place) }
-            known.append(thumbprint)
-            return UInt32(known.count - 1)
-        }
+        // Twelve letters are nine bytes, without a bit left over.
+        let bytes = Base64URL.decode(thumbprint.utf8.prefix(12)) ?? Array(thumbprint.utf8)
+        value = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

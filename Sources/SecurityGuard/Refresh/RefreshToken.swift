@@ -22,7 +22,7 @@ struct RefreshToken: Sendable, CustomStringConvertible, CustomReflectable {
     var text: String { Prefix.refreshToken + Base64URL.encode(bytes) }
     var hash: [UInt8] { Digest.sha256(bytes) }
 
-    /// The next token of the chain. Whoever holds this token and the salt derives the same one again; the salt alone,
+    /// The next token of the chain. The holder of this token and the salt derives the same one again; the salt alone,
     /// which is all that the store has, leads nowhere.
     func successor(salt: [UInt8]) -> RefreshToken { RefreshToken(bytes: HMAC.sha256(key: bytes, salt)) }
 

@@ -14,7 +14,8 @@ final class RevocationFeed: Sendable {
     private let gapSince = Mutex<ContinuousClock.Instant?>(nil)
 
     init(
-        _ revocations: Revocations, state: any RevocationStore & ChangeFeed, reach: FleetReach, clock: @escaping @Sendable () -> Int64
+        _ revocations: Revocations, state: any RevocationStore & ChangeFeed, reach: FleetReach,
+        clock: @escaping @Sendable () -> Int64
     ) {
         self.revocations = revocations
         self.state = state

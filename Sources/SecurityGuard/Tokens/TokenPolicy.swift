@@ -63,19 +63,26 @@ package struct TokenPolicy: Sendable {
     /// A minute is added for a token that was being made while its family ended, and for nodes whose clocks differ.
     static func tokenReach(of reach: TokenReach) -> Int64 { reach.lifetime + reach.clockSkew + 60_000 }
 
+    /// What ``accessTokenLifetime`` may be, in milliseconds: a second to 366 days.
+    package static let accessTokenLifetimes: ClosedRange<Int64> = 1_000...(366 * 86_400_000)
+    /// What ``refreshTokenLifetime`` may be, in milliseconds: a second to 3650 days.
+    package static let refreshTokenLifetimes: ClosedRange<Int64> = 1_000...(3_650 * 86_400_000)
+    /// What ``clockSkew`` may be, in milliseconds: none to a minute.
+    package static let clockSkews: ClosedRange<Int64> = 0...60_000
+
     /// Throws the first rule that the policy breaks.
     package func check() throws(GuardError) {
         if issuer.utf8.isEmpty { throw GuardError(.policy, "tokens.issuer is empty: set it to the gateway's URL") }
         if audience.isEmpty || audience.contains(where: \.utf8.isEmpty) {
             throw GuardError(.policy, "tokens.audience needs at least one name, and none may be empty")
         }
-        if accessTokenLifetime < 1000 || accessTokenLifetime > 86_400_000 * 366 {
+        if !Self.accessTokenLifetimes.contains(accessTokenLifetime) {
             throw GuardError(.policy, "tokens.access_token_lifetime must lie between 1s and 366d")
         }
-        if refreshTokenLifetime < 1000 || refreshTokenLifetime > 86_400_000 * 3660 {
-            throw GuardError(.policy, "tokens.refresh_token_lifetime must lie between 1s and 3660d")
+        if !Self.refreshTokenLifetimes.contains(refreshTokenLifetime) {
+            throw GuardError(.policy, "tokens.refresh_token_lifetime must lie between 1s and 3650d")
         }
-        if clockSkew < 0 || clockSkew > 60_000 {
+        if !Self.clockSkews.contains(clockSkew) {
             throw GuardError(.policy, "tokens.clock_skew must lie between 0s and 60s")
         }
         if !([defaultTenant] + registrationTenants + [loginTenant].compactMap { $0 }).allSatisfy(NameRule.isTenant) {

@@ -10,6 +10,7 @@ struct TokenVerifier: Sendable {
     let policy: TokenPolicy
     let keys: KeyRingHolder
     private let rules: ClaimsRules
+    private let headers = HeaderMemo()
     private let reach: FleetReach
 
     init(policy: TokenPolicy, keys: KeyRingHolder, reach: FleetReach) {
@@ -44,7 +45,7 @@ struct TokenVerifier: Sendable {
         guard text.count <= Self.maximumBytes else { return .refused(.invalid("too_large")) }
         let token: UnverifiedToken
         do throws(TokenRefusal) {
-            token = try UnverifiedToken(text)
+            token = try UnverifiedToken(text, headers: headers)
         } catch {
             return .refused(.invalid(error.reason.rawValue))
         }

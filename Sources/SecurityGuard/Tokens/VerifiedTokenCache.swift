@@ -1,3 +1,4 @@
+import Caching
 import Libcrypto
 
 #if canImport(Glibc)
@@ -13,37 +14,35 @@ import Darwin
 /// Only accepted tokens are kept, found by all of their bytes, so no guess and no collision opens anything. A hit is
 /// worth no more than the token itself: not past its end, not without its key, not after its revocation.
 package final class VerifiedTokenCache {
-    private struct Slot {
-        var hash: UInt64
-        var token: [UInt8]
-        var principal: Principal
+    private struct Remembered {
+        let token: [UInt8]
+        let principal: Principal
         /// The generations at which the entry was last compared with keys and revocations.
         var keyGeneration: UInt64
         var revocationGeneration: UInt64
-        /// Used since the hand passed last.
-        var isRecent: Bool
+
+        var weight: Int { max(token.count, VerifiedTokenCache.leastWeight) }
     }
 
+    /// Of 8 MiB this leaves room for 8192 tokens.
+    private static let leastWeight = 1024
+
     private let securityGuard: SecurityGuard
-    private let capacity: Int
-    private let byteLimit: Int
     private let skew: Int64
     /// Random per process, so that nobody outside can aim at a place in the table.
     private let seed: UInt64
-    private var places: [UInt64: Int] = [:]
-    private var slots: [Slot] = []
-    private var bytes = 0
-    private var hand = 0
+    /// By the hash of the token's bytes, which are compared then.
+    private var tokens: BoundedCache<UInt64, Remembered>
 
-    package init(_ securityGuard: SecurityGuard, capacity: Int = 8192, byteLimit: Int = 8 << 20) {
+    /// - Parameter byteLimit: of the tokens that are kept; one of less than a KiB counts as that.
+    package init(_ securityGuard: SecurityGuard, byteLimit: Int = 8 << 20) {
         self.securityGuard = securityGuard
-        self.capacity = max(1, capacity)
-        self.byteLimit = byteLimit
         skew = securityGuard.policy.clockSkew
         seed = SecureRandom.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+        tokens = BoundedCache(capacity: byteLimit)
     }
 
-    package var count: Int { slots.count }
+    package var count: Int { tokens.count }
 
     /// Who the token speaks for, if it was verified before and nothing has changed that; nil says nothing.
     package func remembered(_ token: UnsafeRawBufferPointer, now: Int64) -> Principal? {
@@ -51,8 +50,8 @@ package final class VerifiedTokenCache {
     }
 
     private func remembered(_ token: UnsafeRawBufferPointer, _ hash: UInt64, now: Int64) -> Principal? {
-        guard let place = places[hash], holds(token, at: place), stillHolds(place, now: now) else { return nil }
-        return slots[place].principal
+        guard let entry = tokens.value(for: hash), Self.isSame(entry.token, token) else { return nil }
+        return stillHolds(entry, hash, now: now) ? entry.principal : nil
     }
 
     /// Who the token speaks for: from memory where that still holds, else from a full check.
@@ -65,8 +64,8 @@ package final class VerifiedTokenCache {
         let verdict = securityGuard.judge(token: token, now: now)
         if case .success(let principal) = verdict {
             store(token, hash, principal, keys: keys, revocations: revocations)
-        } else if let place = places[hash], holds(token, at: place) {
-            remove(place)
+        } else if let entry = tokens.value(for: hash), Self.isSame(entry.token, token) {
+            tokens.remove(hash)
         }
         return verdict
     }
@@ -76,32 +75,26 @@ package final class VerifiedTokenCache {
         return verdict ?? Array(token).withUnsafeBytes { principal(for: $0, now: now) }
     }
 
-    package func removeAll() {
-        places.removeAll()
-        slots.removeAll()
-        bytes = 0
-        hand = 0
-    }
+    package func removeAll() { tokens.removeAll() }
 
-    private func stillHolds(_ place: Int, now: Int64) -> Bool {
-        let principal = slots[place].principal
+    private func stillHolds(_ entry: Remembered, _ hash: UInt64, now: Int64) -> Bool {
+        let principal = entry.principal
         guard principal.isCurrent(at: now, skew: skew) else { return false }
         let keys = securityGuard.keyGeneration
-        if slots[place].keyGeneration != keys {
-            guard securityGuard.keyRing.verifies(thumbprint: principal.keyThumbprint) else { return false }
-            slots[place].keyGeneration = keys
-        }
         let revocations = securityGuard.revocationCount
-        if slots[place].revocationGeneration != revocations {
-            guard !securityGuard.isRevoked(principal) else { return false }
-            slots[place].revocationGeneration = revocations
-        }
-        slots[place].isRecent = true
+        if entry.keyGeneration == keys, entry.revocationGeneration == revocations { return true }
+        guard entry.keyGeneration == keys || securityGuard.keyRing.verifies(thumbprint: principal.keyThumbprint),
+            entry.revocationGeneration == revocations || !securityGuard.isRevoked(principal)
+        else { return false }
+        var entry = entry
+        entry.keyGeneration = keys
+        entry.revocationGeneration = revocations
+        tokens.insert(entry, for: hash, weight: entry.weight)
         return true
     }
 
-    private func holds(_ token: UnsafeRawBufferPointer, at place: Int) -> Bool {
-        slots[place].token.withUnsafeBytes { own in
+    private static func isSame(_ kept: [UInt8], _ token: UnsafeRawBufferPointer) -> Bool {
+        kept.withUnsafeBytes { own in
             guard own.count == token.count, let mine = own.baseAddress, let other = token.baseAddress else {
                 return false
             }
@@ -116,44 +109,12 @@ package final class VerifiedTokenCache {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    // MARK: Room
-
+    /// A loop that judges a token while it is already there, or another one of the same hash: the newer stays.
     private func store(
         _ token: UnsafeRawBufferPointer, _ hash: UInt64, _ principal: Principal, keys: UInt64, revocations: UInt64
     ) {
-        // A loop that judges a token while it is already there, or another one of the same hash: the newer stays.
-        if let place = places[hash] { remove(place) }
-        guard token.count <= byteLimit else { return }
-        while !slots.isEmpty, slots.count >= capacity || bytes + token.count > byteLimit { evictOne() }
-        places[hash] = slots.count
-        slots.append(
-            Slot(
-                hash: hash, token: Array(token), principal: principal, keyGeneration: keys,
-                revocationGeneration: revocations, isRecent: false))
-        bytes += token.count
-    }
-
-    /// Second chance: the hand skips, once, what was used since it last came by.
-    private func evictOne() {
-        for _ in 0..<slots.count {
-            if hand >= slots.count { hand = 0 }
-            if !slots[hand].isRecent { break }
-            slots[hand].isRecent = false
-            hand += 1
-        }
-        if hand >= slots.count { hand = 0 }
-        remove(hand)
-    }
-
-    /// Fills the gap with the last slot.
-    private func remove(_ place: Int) {
-        let gone = slots[place]
-        places[gone.hash] = nil
-        bytes -= gone.token.count
-        let last = slots.removeLast()
-        if place < slots.count {
-            slots[place] = last
-            places[last.hash] = place
-        }
+        let entry = Remembered(
+            token: Array(token), principal: principal, keyGeneration: keys, revocationGeneration: revocations)
+        tokens.insert(entry, for: hash, weight: entry.weight)
     }
 }

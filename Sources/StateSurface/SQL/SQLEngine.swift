@@ -2,7 +2,7 @@
 enum ChangeReach: Sendable {
     /// Observers here and on every other node.
     case everywhere
-    /// Observers here only: nobody else can remember a row that did not exist.
+    /// Observers here only: no other node can remember a row that did not exist.
     case here
 }
 

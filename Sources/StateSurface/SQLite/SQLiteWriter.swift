@@ -3,7 +3,7 @@ import Synchronization
 
 /// Group commit: while one transaction is being made durable, the writes that arrive gather for the next.
 ///
-/// A write that fails fails alone. Nobody is told of success before the commit.
+/// A write that fails fails alone. Success is told only after the commit.
 final class SQLiteWriter: Sendable {
     private struct Pending: Sendable {
         /// Runs the write; returns how to report success once it is durable.

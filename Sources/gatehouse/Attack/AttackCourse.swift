@@ -4,7 +4,7 @@ import HostileTokens
 import JOSE
 import Synchronization
 
-/// One attack: what the command line and the profile say, put together.
+/// One run of the attack suite, with the options of the command line and the profile.
 struct AttackCourse {
     struct Options {
         let transport: Transport
@@ -23,7 +23,7 @@ struct AttackCourse {
     let sender: RawSender
     let options: Options
 
-    /// The target as reports name it.
+    /// The target's name in reports.
     var place: String { aim.origin + protectedPath }
     private var protectedPath: String { aim.path ?? profile.path ?? "/api/auth/me" }
 
@@ -40,7 +40,7 @@ struct AttackCourse {
                 "--transport introspection asks as a client: put CLIENT_ID:CLIENT_SECRET into \(Self.clientVariable)",
                 status: .misused)
         }
-        // The good token may take an upstream that answers: it listens first.
+        // The upstream listens first, because getting the valid token may need it.
         let upstream = try await openUpstream()
         do {
             let report = try await attack(cases, upstream)
@@ -106,11 +106,11 @@ struct AttackCourse {
         return try await RecordingUpstream.open(host: canary.host, port: canary.port)
     }
 
-    // MARK: What is known
+    // MARK: Credentials and material
 
     private static let clientVariable = "GATEHOUSE_ATTACK_CLIENT"
 
-    /// The id and secret of the client that asks for introspection.
+    /// The id and secret of the introspection client, from the environment.
     private static var client: String? {
         ProcessInfo.processInfo.environment[clientVariable].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -139,7 +139,7 @@ struct AttackCourse {
         var session: String?
     }
 
-    /// The good token; nil where the profile names none.
+    /// The valid token; nil if none is configured.
     private func credentials() async throws -> Credentials? {
         if options.token != nil { return Credentials(token: try GoodToken.read(options.token)) }
         if let token = GoodToken.fromEnvironment { return Credentials(token: token) }
@@ -160,7 +160,7 @@ struct AttackCourse {
         }
     }
 
-    /// What hostile tokens are made from; nil where the good one is no JWT.
+    /// What hostile tokens are made from; nil if the valid token is not a JWT.
     private func material(_ good: Credentials?, _ canary: CanaryListener?) async throws -> AttackMaterial? {
         guard let good else { return nil }
         let keySet = try await PublishedKeys.fetch(
@@ -191,7 +191,7 @@ struct AttackCourse {
     }
 }
 
-/// One line on a terminal that says how far it is.
+/// One line on a terminal that shows the progress.
 final class Progress: Sendable {
     private let total: Int
     private let isShown = isatty(STDERR_FILENO) == 1

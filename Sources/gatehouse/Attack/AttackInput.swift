@@ -2,7 +2,7 @@ import Foundation
 import HostileTokens
 import JOSE
 
-/// What an attack is aimed at: taken from a URL, and checked before anything is sent.
+/// The address of the target, parsed from a URL and checked before anything is sent.
 struct AttackAim {
     let host: String
     let port: Int
@@ -19,7 +19,7 @@ struct AttackAim {
                 "\(url.scheme): attacks go over http and https: write http://HOST:PORT", status: .misused)
         }
         isSecure = url.scheme == "https"
-        // Within brackets for the Host field, without them for connecting.
+        // An IPv6 address has brackets in the Host field and none for connecting.
         host = url.host.hasPrefix("[") ? String(url.host.dropFirst().dropLast()) : url.host
         port = Int(url.port ?? (isSecure ? 443 : 80))
         origin = url.origin
@@ -33,12 +33,12 @@ struct AttackAim {
     var authority: String { String(origin.dropFirst(isSecure ? "https://".count : "http://".count)) }
 }
 
-/// The good token: from the command line, the environment, the profile, or standard input.
+/// Reads the valid token from the command line, the environment, the profile, or standard input.
 enum GoodToken {
     static let variable = "GATEHOUSE_ATTACK_TOKEN"
     private static let patience: TimeInterval = 30
 
-    /// What the option, the environment or standard input say.
+    /// The token from the option, the environment or standard input.
     static func read(_ option: String?) throws -> [UInt8] {
         if let option, option != "-" { return Array(option.utf8) }
         if option == nil, let value = fromEnvironment { return value }
@@ -60,7 +60,7 @@ enum GoodToken {
         ProcessInfo.processInfo.environment[variable].flatMap { $0.isEmpty ? nil : Array($0.utf8) }
     }
 
-    /// The contents of a file.
+    /// The token in a file.
     static func read(file path: String) throws -> [UInt8] {
         guard let bytes = try FileBytes.read(path, limit: TokenInput.limit) else {
             throw CommandFailure("\(path): no such file: 'token.file' names the good token's", status: .misused)
@@ -70,7 +70,7 @@ enum GoodToken {
         return token
     }
 
-    /// What a command prints; it has half a minute.
+    /// The token that a command prints within 30 seconds.
     static func read(command: String) throws -> [UInt8] {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -104,11 +104,11 @@ enum GoodToken {
     }
 }
 
-/// The keys that the target publishes.
+/// Fetches the keys that the target publishes.
 enum PublishedKeys {
     private static let limit = 256 * 1_024
 
-    /// Fetches the set that was named, or the usual one of the target; nil if that one is not there.
+    /// Fetches the key set that was named, or else the target's default one; nil if the default one does not exist.
     static func fetch(_ named: String?, aim: AttackAim, sender: RawSender, anywhere: Bool) async throws -> [UInt8]? {
         guard let named else { return await usual(aim, sender) }
         guard let url = URLText(named) else {

@@ -1,7 +1,7 @@
 import HostileTokens
 import JOSE
 
-/// Reads a profile; the first thing that is wrong in it is thrown, with its line.
+/// Reads a profile. The first fault is thrown with its line.
 struct ProfileReader {
     private static let limit = 256 * 1_024
 

@@ -1,8 +1,8 @@
 import HostileTokens
 
-/// What is known of a target: how its tokens travel, where they are wanted, and what it promises.
+/// The description of a target: how tokens are sent, which paths require them, and which features it has.
 struct AttackProfile: Sendable, Equatable {
-    /// Where the good token comes from.
+    /// Where the valid token comes from.
     enum TokenSource: Sendable, Equatable {
         case command(String)
         case file(String)
@@ -41,14 +41,14 @@ struct AttackProfile: Sendable, Equatable {
     var promises: Set<Need> = []
     var canary: Canary?
 
-    /// What the profile of a Gatehouse would say, for those who give none.
+    /// The profile of a Gatehouse, which is used if none is given.
     static let usual: AttackProfile = {
         var profile = AttackProfile()
         profile.socket = Socket(path: "/api/runtime/agent")
         return profile
     }()
 
-    /// Everybody who can sign in.
+    /// All users of the profile.
     var users: [Login] {
         var users: [Login] = []
         if case .login(let settings) = source { users.append(settings.login) }

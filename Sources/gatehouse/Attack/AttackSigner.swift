@@ -2,7 +2,7 @@ import HostileTokens
 import JOSE
 import Libcrypto
 
-/// Makes a signer of a key file: it signs anything, also what no issuer would.
+/// Makes a signer from a key file. It signs any bytes.
 enum AttackSigner {
     private static let limit = 64 * 1_024
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import NIOSSL
 
-/// How a target over https is trusted.
+/// The options for trusting a target over https.
 struct AttackTLS: ParsableArguments {
     @Option(help: .init("Trust this CA for https: PEM.", valueName: "file"))
     var ca: String?

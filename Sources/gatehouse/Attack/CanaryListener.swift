@@ -2,7 +2,8 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// An address that nobody has a reason to visit, and a count of those who do.
+/// A listener whose address is only in hostile tokens. It counts connections: each one shows that the target followed a
+/// URL in a token.
 final class CanaryListener: Sendable {
     private let channel: any Channel
     private let count: Count

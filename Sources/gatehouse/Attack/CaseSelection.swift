@@ -3,7 +3,7 @@ import Encodings
 import HostileTokens
 import JOSE
 
-/// Which cases are made, listed or explained.
+/// The options that select the cases to run, list or explain.
 struct CaseSelection: ParsableArguments {
     @Option(help: .init("Only cases with this id or pattern, such as 'J01-*'; may be repeated.", valueName: "id"))
     var only: [String] = []
@@ -25,7 +25,7 @@ struct CaseSelection: ParsableArguments {
         }
     }
 
-    /// The cases that are selected; at least one.
+    /// The selected cases, at least one.
     func cases() throws(CommandFailure) -> [HostileCase] {
         let cases = CaseCatalogue.cases(only: only, skip: skip).filter {
             category.isEmpty || category.contains($0.info.group)
@@ -36,7 +36,7 @@ struct CaseSelection: ParsableArguments {
         return cases
     }
 
-    /// Answers `--list` and `--explain`.
+    /// Carries out `--list` and `--explain`.
     func show(asJSON: Bool) throws {
         if let explain {
             guard let hostile = CaseCatalogue.named(explain) else {

@@ -1,18 +1,18 @@
 import NIOCore
 import NIOPosix
 
-/// Where packets go: decided once, before the first of them.
+/// The addresses to connect to, determined before anything is sent.
 struct Endpoint: Sendable {
     let host: String
     let port: Int
-    /// The addresses that are tried in their order; none where a name is to be resolved.
+    /// The addresses, tried in this order; empty if the name is resolved when connecting.
     private let addresses: [SocketAddress]
 
-    /// - Parameter anywhere: whether another machine is allowed; else names are not even resolved.
+    /// - Parameter anywhere: whether other machines than this one are allowed. If not, names are not resolved.
     init(host: String, port: Int, anywhere: Bool) throws(CommandFailure) {
         self.host = host
         self.port = port
-        // Whatever the resolver would say of it.
+        // Not left to the resolver, which could name another machine.
         let literals = host == "localhost" ? ["127.0.0.1", "::1"] : [host]
         addresses = literals.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
         guard
@@ -23,7 +23,7 @@ struct Endpoint: Sendable {
         }
     }
 
-    /// A connection to the first address that takes one.
+    /// Connects to the first address that accepts the connection.
     func connect(_ bootstrap: ClientBootstrap) async throws -> any Channel {
         guard let last = addresses.last else { return try await bootstrap.connect(host: host, port: port).get() }
         for address in addresses.dropLast() {

@@ -2,15 +2,15 @@ import HostileTokens
 import NIOCore
 import NIOHPACK
 
-/// One request over HTTP/2, written frame by frame so that nothing on this side objects to it.
+/// One request over HTTP/2. The frames are written here and not by a library, which would refuse malformed requests.
 struct HTTP2Exchange {
     private static let frameLimit = 16_384
-    /// What may be sent of a body before the target makes room for more (RFC 9113 §6.9.2).
+    /// The initial flow-control window in bytes (RFC 9113 section 6.9.2). Longer bodies are not supported.
     private static let window = 65_535
 
     private let bytes: [UInt8]
 
-    /// Takes a request of HTTP/1.1 apart; what belongs to a connection is left out.
+    /// Converts a request of HTTP/1.1. Fields that apply to a connection are left out.
     init(_ request: RawRequest, isSecure: Bool) throws(SendFailure) {
         guard let end = request.bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
             throw SendFailure(.unreadable, "the request has no head")
@@ -48,7 +48,7 @@ struct HTTP2Exchange {
         _ fields: [(name: [UInt8], value: [UInt8])], body: ArraySlice<UInt8>
     ) -> [UInt8] {
         var block: [UInt8] = []
-        // Literals without indexing (RFC 7541 §6.2.2): no compression that would hide a byte.
+        // Literals without indexing (RFC 7541 section 6.2.2), so that every byte is sent as it is.
         for (name, value) in fields { block += [0] + string(name) + string(value) }
         var bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(type: 4, flags: 0, stream: 0, [])
         var isFirst = true
@@ -97,7 +97,7 @@ struct HTTP2Exchange {
         throw RawSender.failure(received.bytes, received.hasEnded, stream.fault)
     }
 
-    /// The frames of the one stream, as far as they have arrived.
+    /// The frames of the stream that have arrived.
     private struct Answer {
         private(set) var isOver = false
         private(set) var wasReset = false

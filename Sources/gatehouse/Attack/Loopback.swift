@@ -1,13 +1,13 @@
 import Glibc
 
-/// Which addresses are this machine.
+/// Recognises the addresses of this machine.
 enum Loopback {
-    /// For hosts as URLs write them, without brackets.
+    /// Whether a host of a URL, without brackets, is this machine.
     static func contains(_ host: String) -> Bool {
         host == "localhost" || contains(address: host)
     }
 
-    /// For addresses as text.
+    /// Whether an address as text is this machine.
     static func contains(address text: String) -> Bool {
         if NetworkText.isIPv4(text) { return text.hasPrefix("127.") }
         var bytes = in6_addr()
@@ -15,7 +15,7 @@ enum Loopback {
         return withUnsafeBytes(of: bytes) { isLoopback(Array($0)) }
     }
 
-    /// `::1`, or an IPv4 address of 127/8 within IPv6.
+    /// Whether the address is `::1`, or an IPv4-mapped address of 127/8.
     private static func isLoopback(_ bytes: [UInt8]) -> Bool {
         let zeros = bytes.prefix(10).allSatisfy { $0 == 0 }
         if zeros, bytes.dropFirst(10).prefix(2).allSatisfy({ $0 == 0xFF }) { return bytes[12] == 127 }

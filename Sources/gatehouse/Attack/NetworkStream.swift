@@ -7,12 +7,12 @@ import Synchronization
 /// Opens connections to the target.
 struct Connector: Sendable {
     let endpoint: Endpoint
-    /// Nil over plain http.
+    /// Nil for plain http.
     let tls: NIOSSLContext?
 
     func open() async throws -> NetworkStream {
         let inbox = Inbox()
-        // An address is no server name (RFC 6066 §3).
+        // An address is not sent as a server name (RFC 6066 section 3).
         let name = NetworkText.isIPv4(endpoint.host) || NetworkText.isIPv6(endpoint.host) ? nil : endpoint.host
         let tls = tls
         let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -47,7 +47,8 @@ struct NetworkStream: WireStream {
         self.inbox = inbox
     }
 
-    /// A refusal may come before the last byte has been taken, so that writing fails and the answer still counts.
+    /// Sends bytes. Failures are ignored, because the target may refuse and close before it has read everything; its
+    /// answer still counts.
     func send(_ bytes: [UInt8]) async throws {
         channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
     }
@@ -65,15 +66,15 @@ struct NetworkStream: WireStream {
         try? await channel.close()
     }
 
-    /// What went wrong with the TLS handshake, if anything.
+    /// Why the TLS handshake failed; nil if it did not.
     var fault: String? { inbox.fault }
 }
 
-/// What has arrived, and who waits for more.
+/// The bytes that have arrived, and the reader that waits for more.
 final class Inbox: Sendable {
     typealias Received = (bytes: [UInt8], hasEnded: Bool)
 
-    /// More than this is a flood: the connection ends.
+    /// The number of bytes after which the connection is closed.
     private static let limit = 1 << 20
 
     private struct State {
@@ -82,7 +83,7 @@ final class Inbox: Sendable {
         var fault: String?
         var waiter: (isEnough: @Sendable ([UInt8]) -> Bool, continuation: CheckedContinuation<Received, Never>)?
 
-        /// Gives the waiter what there is, if it is enough, nothing more comes, or it must do.
+        /// Resumes the waiting reader if there is enough, the connection has ended, or `force` is set.
         mutating func settle(force: Bool = false) {
             guard let waiter, force || hasEnded || waiter.isEnough(bytes) else { return }
             self.waiter = nil
@@ -110,7 +111,7 @@ final class Inbox: Sendable {
         state.withLock { $0.settle(force: true) }
     }
 
-    /// Whether there may be more.
+    /// Adds bytes. False if the limit is exceeded.
     func take(_ bytes: ByteBufferView) -> Bool {
         state.withLock { state in
             state.bytes.append(contentsOf: bytes)

@@ -1,4 +1,4 @@
-/// Lets requests through one after the other, no faster than the rate.
+/// Delays requests so that they are sent no faster than the rate.
 actor Pacer {
     private let interval: Duration
     private var next: ContinuousClock.Instant?

@@ -1,6 +1,6 @@
 import HostileTokens
 
-/// Sends the bytes of one request on a connection of its own and reads the answer, whatever it looks like.
+/// Sends the bytes of one request on a new connection and reads the answer leniently.
 struct RawSender: Sendable {
     let connector: Connector
     let usesHTTP2: Bool

@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The suite's own upstream: it answers every request with 200 and keeps what it was sent.
+/// The suite's own upstream: it answers every request with 200 and records what it received.
 final class RecordingUpstream: Sendable {
-    /// The newest requests are kept, each up to so many bytes.
+    /// The number of requests that are kept, of which the oldest are dropped first, and the bytes kept of each.
     private static let requestLimit = 4_096
     private static let byteLimit = 64 * 1_024
 
@@ -21,7 +21,7 @@ final class RecordingUpstream: Sendable {
         func with(_ text: [UInt8]) -> [[UInt8]] {
             requests.withLock { requests in
                 requests.filter { request in
-                    // In the request line: what came in a body has not become a request.
+                    // Only in the request line: a text in a body has not become a request of its own.
                     let line = request.prefix { $0 != 0x0A }
                     return line.firstRange(of: text) != nil
                 }
@@ -55,7 +55,7 @@ final class RecordingUpstream: Sendable {
         }
     }
 
-    /// The requests whose first line holds the text.
+    /// The recorded requests with this text in the request line.
     func requests(with text: String) -> [[UInt8]] {
         record.with(Array(text.utf8))
     }
@@ -65,7 +65,8 @@ final class RecordingUpstream: Sendable {
     }
 }
 
-/// Reads requests as leniently as upstreams do: a coding that speaks of chunks goes before a length.
+/// Parses requests leniently, as some upstreams do: a transfer coding that contains `chunked` takes precedence over a
+/// length.
 private final class UpstreamHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -94,7 +95,7 @@ private final class UpstreamHandler: ChannelInboundHandler {
         }
     }
 
-    /// How many bytes the first request has; nil while it is not whole.
+    /// The length of the first request in bytes; nil while it is not complete.
     private func requestLength() -> Int? {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()

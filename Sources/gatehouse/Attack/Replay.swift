@@ -2,7 +2,7 @@ import Encodings
 import HostileTokens
 import JOSE
 
-/// The requests of an earlier report, to be sent again byte by byte.
+/// The requests of an earlier report, which are sent again byte for byte.
 struct Replay {
     private static let limit = 512 << 20
 
@@ -53,8 +53,8 @@ struct Replay {
         return Recorded(info: info, verdict: verdict, exchanges: exchanges ?? [])
     }
 
-    /// Sends it all again. A recorded control that is refused, or another answer than the recorded one in a
-    /// conversation, leaves a case open: what it rests on has changed.
+    /// Sends all requests again. A case is inconclusive if a recorded control is refused, or if a conversation takes
+    /// another course than the recorded one.
     func run(over wire: Wire, target: Target, pause: @Sendable () async throws -> Void) async throws -> Report {
         var report = Report(transport: transport, signer: .none)
         for recorded in cases {
@@ -89,7 +89,7 @@ struct Replay {
         if zip(recorded.exchanges, again).allSatisfy({ $0.status == $1.status }) {
             return result(recorded.verdict, "every answer has the recorded status, \(status) at the end")
         }
-        // The same way up to the last answer, which is a refusal now: what was found is mended.
+        // The same answers up to the last one, which is a refusal now: the finding has been fixed.
         let sameStart = zip(recorded.exchanges.dropLast(), again.dropLast()).allSatisfy { $0.status == $1.status }
         return recorded.verdict == .failed && sameStart && letsIn(recorded.exchanges.last?.status) && !letsIn(status)
             ? result(.passed, "answered \(status), which was let in when it was recorded")

@@ -2,7 +2,7 @@ import Encodings
 import Glibc
 import HostileTokens
 
-/// A report that is to be written: `json=FILE`, `junit=FILE` or `sarif=FILE`.
+/// A report file to write: `json=FILE`, `junit=FILE` or `sarif=FILE`.
 struct ReportFile {
     enum Format: String, CaseIterable {
         case json
@@ -13,7 +13,7 @@ struct ReportFile {
     let format: Format
     let path: String
 
-    /// Nil for what is not written so.
+    /// Parses the option; nil if it has another form.
     init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty, let format = Format(rawValue: String(parts[0])) else { return nil }
@@ -25,7 +25,7 @@ struct ReportFile {
         self.path = path
     }
 
-    /// Finds out whether it can be written, before anything is sent.
+    /// Checks, before anything is sent, that the file can be written.
     func check() throws(CommandFailure) {
         close(try descriptor(truncating: false))
     }
@@ -42,7 +42,7 @@ struct ReportFile {
         Terminal.write(text, to: descriptor)
     }
 
-    /// JSON holds tokens, the good one too, and is for its owner.
+    /// Opens the file. A JSON report contains tokens, including the valid one, so only its owner may read it.
     private func descriptor(truncating: Bool) throws(CommandFailure) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (truncating ? O_TRUNC : 0)
         let descriptor = open(path, flags, format == .json ? 0o600 : 0o644)

@@ -1,22 +1,22 @@
 import Encodings
 import Libcrypto
 
-/// How audit lines hang together: each carries the SHA-256 of the one before it and of itself.
+/// The hash chain of the audit log: each line contains the SHA-256 of the previous line and of itself.
 ///
-/// A line is one JSON object that ends in `,"prev":"…","hash":"…"}`. The hash is taken over the line's bytes up to the
-/// comma before `"hash"`, so whoever checks it needs no parser, and nothing depends on how JSON is written.
+/// A line is one JSON object that ends in `,"prev":"…","hash":"…"}`. The hash covers the bytes of the line up to the
+/// comma before `"hash"`, so it can be checked without parsing JSON.
 struct AuditChain: Sendable, Equatable {
-    /// What the first line names as the one before it.
+    /// The value of `prev` in the first line.
     static let origin = String(repeating: "0", count: 64)
-    /// `,"hash":"` + 64 digits + `"}`.
+    /// The length of `,"hash":"`, 64 digits and `"}`.
     private static let tailLength = 9 + 64 + 2
 
     /// The hash of the last line.
     private(set) var head = AuditChain.origin
-    /// The number of the last line.
+    /// The sequence number of the last line.
     private(set) var sequence: Int64 = 0
 
-    /// The next line, without its newline.
+    /// Makes the next line, without a newline.
     mutating func append(_ members: JSONObject, at time: String) -> String {
         var line: JSONObject = ["seq": .integer(sequence + 1), "time": .string(time)]
         for (name, value) in members.members where !["seq", "time", "prev", "hash"].contains(name) {
@@ -29,7 +29,7 @@ struct AuditChain: Sendable, Equatable {
         return text + ",\"hash\":\"\(head)\"}"
     }
 
-    /// Takes a line that was written before as the next one; false if it isn't.
+    /// Continues with a line that was read from a log. False if it does not follow the last one.
     mutating func accept(_ line: some BidirectionalCollection<UInt8>) -> Bool {
         guard line.count > Self.tailLength else { return false }
         let body = line.dropLast(Self.tailLength)
@@ -43,7 +43,7 @@ struct AuditChain: Sendable, Equatable {
         return true
     }
 
-    /// Goes on behind a line whose predecessors are not at hand.
+    /// A chain that continues after this line, whose predecessors are not checked; nil if the line's own hash is wrong.
     static func resuming(after line: some BidirectionalCollection<UInt8>) -> AuditChain? {
         guard let object = try? StrictJSON.object(Array(line)), let sequence = object["seq"]?.int64Value,
             let prev = object["prev"]?.stringValue, sequence > 0

@@ -3,17 +3,18 @@ import Glibc
 import Libcrypto
 import Runtime
 
-/// The file under an audit log: opened for one writer, continued where it ends, appended to and synced.
+/// The file of an audit log. It is locked for one writer, continued where it ends, and synced after each append.
 ///
-/// Not safe for two threads at once: ``AuditLog`` calls it from its queue alone.
+/// It is not thread-safe: ``AuditLog`` calls it from its queue only.
 final class AuditFile {
     private static let longestLine = 1 << 20
     private let descriptor: Int32
     let path: String
 
-    /// Opens or creates `path` and goes on with the chain that is in it.
+    /// Opens or creates `path`, and continues the chain in it.
     ///
-    /// A line that a crash cut off is removed, and the next line says how much of what was removed.
+    /// An incomplete last line, which a crash leaves behind, is removed. `torn` then describes what was removed, for
+    /// the next line.
     static func open(_ path: String) throws(CommandFailure) -> (file: AuditFile, chain: AuditChain, torn: JSONObject?) {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -34,12 +35,12 @@ final class AuditFile {
 
     deinit { close(descriptor) }
 
-    /// Appends bytes and makes them last; throws with nothing of them in the file.
+    /// Appends bytes and syncs the file. If it throws, none of them are in the file.
     func append(_ bytes: [UInt8]) throws(CommandFailure) {
         let start = lseek(descriptor, 0, SEEK_END)
         guard start >= 0, write(all: bytes), fdatasync(descriptor) == 0 else {
             let reason = FileBytes.reason(errno)
-            // What is tried again must not follow itself, or a part of itself.
+            // Removes a partial write, so that the same bytes can be appended again.
             if start >= 0 { ftruncate(descriptor, start) }
             throw CommandFailure("audit.file: \(path): \(reason)")
         }
@@ -56,7 +57,7 @@ final class AuditFile {
         return true
     }
 
-    // MARK: Where it ends
+    // MARK: Resuming
 
     private func resume() throws(CommandFailure) -> (AuditChain, torn: JSONObject?) {
         let size = lseek(descriptor, 0, SEEK_END)

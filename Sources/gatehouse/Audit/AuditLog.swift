@@ -4,10 +4,11 @@ import Logging
 import Runtime
 import Synchronization
 
-/// The audit log: JSON lines, each chained to the one before it by its hash.
+/// The audit log: JSON lines, each chained to the previous one by its hash.
 ///
-/// `record` costs a hash and a lock; writing and syncing happen elsewhere, many lines at once. A disk that fails is
-/// reported and tried again; only when far too much waits are lines dropped, and then a line says how many.
+/// ``record(_:_:)`` costs a hash and a lock. Lines are written and synced on a dispatch queue, many at once. A failing
+/// disk is reported, and writing is tried again. Lines are dropped only when ``longestQueue`` bytes are waiting, and a
+/// later line says how many were dropped.
 final class AuditLog: Sendable {
     private struct State {
         var chain: AuditChain
@@ -17,17 +18,17 @@ final class AuditLog: Sendable {
         var hasFailed = false
     }
 
-    /// What may wait for a disk that does not answer.
+    /// The number of bytes that may wait to be written.
     private static let longestQueue = 16 << 20
 
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "gatehouse.audit")
     private let logger: Logger
     private let clock: @Sendable () -> Int64
-    // @unchecked inside: the file is touched on `queue` alone.
+    // Used on `queue` only.
     private let file: QueueBound<AuditFile>
 
-    /// Opens the log at `path` and notes that it begins.
+    /// Opens the log at `path`, and records that it was opened.
     init(path: String, logger: Logger, clock: @escaping @Sendable () -> Int64) throws(CommandFailure) {
         let (file, chain, torn) = try AuditFile.open(path)
         self.file = QueueBound(file)
@@ -38,7 +39,7 @@ final class AuditLog: Sendable {
         record("audit.opened", [:])
     }
 
-    /// Appends one event. Never blocks on the disk.
+    /// Appends one event. It does not wait for the disk.
     func record(_ event: String, _ members: JSONObject) {
         var line: JSONObject = ["event": .string(event)]
         for (name, value) in AuditScrub.clean(members).members where name != "event" { line[name] = value }
@@ -60,7 +61,7 @@ final class AuditLog: Sendable {
         if mustSchedule { queue.async { self.flush() } }
     }
 
-    /// Writes what waits, and returns once it is safe. Call it last.
+    /// Writes all waiting lines, and returns when they are synced. To be called last.
     func close() {
         queue.sync { flush() }
     }
@@ -91,7 +92,7 @@ final class AuditLog: Sendable {
         }
     }
 
-    /// Puts unwritten lines back in front and tries again in a second.
+    /// Puts lines that could not be written back to the front, and tries again in a second.
     private func keep(_ bytes: [UInt8], after error: CommandFailure) {
         let isNew = state.withLock { state -> Bool in
             state.waiting = bytes + state.waiting
@@ -104,8 +105,8 @@ final class AuditLog: Sendable {
     }
 }
 
-/// A value that one dispatch queue owns.
-// @unchecked: whoever holds it promises to touch it on its queue alone.
+/// A value that is used on one dispatch queue only.
+// @unchecked: the owner uses the value on its queue only.
 private struct QueueBound<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }

@@ -1,13 +1,14 @@
 import Encodings
 
-/// The last gate before a line is written: whatever looks like a credential or a session id is cut short.
+/// Shortens everything in an audit line that looks like a credential or a session id.
 ///
-/// Callers hand in no such thing. If one ever does by mistake, the log still holds only enough to find it again.
+/// Callers should not pass such values. If one does by mistake, the log contains only the first characters, which are
+/// enough to find the value again.
 enum AuditScrub {
     private static let prefixes = ["sec_", "ref_", "tkt_", "ses_", "cls_"]
     private static let kept = 8
 
-    /// The same members with every suspicious run of text shortened.
+    /// The members with every such text shortened.
     static func clean(_ members: JSONObject) -> JSONObject {
         var cleaned = JSONObject()
         for (name, value) in members.members { cleaned[name] = clean(value) }
@@ -23,7 +24,7 @@ enum AuditScrub {
         }
     }
 
-    /// Shortens every run of base64url characters and dots that begins like a credential, or is a compact JWS.
+    /// Shortens every run of base64url characters and dots that begins like a credential or is a compact JWS.
     static func clean(_ text: String) -> String {
         var result = ""
         var run = ""

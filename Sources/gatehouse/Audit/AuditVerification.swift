@@ -1,23 +1,24 @@
-/// Checks an audit log from its first line to its last, holding one line at a time.
+/// Checks an audit log from the first line to the last. It keeps one line in memory.
 struct AuditVerification {
-    /// Where the chain breaks.
+    /// The first line at which the chain is broken.
     struct Break: Error, Sendable, Equatable {
         let line: Int64
         let reason: String
     }
 
-    /// Longer than any line that is ever written.
+    /// A length in bytes that no written line reaches.
     private static let longestLine = 1 << 20
 
     private var chain = AuditChain()
     private var pending: [UInt8] = []
 
-    /// How many lines are good so far.
+    /// The number of valid lines so far.
     var lines: Int64 { chain.sequence }
-    /// The hash of the last good line. Kept elsewhere, it shows whether lines were cut off the end.
+    /// The hash of the last valid line. If it is also stored elsewhere, lines removed at the end of the log are
+    /// noticed.
     var head: String { chain.head }
 
-    /// Takes the next bytes of the file.
+    /// Continues with the next bytes of the file.
     mutating func update(_ bytes: some Sequence<UInt8>) throws(Break) {
         for byte in bytes {
             if byte != UInt8(ascii: "\n") {
@@ -34,7 +35,7 @@ struct AuditVerification {
         }
     }
 
-    /// Says that there is no more.
+    /// Ends the file. Throws if the last line is incomplete.
     func finish() throws(Break) {
         guard pending.isEmpty else { throw Break(line: lines + 1, reason: "the line is cut off") }
     }

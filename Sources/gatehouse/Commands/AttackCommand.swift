@@ -3,7 +3,7 @@ import Encodings
 import HostileTokens
 import JOSE
 
-/// `gatehouse attack`: tries on a target what others have tried, and tells what it fell for.
+/// `gatehouse attack`: runs the attack suite on a target and reports which attacks succeeded.
 struct AttackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attack", abstract: "Attacks a gateway and reports what it fell for.",
@@ -97,7 +97,7 @@ struct AttackCommand: AsyncParsableCommand {
             ownsTarget: ownsTarget)
     }
 
-    // MARK: Answers
+    // MARK: Output
 
     private func show(_ report: Report, _ files: [ReportFile], _ place: String) throws {
         for file in files { try file.write(report, target: place) }
@@ -110,7 +110,7 @@ struct AttackCommand: AsyncParsableCommand {
         }
         let code = report.exitCode
         if code != 0 { throw ExitCode(code) }
-        // Nothing failed; that means little where what was to be tried could not be.
+        // No case failed, but that means little if the signed attacks could not be run.
         if report.signer == .refused {
             throw CommandFailure(
                 "the target refuses a good token signed with --key: give the key that it trusts", status: .misused)

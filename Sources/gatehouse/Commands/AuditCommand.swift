@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 
-/// `gatehouse audit`: the record of what was decided.
+/// `gatehouse audit`: checks the audit log.
 struct AuditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Checks the audit log.", subcommands: [Verify.self])

@@ -1,13 +1,14 @@
 import Foundation
 
-/// The words of the command line, so ordered that none is taken for what it is not.
+/// The arguments of the command line, with key ids that begin with `-` protected from being parsed as options.
 enum CommandArguments {
-    /// How many letters a `kid` has: a SHA-256 thumbprint in base64url.
+    /// The length of a `kid`, which is a SHA-256 thumbprint in base64url.
     private static let keyIDLength = 43
 
     static func ofProcess() -> [String] { settled(Array(ProcessInfo.processInfo.arguments.dropFirst())) }
 
-    /// One `kid` in 64 begins with `-` and would be read as options. It goes behind `--`, where nothing is one.
+    /// One `kid` in 64 begins with `-` and would be parsed as an option. It is moved behind `--`, after which there are
+    /// no options.
     static func settled(_ arguments: [String]) -> [String] {
         guard arguments.starts(with: ["keys", "retire"]), !arguments.contains("--") else { return arguments }
         let place = arguments.indices.dropFirst(2).first { index in
@@ -19,7 +20,7 @@ enum CommandArguments {
         return settled + ["--", keyID]
     }
 
-    /// What follows an option is its value, unless the option brings it along behind a `=`.
+    /// Whether the next argument is the value of this one: an option without `=`.
     private static func takesValue(_ word: String) -> Bool { word.hasPrefix("--") && !word.contains("=") }
 
     private static func isDashedKeyID(_ text: String) -> Bool {

@@ -3,13 +3,13 @@ import EdgeConfiguration
 import Experience
 import SecurityGuard
 
-/// `gatehouse config`: what the gateway would go by.
+/// `gatehouse config`: checks and shows the configuration.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Checks and shows the configuration.",
         subcommands: [Check.self, Show.self])
 
-    /// `config check`: every fault with its place, or `ok`.
+    /// `config check`: prints every fault with its place, or `ok`.
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Reads file and environment, and prints 'ok' or every fault with its place.")
@@ -32,7 +32,8 @@ struct ConfigCommand: ParsableCommand {
             }
         }
 
-        /// What `serve` would find wrong with the passphrase's file. Whether it opens the keys is theirs to show.
+        /// The faults that `serve` would find in the passphrase file. Whether the passphrase decrypts the keys is not
+        /// checked here.
         private func passphraseFaults(of configuration: GatewayConfiguration, place: String) -> [ConfigurationFault] {
             do throws(GuardError) {
                 _ = try configuration.keys.readPassphrase()
@@ -43,7 +44,7 @@ struct ConfigCommand: ParsableCommand {
         }
     }
 
-    /// `config show`: the effective configuration, without secrets.
+    /// `config show`: prints the effective configuration without secrets.
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Prints the effective configuration as YAML, secrets taken out.")

@@ -2,9 +2,10 @@ import ArgumentParser
 import Foundation
 import SecurityGuard
 
-/// What opens an encrypted `--key`: a file that is named, else the variable that opens the gateway's own keys.
+/// The passphrase for an encrypted `--key`: from the file that is named, or else from the variable that is also used
+/// for the gateway's own keys.
 struct KeyPassphraseOption: ParsableArguments {
-    /// How messages call it.
+    /// The name of the option in messages.
     static let flag = "--passphrase-file"
 
     @Option(
@@ -12,7 +13,7 @@ struct KeyPassphraseOption: ParsableArguments {
             "A file with the passphrase of --key. Default: what GATEHOUSE_KEYS_PASSPHRASE holds.", valueName: "file"))
     var passphraseFile: String?
 
-    /// Nil where none was given, as for a key in the clear.
+    /// Reads the passphrase; nil if none was given.
     func read() throws(CommandFailure) -> KeyPassphrase? {
         let source = passphraseFile == nil ? KeyPassphrase.variable : Self.flag
         do throws(GuardError) {

@@ -115,7 +115,7 @@ struct AlgorithmOption: ParsableArguments {
     @Option(help: "The algorithm of a new key. Default: tokens.algorithm.")
     var algorithm: String?
 
-    /// Nil leaves it to the configuration.
+    /// The algorithm; nil to use that of the configuration.
     var value: SignatureAlgorithm? {
         get throws {
             guard let algorithm else { return nil }
@@ -125,14 +125,14 @@ struct AlgorithmOption: ParsableArguments {
     }
 }
 
-/// Where the keys lie. `--state` is taken like everywhere, although keys are no part of the store.
+/// The options for the directory of keys. `--state` is accepted for uniformity, although keys are not in the store.
 struct KeyOptions: ParsableArguments {
     @OptionGroup var state: StateOptions
 
     @Option(help: .init("The directory of the keys.", valueName: "dir"))
     var keys: String?
 
-    /// The directory that the configuration and the flags name.
+    /// The directory that the flags or the configuration name.
     func directory() throws -> KeyDirectory {
         let flags = keys.map { [ConfigurationFlag(name: "--keys", key: "keys.directory", value: $0)] } ?? []
         let configuration = try state.configuration.load(flags: flags, warn: false).configuration
@@ -141,19 +141,19 @@ struct KeyOptions: ParsableArguments {
             passphrase: try configuration.keys.readPassphrase(), clock: SystemClock.milliseconds)
     }
 
-    /// Tells of key files that are left out because they can't be used.
+    /// Warns of files in the directory that are ignored because they cannot be used.
     func warnOfStrays(in directory: KeyDirectory) {
         for fault in (try? directory.strayFaults()) ?? [] { Terminal.notice("warning: left out: \(fault.message)") }
     }
 
-    /// A key, as a message calls it.
+    /// The name of a key in messages.
     func place(of key: KeyDirectory.Listing) -> String {
         "\(key.entry.algorithm.rawValue) key \(key.entry.keyID)"
     }
 }
 
 extension ValueFormat {
-    /// The value of a flag; wrong ones are wrong usage.
+    /// The value of a flag. An invalid one is wrong usage.
     func checked(_ text: String, as flag: String) throws(CommandFailure) -> Value {
         do {
             return try value(of: text)

@@ -3,7 +3,7 @@ import EdgeConfiguration
 import Experience
 import Logging
 
-/// `gatehouse serve`: the gateway itself.
+/// `gatehouse serve`: runs the gateway.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Runs the gateway until it is told to stop.",
@@ -30,11 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
         let loaded = try options.load(flags: flags, warn: false)
         LineLogHandler.bootstrap(loaded.configuration.log)
         let logger = Logger(label: "gatehouse")
-        for warning in loaded.warnings {
-            logger.warning(
-                "configuration",
-                metadata: ["place": "\(warning.place)", "key": "\(warning.key)", "reason": "\(warning.message)"])
-        }
+        loaded.logWarnings(to: logger)
         try await Composition(configuration: loaded.configuration, logger: logger).run()
     }
 

@@ -9,7 +9,7 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("config"), help: .init("The configuration file.", valueName: "file"))
     var file: String?
 
-    /// Reads the configuration as the gateway would, and tells of what deserves a warning.
+    /// Reads the configuration as the gateway does, and prints warnings.
     func load(flags: [ConfigurationFlag] = [], warn: Bool = true) throws(ConfigurationFaults) -> LoadedConfiguration {
         let loaded = try ConfigurationLoader.ofProcess().load(file: file, flags: flags)
         if warn {
@@ -19,22 +19,23 @@ struct ConfigurationOptions: ParsableArguments {
     }
 }
 
-/// `--state` and `--config`, which every command that touches state takes.
+/// `--state` and `--config`, which every command that uses the store takes.
 struct StateOptions: ParsableArguments {
     @OptionGroup var configuration: ConfigurationOptions
 
     @Option(help: .init("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var state: String?
 
-    /// The configuration that file, environment and `--state` make.
+    /// The configuration from file, environment and `--state`.
     func load() throws(ConfigurationFaults) -> GatewayConfiguration {
         let flags = state.map { [ConfigurationFlag(name: "--state", key: "state.url", value: $0)] } ?? []
         return try configuration.load(flags: flags, warn: false).configuration
     }
 
-    /// Opens the store, works with it, and closes it whatever happens.
+    /// Opens the store, runs `body`, and closes the store, also if `body` throws.
     ///
-    /// - Parameter makes: whether a store that is not there is made. Whoever only looks or changes has mistyped its name.
+    /// - Parameter makes: whether a store that does not exist is created. A command that only reads or changes does not
+    ///   create it, because its name is probably mistyped.
     func withStore<R>(makes: Bool = false, _ body: (Store) async throws -> R) async throws -> R {
         let configuration = try load()
         if !makes, let path = try StateSurfaceFactory.missingFile(url: configuration.state.url) {
@@ -44,7 +45,7 @@ struct StateOptions: ParsableArguments {
         return try await withStore(of: configuration, body)
     }
 
-    /// The same for whoever can do without: nil where there is no store.
+    /// The same for commands that work without a store: nil if there is none.
     func withStoreIfThere<R>(_ body: (Store) async throws -> R?) async throws -> R? {
         let configuration = try load()
         guard try StateSurfaceFactory.missingFile(url: configuration.state.url) == nil else { return nil }
@@ -78,14 +79,14 @@ struct ListingOptions: ParsableArguments {
         guard (1...100_000).contains(limit) else { throw ValidationError("--limit must lie between 1 and 100000") }
     }
 
-    /// Shows the rows; says so when there may be more than fit.
+    /// Prints the rows, and a note if there may be more than `--limit`.
     func show(_ listing: Listing, fetched: Int) {
         listing.show(asJSON: json)
         if fetched == limit { Terminal.notice("there may be more: raise --limit (now \(limit))") }
     }
 }
 
-/// The store with what is needed to work on it from outside the gateway.
+/// The store, and what commands need to work on it from outside the gateway.
 struct Store {
     let surface: any StateSurface
     let policy: TokenPolicy
@@ -99,6 +100,6 @@ struct Store {
         Accounts(state: surface, policy: policy, clock: SystemClock.milliseconds)
     }
 
-    /// Until when tokens that are valid now must be remembered as revoked.
+    /// The time until which tokens that are valid now must be kept as revoked, in Unix milliseconds.
     var revokedUntil: Int64 { SystemClock.milliseconds() + policy.tokenReach }
 }

@@ -1,22 +1,22 @@
 import ArgumentParser
 import JOSE
 
-/// `gatehouse token`: makes, shows and judges tokens, without a gateway.
+/// `gatehouse token`: issues, inspects and verifies tokens without a running gateway.
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Issues, inspects and verifies tokens.",
         subcommands: [TokenIssueCommand.self, TokenInspectCommand.self, TokenVerifyCommand.self])
 }
 
-/// The token a command is about: an argument, or standard input.
+/// The token that a command works on, from an argument or from standard input.
 struct TokenInput: ParsableArguments {
-    /// A longer one is no token, and its rest is not read.
+    /// The longest input that is read, in bytes.
     static let limit = 64 * 1_024
 
     @Argument(help: "The token; standard input without it.")
     var token: String?
 
-    /// The token's bytes, without the white space around what was piped in.
+    /// The token. White space around it is removed if it comes from standard input.
     func read() throws -> [UInt8] {
         if let token { return Array(token.utf8) }
         guard !Terminal.isInteractive else {
@@ -28,7 +28,7 @@ struct TokenInput: ParsableArguments {
         return Array(bytes[..<end].drop(while: isSpace))
     }
 
-    /// Reads it strictly; what can't be read is refused like any other.
+    /// Parses the token strictly. A malformed token is refused like any other invalid one.
     func parse() throws -> UnverifiedToken {
         let limits = TokenLimits(maxBytes: Self.limit, json: JSONLimits(maxBytes: Self.limit))
         return try UnverifiedToken(try read(), limits: limits)

@@ -3,7 +3,7 @@ import Encodings
 import JOSE
 import Runtime
 
-/// `gatehouse token inspect`: what a token says. Whether that is true takes a key.
+/// `gatehouse token inspect`: shows what a token contains. The signature is not checked, as there is no key.
 struct TokenInspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect", abstract: "Decodes and explains a token, and checks it against RFC 8725.",

@@ -1,5 +1,7 @@
 import ArgumentParser
+import EdgeConfiguration
 import Encodings
+import Experience
 import JOSE
 import Libcrypto
 import SecurityGuard

@@ -2,7 +2,7 @@ import ArgumentParser
 import Encodings
 import JOSE
 
-/// `gatehouse token verify`: whether a token is good, for a key that is named.
+/// `gatehouse token verify`: verifies a token with the keys that are named.
 struct TokenVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verifies a token with a key.",
@@ -83,7 +83,7 @@ struct TokenVerifyCommand: AsyncParsableCommand {
         guard try lines.judgeInput() else { throw ExitCode(CommandFailure.Status.failed.rawValue) }
     }
 
-    // MARK: Answers
+    // MARK: Output
 
     private func report(_ verified: TokenJudgement.Verified) {
         guard json else {

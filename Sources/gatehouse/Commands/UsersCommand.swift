@@ -119,14 +119,14 @@ struct UsersCommand: AsyncParsableCommand {
     }
 }
 
-/// How an operator names an account.
+/// The arguments that name an account.
 struct AccountName: ParsableArguments {
     @Argument(help: "The user id (usr_…) or the e-mail.")
     var user: String
     @Option(parsing: .unconditional, help: "The tenant, where several have this e-mail.")
     var tenant: String?
 
-    /// The one account of that name.
+    /// The account with that name. Throws if there is none, or more than one.
     func account(in store: Store) async throws -> AccountRecord {
         let found = try await store.accounts.find(user, tenantID: tenant)
         guard let account = found.first else { throw AuthError(.notFound) }

@@ -1,7 +1,7 @@
 import EdgeConfiguration
 import Experience
 
-/// What no single key can show: keys that only make sense together, and what deserves a warning.
+/// Checks that involve several keys, and warnings.
 enum ConfigurationChecks {
     static func check(
         _ draft: inout ConfigurationDraft, place: String, faults: inout [ConfigurationFault],

@@ -1,8 +1,8 @@
-/// One thing wrong with the configuration: where it was said, what is wrong, and what would be right.
+/// One fault in the configuration: where it is, what is wrong, and what would be valid.
 struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConvertible {
     /// `FILE:LINE:COLUMN`, the name of an environment variable, or a flag.
     let place: String
-    /// The key it is about, where there is one.
+    /// The key it is about; empty if there is none.
     let key: String
     let message: String
 
@@ -17,11 +17,11 @@ struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Everything wrong with the configuration, in the order it was read.
+/// All faults in the configuration, in the order in which they were found.
 struct ConfigurationFaults: Error, Sendable, CustomStringConvertible {
     let faults: [ConfigurationFault]
 
-    /// One line: the first fault, and how to see the others.
+    /// The first fault, and how to see the others, in one line.
     var description: String {
         guard let first = faults.first else { return "the configuration can't be used" }
         let others = faults.count - 1
@@ -29,9 +29,9 @@ struct ConfigurationFaults: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a text is not a value of its key. Knows nothing of where the text came from.
+/// Why a text is not a valid value, without the place it comes from.
 struct Complaint: Error, Sendable, Equatable {
-    /// Which element of a list it is about.
+    /// The index of the element of a list that it is about.
     var index: Int?
     let message: String
 

@@ -1,7 +1,7 @@
 import JOSE
 import Yams
 
-/// One value of the file, with the place it was written at.
+/// One value of the file with its place.
 struct FileValue {
     let file: String
     let node: Node
@@ -9,13 +9,13 @@ struct FileValue {
     /// `FILE:LINE:COLUMN`.
     var place: String { Self.place(node, in: file) }
 
-    /// Whether nothing was written, as for a section whose every key is commented out.
+    /// Whether the value is empty or null, as for a section in which all keys are commented out.
     var isEmpty: Bool {
         guard case .scalar(let scalar) = node, scalar.style == .plain else { return false }
         return ["", "~", "null"].contains(scalar.string)
     }
 
-    /// The text of a scalar; nil for lists, mappings and nothing.
+    /// The text of a scalar; nil for lists, mappings and empty values.
     var text: String? {
         guard case .scalar(let scalar) = node, !isEmpty else { return nil }
         return scalar.string
@@ -38,10 +38,10 @@ struct FileValue {
 }
 
 extension FileValue {
-    /// More than anyone writes by hand, and little enough to read at once.
+    /// The largest file that is read, in bytes.
     static let maximumBytes = 1 << 20
 
-    /// Parses a file; nil when there is nothing in it.
+    /// Parses a file; nil if it is empty.
     static func parse(_ bytes: [UInt8], file: String) throws(ConfigurationFault) -> FileValue? {
         guard bytes.count <= maximumBytes else {
             throw ConfigurationFault(place: file, message: "larger than 1MiB: is this the configuration?")
@@ -56,7 +56,8 @@ extension FileValue {
         }
     }
 
-    /// Says what the parser found wrong. Its own descriptions quote the file, passwords included; these don't.
+    /// Translates an error of the YAML parser. The parser's own descriptions quote the file, which may contain
+    /// passwords.
     private static func fault(_ error: any Error, file: String) -> ConfigurationFault {
         func fault(_ mark: Mark, _ problem: String) -> ConfigurationFault {
             ConfigurationFault(place: "\(file):\(mark.line):\(mark.column)", message: problem)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ConfigurationLoader {
-    /// The loader over this process's environment and disk.
+    /// The loader with the environment and the files of this process.
     static func ofProcess() -> ConfigurationLoader {
         ConfigurationLoader(environment: ProcessInfo.processInfo.environment) { path throws(ConfigurationFault) in
             do throws(CommandFailure) {

@@ -2,37 +2,46 @@ import Configuration
 import EdgeConfiguration
 import Experience
 import JOSE
+import Logging
 import SecurityGuard
 
-/// A flag that sets a key: its name as it was typed, the key, and the value.
+/// A command-line flag that sets a key: its name, the key, and the value.
 struct ConfigurationFlag: Sendable {
     let name: String
     let key: String
     let value: String
 }
 
-/// What was read, and what the operator should hear of although it is no fault.
+/// The configuration that was read, and warnings for the operator.
 struct LoadedConfiguration: Sendable {
     let configuration: GatewayConfiguration
     let warnings: [ConfigurationFault]
-    /// The file it was read from; nil when there was none.
+    /// The file it was read from; nil if there was none.
     let file: String?
+
+    func logWarnings(to logger: Logger) {
+        for warning in warnings {
+            logger.warning(
+                "configuration",
+                metadata: ["place": "\(warning.place)", "key": "\(warning.key)", "reason": "\(warning.message)"])
+        }
+    }
 }
 
-/// Puts a configuration together: flags over environment over file over defaults.
+/// Makes a configuration from flags, environment, file and defaults, in this order of precedence.
 ///
-/// It touches neither the process's environment nor the disk by itself: both are handed in.
+/// Environment and files are passed in, so that it can be tested without them.
 struct ConfigurationLoader: Sendable {
     static let defaultFile = "config/gatehouse.yaml"
     private static let prefix = "GATEHOUSE_"
-    /// Names the file itself, as `--config` does.
+    /// The variable that names the file, like `--config`.
     static let fileVariable = "GATEHOUSE_CONFIG"
 
     let environment: [String: String]
-    /// The bytes of a file, nil when there is none of that name.
+    /// Reads a file; nil if it does not exist.
     let contents: @Sendable (String) throws(ConfigurationFault) -> [UInt8]?
 
-    /// Reads everything. `file` is what `--config` named.
+    /// Reads the configuration. `file` is the value of `--config`.
     func load(
         file named: String? = nil, flags: [ConfigurationFlag] = []
     ) throws(ConfigurationFaults)
@@ -95,7 +104,7 @@ struct ConfigurationLoader: Sendable {
 
     // MARK: Variables and flags
 
-    /// The variable that overrides a key.
+    /// The environment variable for a key.
     static func variable(for key: String) -> String {
         prefix + key.uppercased().replacing(".", with: "_")
     }
@@ -104,13 +113,14 @@ struct ConfigurationLoader: Sendable {
         let provider = EnvironmentVariablesProvider(environmentVariables: environment)
         let reader = ConfigReader(provider: provider.prefixKeys(with: "gatehouse"))
         for setting in GatewaySettings.all {
-            // Always as a string: a number that is none must be a fault, not a missing value.
+            // Read as a string, because a malformed number must be a fault and not a missing value.
             guard let text = reader.string(forKey: ConfigKey(setting.key), isSecret: true) else { continue }
             apply(text, to: setting.key, from: Self.variable(for: setting.key), &draft, &faults)
         }
     }
 
-    /// The passphrase of the keys has a variable but no key: what is shown of a configuration is its keys.
+    /// Takes over the passphrase of the keys from its variable. It has no key in the file, so that `config show` cannot
+    /// print it.
     private func takePassphrase(into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
         guard let text = environment[KeyPassphrase.variable] else { return }
         if draft.configuration.keys.passphraseFile != nil {
@@ -141,14 +151,14 @@ struct ConfigurationLoader: Sendable {
         }
     }
 
-    /// The keys that no variable can set.
+    /// The keys that variables cannot set.
     private static let lists = ["routes", "issuers"]
 
     private static func isOrBelow(_ name: String, _ variable: String) -> Bool {
         name == variable || name.hasPrefix(variable + "_")
     }
 
-    /// Variables that look as if they were meant for us.
+    /// Warnings of variables that begin with the prefix and are unknown.
     private func unknownVariables() -> [ConfigurationFault] {
         let others = [Self.fileVariable, KeyPassphrase.variable]
         let known = Set(GatewaySettings.all.map { Self.variable(for: $0.key) } + others)
@@ -167,7 +177,7 @@ struct ConfigurationLoader: Sendable {
 }
 
 extension Substring {
-    /// Without the spaces around it.
+    /// The text without surrounding white space.
     fileprivate var trimmed: Substring {
         var text = self
         while text.first?.isWhitespace == true { text.removeFirst() }

@@ -1,7 +1,7 @@
 import EdgeConfiguration
 import Experience
 
-/// Shows a configuration as the file that would give it, with every secret taken out.
+/// Writes a configuration as the file that would give it, without secrets.
 enum ConfigurationText {
     static func yaml(_ configuration: GatewayConfiguration) -> String {
         let draft = ConfigurationDraft(configuration)
@@ -47,7 +47,7 @@ enum ConfigurationText {
 
     private static func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
 
-    /// Plain where that can't be misread, else in double quotes.
+    /// The text as a plain scalar if YAML reads it as the same text, otherwise in double quotes.
     private static func scalar(_ text: String) -> String {
         let isPlain =
             !text.isEmpty && text != "null" && text != "~"

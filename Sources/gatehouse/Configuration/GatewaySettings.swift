@@ -1,5 +1,6 @@
 import EdgeConfiguration
 import Experience
+import SecurityGuard
 
 /// What is being read: the configuration, and the parts of it that only make sense together.
 struct ConfigurationDraft: Sendable {
@@ -22,33 +23,33 @@ enum GatewaySettings {
 
     static let all: [Key] = server + state + tokens + sessions + webSocket + limits + rest
 
-    private static let day = Quantity.day
-    private static let second = Quantity.second
-    private static let longest = 3_650 * Quantity.day
-
     private static let server: [Key] = [
         .one("server.listen", \.configuration.server.listen, .listenAddress),
         .maybe("server.admin", \.configuration.server.admin, .listenAddress, missing: "off"),
         .one("server.socket_mode", \.configuration.server.socketMode, .fileMode),
-        .maybe("server.threads", \.configuration.server.threads, .integer(1...1_024), missing: "cores"),
+        .maybe(
+            "server.threads", \.configuration.server.threads, .integer(ConfigurationBounds.threads), missing: "cores"),
         .list("server.allowed_origins", \.configuration.server.allowedOrigins, .origin),
         .list("server.trusted_proxies", \.configuration.server.trustedProxies, .addressBlock),
         .one("server.proxy_protocol", \.configuration.server.proxyProtocol, .flag),
         .maybe(
-            "server.max_connections", \.configuration.server.maxConnections, .integer(1...10_000_000), missing: "none"),
+            "server.max_connections", \.configuration.server.maxConnections,
+            .integer(ConfigurationBounds.maxConnections),
+            missing: "none"),
         .list("server.hosts", \.configuration.server.hosts, .hostName),
         .maybe("server.tls.certificate", \.certificate, .text("the path of a PEM file"), missing: "off"),
         .maybe("server.tls.key", \.certificateKey, .text("the path of a PEM file"), missing: "off"),
-        .one("server.max_header", \.configuration.server.maxHeader, .size(1_024...1_048_576)),
-        .maybe("server.max_body", \.configuration.server.maxBody, .size(0...(1 << 40)), missing: "none"),
-        .one("server.header_timeout", \.configuration.server.headerTimeout, .duration(100...600 * second)),
-        .one("server.idle_timeout", \.configuration.server.idleTimeout, .duration(second...day)),
-        .one("server.drain", \.configuration.server.drain, .duration(0...3_600 * second)),
+        .one("server.max_header", \.configuration.server.maxHeader, .size(ConfigurationBounds.maxHeader)),
+        .maybe("server.max_body", \.configuration.server.maxBody, .size(ConfigurationBounds.maxBody), missing: "none"),
+        .one(
+            "server.header_timeout", \.configuration.server.headerTimeout, .duration(ConfigurationBounds.headerTimeout)),
+        .one("server.idle_timeout", \.configuration.server.idleTimeout, .duration(ConfigurationBounds.idleTimeout)),
+        .one("server.drain", \.configuration.server.drain, .duration(ConfigurationBounds.drain)),
     ]
 
     private static let state: [Key] = [
         .one("state.url", \.configuration.state.url, .stateURL),
-        .one("state.grace", \.configuration.state.grace, .duration(0...3_600 * second)),
+        .one("state.grace", \.configuration.state.grace, .duration(ConfigurationBounds.grace)),
         .one("keys.directory", \.configuration.keys.directory, .text("the path of a directory")),
         .maybe(
             "keys.passphrase_file", \.configuration.keys.passphraseFile, .text("the path of a file"), missing: "off"),
@@ -58,34 +59,45 @@ enum GatewaySettings {
         .maybe("tokens.issuer", \.configuration.tokens.issuer, .issuer),
         .list("tokens.audience", \.configuration.tokens.audience, .text("a name"), orOne: true),
         .one("tokens.algorithm", \.configuration.tokens.algorithm, AlgorithmNames.signing),
-        .one("tokens.access_token_lifetime", \.configuration.tokens.accessTokenLifetime, .duration(second...366 * day)),
+        .one(
+            "tokens.access_token_lifetime", \.configuration.tokens.accessTokenLifetime,
+            .duration(TokenPolicy.accessTokenLifetimes)),
         .one(
             "tokens.refresh_token_lifetime", \.configuration.tokens.refreshTokenLifetime,
-            .duration(second...longest)),
-        .one("tokens.clock_skew", \.configuration.tokens.clockSkew, .duration(0...60 * second)),
+            .duration(TokenPolicy.refreshTokenLifetimes)),
+        .one("tokens.clock_skew", \.configuration.tokens.clockSkew, .duration(TokenPolicy.clockSkews)),
     ]
 
     private static let sessions: [Key] = [
-        .one("sessions.anonymous_idle", \.configuration.sessions.anonymousIdle, .duration(second...longest)),
-        .one("sessions.anonymous_lifetime", \.configuration.sessions.anonymousLifetime, .duration(second...longest)),
-        .one("sessions.idle", \.configuration.sessions.idle, .duration(second...longest)),
-        .one("sessions.lifetime", \.configuration.sessions.lifetime, .duration(second...longest)),
-        .one("sessions.per_user", \.configuration.sessions.perUser, .integer(1...1_000_000)),
+        .one(
+            "sessions.anonymous_idle", \.configuration.sessions.anonymousIdle, .duration(ConfigurationBounds.lifetime)),
+        .one(
+            "sessions.anonymous_lifetime", \.configuration.sessions.anonymousLifetime,
+            .duration(ConfigurationBounds.lifetime)),
+        .one("sessions.idle", \.configuration.sessions.idle, .duration(ConfigurationBounds.lifetime)),
+        .one("sessions.lifetime", \.configuration.sessions.lifetime, .duration(ConfigurationBounds.lifetime)),
+        .one("sessions.per_user", \.configuration.sessions.perUser, .integer(ConfigurationBounds.sessionsPerUser)),
     ]
 
     private static let webSocket: [Key] = [
-        .one("websocket.max_message", \.configuration.webSocket.maxMessage, .size(1_024...(1 << 24))),
-        .one("websocket.ping", \.configuration.webSocket.ping, .duration(second...3_600 * second)),
+        .one("websocket.max_message", \.configuration.webSocket.maxMessage, .size(ConfigurationBounds.maxMessage)),
+        .one("websocket.ping", \.configuration.webSocket.ping, .duration(ConfigurationBounds.ping)),
         .one("websocket.refusals", \.configuration.webSocket.refusals, .word),
-        .one("websocket.max_lifetime", \.configuration.webSocket.maxLifetime, .duration(second...longest)),
+        .one("websocket.max_lifetime", \.configuration.webSocket.maxLifetime, .duration(ConfigurationBounds.lifetime)),
     ]
 
     private static let limits: [Key] = [
         .one("limits.enabled", \.configuration.limits.enabled, .flag),
-        .one("limits.sockets_per_session", \.configuration.limits.socketsPerSession, .integer(1...1_000_000)),
-        .one("limits.sockets_per_user", \.configuration.limits.socketsPerUser, .integer(1...1_000_000)),
-        .one("limits.login_per_minute", \.configuration.limits.loginPerMinute, .integer(1...1_000_000)),
-        .one("limits.anonymous_per_minute", \.configuration.limits.anonymousPerMinute, .integer(1...10_000_000)),
+        .one(
+            "limits.sockets_per_session", \.configuration.limits.socketsPerSession,
+            .integer(ConfigurationBounds.sockets)),
+        .one("limits.sockets_per_user", \.configuration.limits.socketsPerUser, .integer(ConfigurationBounds.sockets)),
+        .one(
+            "limits.login_per_minute", \.configuration.limits.loginPerMinute,
+            .integer(ConfigurationBounds.loginPerMinute)),
+        .one(
+            "limits.anonymous_per_minute", \.configuration.limits.anonymousPerMinute,
+            .integer(ConfigurationBounds.anonymousPerMinute)),
     ]
 
     private static let rest: [Key] = [

@@ -1,11 +1,11 @@
-/// Finds what someone who mistyped a key will have meant.
+/// Finds the key that was probably meant by a mistyped one.
 enum NearestKey {
-    /// The candidate with the fewest edits from `key`; the first of equals.
+    /// The candidate with the smallest edit distance from `key`; the first of several.
     static func nearest(to key: String, among candidates: [String]) -> String? {
         candidates.map { (name: $0, distance: distance(key, $0)) }.min { $0.distance < $1.distance }?.name
     }
 
-    /// Damerau-Levenshtein distance (with swaps of neighbours), over bytes. Long texts are compared by their beginning.
+    /// The Damerau-Levenshtein distance (edits and swaps of neighbours) over the first 128 bytes.
     static func distance(_ a: String, _ b: String) -> Int {
         let first = Array(a.utf8.prefix(128))
         let second = Array(b.utf8.prefix(128))

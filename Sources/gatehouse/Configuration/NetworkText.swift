@@ -1,6 +1,6 @@
 import Glibc
 
-/// Checks of names and addresses, as the configuration writes them.
+/// Checks of names and addresses in the configuration.
 enum NetworkText {
     static func isIPv4(_ text: String) -> Bool {
         var address = in_addr()
@@ -12,7 +12,7 @@ enum NetworkText {
         return inet_pton(AF_INET6, text, &address) == 1
     }
 
-    /// An address, or a block of them as `ADDRESS/BITS`.
+    /// Whether the text is an address, or a block of addresses as `ADDRESS/BITS`.
     static func isAddressBlock(_ text: String) -> Bool {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let address = parts.first else { return false }
@@ -23,7 +23,7 @@ enum NetworkText {
         return Int(bits) <= width
     }
 
-    /// Letters, digits, dots, hyphens and (for the names that containers bear) underscores.
+    /// Whether the text consists of letters, digits, dots, hyphens and underscores, which names of containers have.
     static func isHostName(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.count <= 253
             && text.utf8.allSatisfy { byte in
@@ -36,7 +36,7 @@ enum NetworkText {
             }
     }
 
-    /// A `token` of RFC 9110: what methods and field names are made of.
+    /// Whether the text is a `token` (RFC 9110 section 5.6.2), like methods and field names.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -44,7 +44,7 @@ enum NetworkText {
             }
     }
 
-    /// A `scope-token` of RFC 6749.
+    /// Whether the text is a `scope-token` (RFC 6749 section 3.3).
     static func isScope(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in

@@ -1,4 +1,4 @@
-/// Numbers with a unit, to and from text.
+/// Converts numbers with a unit from and to text.
 enum Quantity {
     static let second: Int64 = 1_000
     static let minute: Int64 = 60_000
@@ -12,22 +12,22 @@ enum Quantity {
         ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
     ]
 
-    /// `15m` in milliseconds. The unit is never guessed.
+    /// A duration such as `15m` in milliseconds; nil without a unit.
     static func milliseconds(_ text: String) -> Int64? {
         product(text, units: durations)
     }
 
-    /// `64KiB` in bytes. A number alone means bytes.
+    /// A size such as `64KiB` in bytes. A number without a unit means bytes.
     static func bytes(_ text: String) -> Int? {
         (product(text, units: sizes) ?? product(text + "B", units: sizes)).flatMap { Int(exactly: $0) }
     }
 
-    /// Milliseconds in the largest unit that leaves no rest.
+    /// The text of a duration in the largest unit that divides it.
     static func duration(_ milliseconds: Int64) -> String {
         milliseconds == 0 ? "0s" : text(milliseconds, units: durations)
     }
 
-    /// Bytes in the largest unit that leaves no rest.
+    /// The text of a size in the largest unit that divides it.
     static func size(_ bytes: Int) -> String {
         text(Int64(bytes), units: sizes)
     }

@@ -5,7 +5,7 @@ import Proxy
 
 /// Reads the two lists of mappings: `routes` and `issuers`.
 enum RouteReader {
-    /// The bytes of a file that a route names; nil when there is none of that name.
+    /// Reads a file that a route names; nil if it does not exist.
     typealias Files = (String) throws(ConfigurationFault) -> [UInt8]?
 
     static func routes(
@@ -33,7 +33,8 @@ enum RouteReader {
         return routes.map(\.value)
     }
 
-    /// What a route names must be there, and be what it is named for: found now, not at the first request.
+    /// Checks that the files a route names exist and have the right content, so that faults are found before the first
+    /// request.
     private static func checkFiles(
         of route: FileValue, label: String, files: Files, faults: inout [ConfigurationFault]
     ) {
@@ -75,7 +76,7 @@ enum RouteReader {
         return issuers.map(\.value)
     }
 
-    /// What single keys can't show: keys that contradict each other.
+    /// Faults that involve several keys of a route: keys that contradict each other.
     private static func complaints(about route: RouteConfiguration) -> [String] {
         var complaints: [String] = []
         let provesToken = route.require == .token || route.require == .tokenAndSession

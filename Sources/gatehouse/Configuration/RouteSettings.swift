@@ -18,8 +18,8 @@ enum RouteSettings {
         .one("strip_prefix", \.stripPrefix, .flag),
         .one("websocket", \.webSocket, .flag),
         .one("lease", \.lease, .flag),
-        .one("timeout", \.timeout, .duration(100...Quantity.day)),
-        .maybe("max_body", \.maxBody, .size(0...(1 << 40)), missing: "none"),
+        .one("timeout", \.timeout, .duration(ConfigurationBounds.routeTimeout)),
+        .maybe("max_body", \.maxBody, .size(ConfigurationBounds.maxBody), missing: "none"),
         .one("cors", \.cors, .word),
         .maybe("login_url", \.loginURL, .loginURL),
         .one("encoded_slash", \.encodedSlash, .flag),
@@ -27,7 +27,7 @@ enum RouteSettings {
         headers,
     ]
 
-    /// Names that frame the message or say who calls: a route may not write them.
+    /// Header names that frame the message or apply to a connection, which a route may not set.
     private static let ownNames = [
         "connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
     ]
@@ -44,7 +44,7 @@ enum RouteSettings {
             route.headers = headers
         },
         show: { route in
-            // The values are often credentials of the upstream.
+            // The values are often credentials for the upstream.
             route.headers.isEmpty ? nil : .pairs(route.headers.map { .init(name: $0.name, text: "redacted") })
         })
 

@@ -2,9 +2,9 @@ import EdgeConfiguration
 import Experience
 import Proxy
 
-/// Looks into the files of `server.tls`, as `serve` would: what it could not begin with is found by `config check`.
+/// Checks the files of `server.tls` as `serve` does, so that `config check` finds faults with which it would not start.
 enum ServerFiles {
-    /// - Parameter contents: the bytes of a file, nil when there is none of that name.
+    /// - Parameter contents: reads a file; nil if it does not exist.
     static func faults(
         of configuration: GatewayConfiguration, place: String,
         contents: (String) throws(ConfigurationFault) -> [UInt8]?

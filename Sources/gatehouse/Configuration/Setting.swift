@@ -1,12 +1,12 @@
-/// One element of what was written for a key: its text, and its name where the value is a mapping.
+/// One element of the value of a key: its text, and its name if the value is a mapping.
 struct SettingEntry: Sendable, Equatable {
     var name: String?
     let text: String
 }
 
-/// One key: how what is written becomes part of a `Root`, and how that part is shown again.
+/// One key: how its value is stored in a `Root`, and how it is shown.
 struct Setting<Root>: Sendable {
-    /// What may be written for the key.
+    /// The shape of the value in the file.
     enum Shape: Sendable {
         case scalar
         case list
@@ -14,25 +14,25 @@ struct Setting<Root>: Sendable {
         case pairs
     }
 
-    /// A value as it is shown.
+    /// A value in the form in which it is shown.
     enum Shown: Sendable, Equatable {
         case scalar(String)
         case list([String])
         case pairs([SettingEntry])
     }
 
-    /// The key, with dots between its parts.
+    /// The key, with its parts joined by dots.
     let key: String
     let shape: Shape
     let set: @Sendable (inout Root, [SettingEntry]) throws(Complaint) -> Void
-    /// Nil for what has no value of its own.
+    /// Returns the value to show; nil if the key is not set.
     let show: @Sendable (Root) -> Shown?
 }
 
 extension Setting {
     typealias Path<Value> = any WritableKeyPath<Root, Value> & Sendable
 
-    /// One value that is always there.
+    /// A key with one value that always has a default.
     static func one<Value: Sendable>(
         _ key: String, _ path: Path<Value>, _ format: ValueFormat<Value>
     ) -> Self {
@@ -43,7 +43,7 @@ extension Setting {
             }, show: { .scalar(format.write($0[keyPath: path])) })
     }
 
-    /// One value that may be missing, which a word of its own can say.
+    /// A key with one value that may be missing. `word` is the text that stands for no value.
     static func maybe<Value: Sendable>(
         _ key: String, _ path: Path<Value?>, _ format: ValueFormat<Value>,
         missing word: String? = nil
@@ -65,7 +65,7 @@ extension Setting {
             })
     }
 
-    /// Any number of values; with `orOne`, a single one need not be written as a list.
+    /// A key with a list of values. With `orOne`, a single value need not be written as a list.
     static func list<Value: Sendable>(
         _ key: String, _ path: Path<[Value]>, _ format: ValueFormat<Value>,
         orOne: Bool = false
@@ -76,7 +76,7 @@ extension Setting {
             show: { .list($0[keyPath: path].map(format.write)) })
     }
 
-    /// A list that may be missing, which is not the same as an empty one.
+    /// A key with a list that may be missing, which is different from an empty list.
     static func maybeList<Value: Sendable>(
         _ key: String, _ path: Path<[Value]?>, _ format: ValueFormat<Value>
     ) -> Self {
@@ -90,7 +90,7 @@ extension Setting {
 }
 
 extension ValueFormat {
-    /// The same format, telling of a word that stands for no value.
+    /// The same format, with a hint that `word` stands for no value.
     fileprivate func mentioning(_ word: String) -> Self {
         Self(expects: "\(expects), or '\(word)'", read: read, write: write, isSecret: isSecret)
     }

@@ -1,19 +1,20 @@
 import JOSE
 
-/// Applies one mapping of the file to a `Root`, key by key, collecting every fault on the way.
+/// Stores the values of one mapping of the file in a `Root`, and collects all faults.
 struct SettingReader<Root> {
     let settings: [Setting<Root>]
-    /// Keys that exist elsewhere in the file: a key that is right in the wrong place is told so.
+    /// Keys of other sections. The message for a key in the wrong section says where it belongs.
     var elsewhere: [String] = []
 
-    /// Reads `mapping`; `prefix` is what stands before its keys (`tokens.`), `label` what messages call it.
+    /// Reads `mapping`. `prefix` comes before its keys (`tokens.`), and `label` is its name in messages.
     func read(
         _ mapping: [(key: FileValue, value: FileValue)], prefix: String = "", label: String = "", into root: inout Root,
         faults: inout [ConfigurationFault]
     ) {
         for (key, value) in mapping {
             let name = prefix + (key.text ?? "")
-            // `tokens.clock_skew:` at the margin is not the key it looks like: it could contradict the real one.
+            // A top-level `tokens.clock_skew:` is not accepted as the nested key, because both could be present and
+            // contradict each other.
             let isDotted = key.text?.contains(".") != false
             if isDotted {
                 faults.append(
@@ -58,7 +59,7 @@ struct SettingReader<Root> {
         }
     }
 
-    /// The texts of a value of the given shape; `places` is where each was written.
+    /// The elements of a value of the given shape. `places` receives the place of each.
     private func entries(
         of value: FileValue, shape: Setting<Root>.Shape, places: inout [String]
     ) throws(Complaint) -> [SettingEntry] {
@@ -100,7 +101,8 @@ struct SettingReader<Root> {
         return entries
     }
 
-    /// Names the nearest key: first one of the same mapping, unless the very same name is at home elsewhere.
+    /// The message for an unknown key, with the most similar key: one of the same mapping, unless another section has a
+    /// key of exactly this name.
     private func unknown(_ key: String, prefix: String, label: String) -> String {
         let shown = TerminalText.escaped(String(key.prefix(60)))
         let message = "unknown key '\(label)\(prefix)\(shown)'"

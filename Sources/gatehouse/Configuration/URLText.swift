@@ -1,15 +1,15 @@
-/// A URL taken apart as far as the configuration needs it. Nothing is decoded and nothing is guessed.
+/// The parts of a URL that the configuration needs. Nothing is decoded.
 struct URLText: Sendable, Equatable {
     let scheme: String
     let userInformation: String?
-    /// Lower case, IPv6 addresses in their brackets.
+    /// The host in lower case; an IPv6 address has its brackets.
     let host: String
     let port: UInt16?
     let path: String
     let query: String?
     let fragment: String?
 
-    /// Nil for what is not `scheme://host…` in visible ASCII.
+    /// Parses a URL; nil unless it is `scheme://host…` in visible ASCII.
     init?(_ text: String) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }),
             let mark = text.firstRange(of: "://")
@@ -36,7 +36,7 @@ struct URLText: Sendable, Equatable {
         self.port = port
     }
 
-    /// `scheme://host[:port]`, without the port that the scheme implies.
+    /// `scheme://host[:port]`, without the default port of the scheme.
     var origin: String {
         let implied: UInt16? = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
         guard let port, port != implied else { return "\(scheme)://\(host)" }
@@ -71,12 +71,12 @@ struct URLText: Sendable, Equatable {
 }
 
 extension URLText {
-    /// The text with passwords taken out: that of the authority, and those a query names.
+    /// The text with passwords removed: that of the authority, and those in the query.
     static func redacted(_ text: String) -> String {
         guard let mark = text.firstRange(of: "://") else { return text }
         var shown = String(text[..<mark.upperBound])
         var rest = text[mark.upperBound...]
-        // The last @ of all ends the user information: a password may hold a slash or a question mark unescaped.
+        // The last @ ends the user information, because a password may contain an unescaped slash or question mark.
         if let at = rest.lastIndex(of: "@"), let colon = rest[..<at].firstIndex(of: ":") {
             shown += rest[..<colon] + ":redacted"
             rest = rest[at...]

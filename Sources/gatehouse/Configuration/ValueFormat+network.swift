@@ -4,7 +4,7 @@ import Experience
 import SecurityGuard
 
 extension ValueFormat where Value == ListenAddress {
-    /// `HOST:PORT`, where port 0 lets the system pick, or `unix:/PATH`.
+    /// `HOST:PORT` or `unix:/PATH`. With port 0 the system chooses the port.
     static var listenAddress: Self {
         Self(
             expects: "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080, or unix:/PATH of at most 107 bytes",
@@ -14,7 +14,7 @@ extension ValueFormat where Value == ListenAddress {
 }
 
 extension ValueFormat where Value == UInt32 {
-    /// Permissions of a file in octal digits, as `chmod` takes them.
+    /// File permissions in octal digits, as for `chmod`.
     static var fileMode: Self {
         Self(
             expects: "permissions in octal digits, such as 0660",
@@ -30,7 +30,7 @@ extension ValueFormat where Value == UInt32 {
 }
 
 extension ValueFormat where Value == String {
-    /// An origin as browsers write it; read into that form (lower case, no port that the scheme implies).
+    /// An origin, converted to the form that browsers send: lower case, without the default port.
     static var origin: Self {
         Self(
             expects: "an origin such as https://app.example (scheme, host and port, nothing behind them)",
@@ -42,14 +42,14 @@ extension ValueFormat where Value == String {
             }, write: { $0 })
     }
 
-    /// An address or a block of them; `unix` stands for whoever comes by a Unix socket.
+    /// An address or a block of addresses; `unix` stands for all peers on a Unix socket.
     static var addressBlock: Self {
         Self(
             expects: "an address, a block such as 10.0.0.0/8 or fd00::/8, or unix",
             read: { $0 == "unix" || NetworkText.isAddressBlock($0) ? $0 : nil }, write: { $0 })
     }
 
-    /// A host name or address, without a port. The final dot of a fully qualified name is left out, as it is of the
+    /// A host name or address without a port. The final dot of a fully qualified name is removed, as it is from the
     /// host of a request.
     static var hostName: Self {
         Self(
@@ -65,7 +65,7 @@ extension ValueFormat where Value == String {
             }, write: { $0 })
     }
 
-    /// A name that a certificate may be for: no address.
+    /// A host name for a certificate; not an address.
     static var serverName: Self {
         Self(
             expects: "a host name such as orders.internal",
@@ -82,7 +82,7 @@ extension ValueFormat where Value == String {
             }, write: { URLText.redacted($0) }, isSecret: true)
     }
 
-    /// What may stand in `iss`: RFC 8414 allows neither query nor fragment.
+    /// An issuer for `iss`. RFC 8414 section 2 allows neither query nor fragment.
     static var issuer: Self {
         Self(
             expects: "a URL such as https://auth.example, without query and fragment",
@@ -110,7 +110,7 @@ extension ValueFormat where Value == String {
             }, write: { $0 })
     }
 
-    /// A URL of a key set, or the path of a file with one.
+    /// The URL of a key set, or the path of a file with one.
     static var keySource: Self {
         Self(
             expects: "a URL (https://…) or the path of a file",
@@ -143,7 +143,7 @@ extension ValueFormat where Value == String {
             read: { NameRule.isTenant($0) ? $0 : nil }, write: { $0 })
     }
 
-    /// A route's prefix, read into the one form in which paths are compared.
+    /// The path prefix of a route, converted to the canonical form in which paths are compared.
     static var routePath: Self {
         Self(
             expects: "a path such as /orders, without '//', '.', '..', '%2F', ';', '?' or '#', "
@@ -151,7 +151,7 @@ extension ValueFormat where Value == String {
             read: { RoutePath.canonical($0) }, write: { $0 })
     }
 
-    /// Where a browser is sent to log in: a path of our own origin, or a URL.
+    /// The page to which browsers are sent to log in: a path of the gateway's origin, or a URL.
     static var loginURL: Self {
         Self(
             expects: "a path such as /login or a URL such as https://app.example/login",

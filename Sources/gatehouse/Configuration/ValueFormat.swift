@@ -1,24 +1,24 @@
 import JOSE
 
-/// How a value is written in a file, a variable or a flag: the text, what is accepted of it, and the way back.
+/// The format of a value in a file, a variable or a flag: how it is parsed and written.
 struct ValueFormat<Value: Sendable>: Sendable {
-    /// Completes the sentence "expected …".
+    /// A description that completes the sentence "expected …".
     let expects: String
-    /// Nil for a text that is no such value.
+    /// Parses a text; nil if it is not valid.
     let read: @Sendable (String) -> Value?
-    /// The text again, without any secret that is in it.
+    /// Writes the value, without secrets.
     let write: @Sendable (Value) -> String
-    /// Whether the text may hold a secret, and so is never repeated in a message.
+    /// Whether the text may contain a secret, so that messages do not quote it.
     var isSecret = false
 
-    /// Reads, or says what was expected.
+    /// Parses a text, or throws what was expected.
     func value(of text: String) throws(Complaint) -> Value {
         if let value = read(text) { return value }
         guard !isSecret else { throw Complaint("expected \(expects)") }
         throw Complaint("expected \(expects), found \(quoted(text))")
     }
 
-    /// A text as it may stand in a message: on one line, without control characters, not too long.
+    /// A text as it is quoted in messages: at most 60 characters, with control characters escaped.
     private func quoted(_ text: String) -> String {
         guard !text.isEmpty else { return "nothing" }
         let shown = TerminalText.escaped(String(text.prefix(60)))
@@ -27,7 +27,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
 }
 
 extension ValueFormat where Value == String {
-    /// Any text but the empty one.
+    /// Any text that is not empty and has no NUL.
     static func text(_ expects: String) -> Self {
         Self(expects: expects, read: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }, write: { $0 })
     }
@@ -41,7 +41,7 @@ extension ValueFormat where Value == String {
 }
 
 extension ValueFormat where Value == Bool {
-    /// `true` or `false`, and what YAML 1.1 called the same.
+    /// `true` or `false`, or one of their synonyms in YAML 1.1.
     static var flag: Self {
         Self(
             expects: "true or false",
@@ -56,7 +56,7 @@ extension ValueFormat where Value == Bool {
 }
 
 extension ValueFormat where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
-    /// One of the words of an enumeration.
+    /// One of the raw values of an enumeration.
     static var word: Self {
         Self(
             expects: Value.allCases.map(\.rawValue).joined(separator: " or "),

@@ -1,10 +1,10 @@
-/// Why a command stopped: one line that says what happened and how to mend it, and the code to exit with.
+/// Why a command failed: one line that says what happened and how to fix it, and the exit status.
 struct CommandFailure: Error, Sendable, CustomStringConvertible {
-    /// What the process exits with.
+    /// The exit status of the process.
     enum Status: Int32, Sendable {
-        /// It was asked for properly and can't be done; for `token verify`: the token is refused.
+        /// The command was used correctly and failed. For `token verify`: the token is refused.
         case failed = 1
-        /// It was asked for wrongly, or a key can't be used.
+        /// Wrong usage, or a key that cannot be used.
         case misused = 2
     }
 

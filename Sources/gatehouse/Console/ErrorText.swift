@@ -1,15 +1,19 @@
+import EdgeConfiguration
+import Experience
 import JOSE
 import SecurityGuard
 import StateSurface
 
-/// The one place where an error of a room becomes a line for the operator.
+/// Turns the errors of all modules into lines for the operator.
 enum ErrorText {
-    /// Nil for what is not an error of ours: the argument parser speaks for its own.
+    /// The failure for an error; nil for errors that are not Gatehouse's, which the argument parser reports.
     static func failure(_ error: any Error) -> CommandFailure? {
         switch error {
         case let error as CommandFailure: error
         case let error as ConfigurationFaults: CommandFailure(error.description, status: .misused)
         case let error as ConfigurationFault: CommandFailure(error.description, status: .misused)
+        case let error as GatewayError:
+            CommandFailure(error.message, status: error.code == .algorithmUnknown ? .misused : .failed)
         case let error as GuardError: CommandFailure(error.message)
         case let error as AuthError: CommandFailure(text(error))
         case let error as JOSEError: CommandFailure(error.message)
@@ -18,7 +22,7 @@ enum ErrorText {
         }
     }
 
-    /// A message on one line, without anything a terminal would obey.
+    /// A message in one line, with everything escaped that a terminal would interpret.
     static func oneLine(_ text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline).map { TerminalText.escaped(String($0)) }
         return lines.joined(separator: " ")

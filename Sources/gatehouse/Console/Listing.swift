@@ -1,9 +1,9 @@
 import Encodings
 import JOSE
 
-/// Rows of a listing, shown as a table for people or as JSON for programs.
+/// A listing, printed as a table or as JSON.
 struct Listing {
-    /// The columns of the table, which are also the member names.
+    /// The columns of the table, which are the member names in JSON.
     let columns: [String]
     var rows: [JSONObject] = []
 

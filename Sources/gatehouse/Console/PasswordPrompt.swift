@@ -1,10 +1,10 @@
 import Glibc
 
-/// Gets a password from a terminal without showing it, or from standard input.
+/// Reads a password from a terminal without echo, or from standard input.
 enum PasswordPrompt {
     private static let limit = 1_024
 
-    /// Asks twice on a terminal; with `fromInput` takes all of standard input but one final newline.
+    /// Asks twice on a terminal. With `fromInput`, the password is all of standard input without one final newline.
     static func password(fromInput: Bool) throws(CommandFailure) -> String {
         if fromInput { return try checked(try Terminal.input(limit: limit + 1)) }
         guard Terminal.isInteractive else {

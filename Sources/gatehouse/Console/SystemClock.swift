@@ -1,6 +1,6 @@
 import Foundation
 
-/// The one clock the process hands to its rooms.
+/// The system clock, which the process passes to all modules.
 enum SystemClock {
     /// Milliseconds since the Unix epoch.
     static let milliseconds: @Sendable () -> Int64 = {

@@ -1,21 +1,21 @@
 import Glibc
 
-/// The process's three streams. Answers go to standard output, everything else to standard error.
+/// Standard input, output and error. Results go to standard output, everything else to standard error.
 enum Terminal {
-    /// Writes one line of the answer.
+    /// Writes one line of the result to standard output.
     static func answer(_ line: String) {
         write(line + "\n", to: STDOUT_FILENO)
     }
 
-    /// Writes one line about what happened.
+    /// Writes one line to standard error.
     static func notice(_ line: String) {
         write(line + "\n", to: STDERR_FILENO)
     }
 
-    /// Whether standard input is somebody typing.
+    /// Whether standard input is a terminal.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Writes it all, whatever interrupts. A reader that has gone away is not worth a complaint.
+    /// Writes the whole text, also when interrupted by signals. Errors, such as a closed pipe, are ignored.
     static func write(_ text: String, to descriptor: Int32) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -26,15 +26,15 @@ enum Terminal {
         }
     }
 
-    /// All of standard input, or nil when there is more than `limit` bytes of it: the rest is not even read.
+    /// All of standard input, or nil if it has more than `limit` bytes, of which the rest is not read.
     static func input(limit: Int) throws(CommandFailure) -> [UInt8]? {
         try FileBytes.read(descriptor: STDIN_FILENO, limit: limit, name: "standard input")
     }
 }
 
-/// Files, read with a bound.
+/// Reads files up to a limit.
 enum FileBytes {
-    /// The bytes of a file; nil when there is none of that name.
+    /// The bytes of a file; nil if it does not exist.
     static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -48,7 +48,7 @@ enum FileBytes {
         return bytes
     }
 
-    /// Reads to the end; nil as soon as there is more than `limit`.
+    /// Reads to the end; nil if there are more than `limit` bytes.
     static func read(descriptor: Int32, limit: Int, name: String) throws(CommandFailure) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
@@ -63,7 +63,7 @@ enum FileBytes {
         return nil
     }
 
-    /// What the system calls an error.
+    /// The system's description of an error number.
     static func reason(_ code: Int32) -> String {
         strerror(code).map { String(cString: $0) } ?? "error \(code)"
     }

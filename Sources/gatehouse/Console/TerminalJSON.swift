@@ -1,13 +1,14 @@
 import Encodings
 import JOSE
 
-/// JSON that is safe on a terminal and means the same: what a terminal might obey is written as `\u` escapes.
+/// JSON that is safe to print on a terminal: characters that a terminal might interpret are written as `\u` escapes,
+/// which have the same meaning.
 enum TerminalJSON {
     static func text(_ value: JSONValue) -> String {
         var text = ""
         for scalar in value.serialized().unicodeScalars {
             let character = String(scalar)
-            // Serialized JSON holds such characters only within strings, where an escape may stand for them.
+            // Serialised JSON has such characters only in strings, where they can be escaped.
             if TerminalText.escaped(character) == character {
                 text.unicodeScalars.append(scalar)
             } else {

@@ -6,12 +6,12 @@ import JOSE
 import Logging
 import Runtime
 
-/// Writes one line per event to standard error: as text for people, or as JSON for programs.
+/// Writes one line per event, as text or as JSON.
 struct LineLogHandler: LogHandler {
     let label: String
     let format: GatewayConfiguration.Log.Format
     let clock: @Sendable () -> Int64
-    /// Takes a line with its newline.
+    /// Writes a line, which includes its newline.
     let write: @Sendable (String) -> Void
 
     var logLevel = Logger.Level.info
@@ -57,7 +57,7 @@ struct LineLogHandler: LogHandler {
 }
 
 extension LineLogHandler {
-    /// Loggers of the whole process as the configuration wants them.
+    /// Sets up logging for the process as the configuration says.
     static func bootstrap(_ log: GatewayConfiguration.Log) {
         LoggingSystem.bootstrap { label in
             var handler = LineLogHandler(label: label, format: log.format, clock: SystemClock.milliseconds) { line in

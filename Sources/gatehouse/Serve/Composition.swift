@@ -1,6 +1,7 @@
 import EdgeConfiguration
 import Encodings
 import Experience
+import Exposition
 import Logging
 import ServiceLifecycle
 import StateSurface
@@ -32,10 +33,15 @@ struct Composition {
         var gateway = Gateway(
             configuration: configuration, state: state, clock: SystemClock.milliseconds, logger: logger,
             audit: { event, members in audit?.record(event, members) },
-            onReady: { origin in Terminal.answer("ready \(origin)") })
+            onReady: { origin in Terminal.answer("ready \(origin)") },
+            metrics: PrometheusMetrics(families: Gateway.metricFamilies))
         gateway.isAudited = audit != nil
+        // Services are shut down last to first: hangups are still caught while the gateway drains.
         var services = ServiceGroupConfiguration(
-            services: [.init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup)],
+            services: [
+                .init(service: ReloadOnHangup(gateway: gateway)),
+                .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
+            ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         // The gateway drains by itself; what has not come to an end long after that is not going to.
         services.maximumGracefulShutdownDuration = .milliseconds(configuration.server.drain) + .seconds(10)

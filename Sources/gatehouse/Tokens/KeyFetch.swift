@@ -2,9 +2,9 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 
-/// Reads a URL once: bounded in size and time, and it follows no redirect.
+/// Fetches a URL once, with limits on size and time, and without following redirects.
 enum KeyFetch {
-    /// The body of a 200 answer.
+    /// Returns the body of an answer with status 200. All others throw.
     static func fetch(_ url: String, limit: Int) async throws -> [UInt8] {
         guard URLText(url)?.isHTTP == true else {
             throw CommandFailure("\(URLText.redacted(url)): only http and https can be fetched", status: .misused)

@@ -2,7 +2,7 @@ import Encodings
 import JOSE
 import Runtime
 
-/// What can be said of a token without a key, as text or JSON.
+/// Describes a token without a key, as text or JSON.
 struct TokenInspection {
     private static let unproved = "The signature was not checked: 'gatehouse token verify' does that, with a key."
 
@@ -52,7 +52,7 @@ struct TokenInspection {
         }
     }
 
-    /// A date as people read it, and how far away it is.
+    /// A date in readable form, with its distance from now.
     private func date(_ value: JSONValue) -> String? {
         guard let seconds = value.doubleValue, let milliseconds = Int64(exactly: (seconds * 1_000).rounded(.down)),
             let distance = Int64(exactly: (seconds - now).rounded())
@@ -71,7 +71,7 @@ struct TokenInspection {
     }
 }
 
-/// What the registered names mean, in a few words.
+/// Short explanations of the registered names.
 enum TokenGlossary {
     static let header = [
         "alg": "algorithm", "kid": "which key", "typ": "kind of token", "cty": "kind of payload",

@@ -1,26 +1,26 @@
 import Encodings
 import JOSE
 
-/// Verifies one token: the decision of `token verify`, without files, clock or output.
+/// Verifies one token for `token verify`, without files, clock or output.
 struct TokenJudgement {
-    /// What is known of a token that was verified.
+    /// A token that was verified.
     struct Verified {
         let header: JSONObject
         let algorithm: String
         let keyID: String
-        /// Nil when only the signature was looked at.
+        /// The claims; nil if only the signature was verified.
         let claims: JSONObject?
     }
 
     let keys: TokenKeys
-    /// The same keys as a token has them that names one of these algorithms.
+    /// The same keys, bound to the algorithm that the token names.
     var byAlgorithm: [SignatureAlgorithm: TokenKeys] = [:]
     var issuer: String?
     var audience: String?
     var type: String?
     var signatureOnly = false
 
-    /// Verifies, or says why not. `now` is in seconds since 1970.
+    /// Verifies a token, or throws why it is refused. `now` is in seconds since 1970.
     func verify(_ token: UnverifiedToken, now: Double) throws(TokenRefusal) -> Verified {
         let key = try key(for: token.header)
         guard !signatureOnly else {

@@ -1,18 +1,18 @@
 import JOSE
 import SecurityGuard
 
-/// The keys of `token verify`, as each algorithm that may be used with them has them.
+/// The keys of `token verify`, for each algorithm that may be used with them.
 ///
-/// A key that does not say its algorithm is bound to one that was asked for. Where several were, the token's header
-/// chooses, but only among these.
+/// A key without `alg` is bound to the algorithm given on the command line. If several were given, the token's header
+/// chooses among these, and no others.
 struct TokenKeyring {
-    /// For tokens that name any other algorithm.
+    /// The keys for tokens that name any other algorithm.
     let usual: TokenKeys
     private(set) var byAlgorithm: [SignatureAlgorithm: TokenKeys]
 
-    /// Reads a key file: PEM, DER, JWK, or a set of keys after all.
+    /// Reads a key file: PEM, DER, JWK or JWKS.
     ///
-    /// - Parameter passphrase: for encrypted private keys.
+    /// - Parameter passphrase: the passphrase of an encrypted private key.
     init(
         keyFile path: String, algorithms: [SignatureAlgorithm], passphrase: KeyPassphrase? = nil
     ) throws(CommandFailure) {
@@ -23,7 +23,7 @@ struct TokenKeyring {
         var keys = try TokenKeys.usable(path, passphrase: passphrase) { () throws(JOSEError) in
             try TokenKeyring(algorithms: algorithms, read: read)
         }
-        // An Ed25519 key that says nothing of its algorithm is good for both names of it (RFC 8037, RFC 9864).
+        // An Ed25519 key without `alg` is used under both names of its algorithm (RFC 8037, RFC 9864).
         if algorithms.isEmpty { keys.byAlgorithm[.eddsa] = try? read([.eddsa]) }
         self = keys
     }
@@ -47,13 +47,13 @@ struct TokenKeyring {
         self = keys
     }
 
-    /// Reads the same keys once for each algorithm, which then comes before the others.
+    /// Reads the same keys once for each algorithm, with that algorithm first.
     private init(
         algorithms: [SignatureAlgorithm], read: ([SignatureAlgorithm]) throws(JOSEError) -> TokenKeys
     ) throws(JOSEError) {
         var byAlgorithm: [SignatureAlgorithm: TokenKeys] = [:]
         for algorithm in algorithms {
-            // A secret may be long enough for one algorithm and too short for the next.
+            // A secret may be long enough for one algorithm and too short for another.
             byAlgorithm[algorithm] = try? read([algorithm] + algorithms.filter { $0 != algorithm })
         }
         if let first = algorithms.first(where: { byAlgorithm[$0] != nil }), let keys = byAlgorithm[first] {

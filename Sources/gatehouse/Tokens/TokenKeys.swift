@@ -1,14 +1,14 @@
 import JOSE
 import SecurityGuard
 
-/// The keys a token is verified with, from where the command line said. Whatever is wrong with them is wrong usage.
+/// The keys to verify a token with, as given on the command line. Faults in them are wrong usage.
 enum TokenKeys {
-    /// The one key that was named: it is used whatever `kid` the token has.
+    /// One key, which is used whatever the token's `kid` is.
     case one(VerificationKey)
-    /// A set, from which the token's `kid` chooses.
+    /// A key set, in which the token's `kid` selects the key.
     case set(JWKSet)
 
-    /// What a key file may weigh; a set is the largest.
+    /// The largest key file, in bytes.
     static let limit = 256 * 1_024
 
     /// Reads the contents of a key file.
@@ -28,7 +28,7 @@ enum TokenKeys {
         do throws(JOSEError) {
             return try JWKSet(parsing: bytes, policy: .remote, algorithms: algorithms)
         } catch {
-            // A file may hold shared secrets; what everyone can fetch may not.
+            // A file may contain shared secrets; a published key set may not.
             guard error.code == .mixedKeySet, !isRemote else { throw error }
             return try JWKSet(parsing: bytes, policy: .local, algorithms: algorithms)
         }

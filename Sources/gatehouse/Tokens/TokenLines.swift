@@ -2,21 +2,21 @@ import Encodings
 import Glibc
 import JOSE
 
-/// Judges a file of tokens, one a line: for test vectors and for comparing verifiers.
+/// Verifies tokens from standard input, one per line, for test vectors and for comparing verifiers.
 struct TokenLines {
     let judgement: TokenJudgement
     /// Seconds since 1970.
     let now: Double
     let json: Bool
 
-    /// The answers are written in pieces of about this size.
+    /// Results are written in pieces of about this many bytes.
     private static let pieceBytes = 65_536
 
-    /// Answers each line of standard input, in order; whether all of them were verified.
+    /// Writes a result for each line of standard input, in order. True if all tokens were verified.
     func judgeInput() throws(CommandFailure) -> Bool {
         var isAllGood = true
         var answers = ""
-        // Of a line, no more is kept than tells that it is too large.
+        // Of a line that is too long, only as much is kept as shows that it is.
         var line: [UInt8] = []
         var hasLine = false
         func finishLine() {
@@ -45,7 +45,7 @@ struct TokenLines {
         return isAllGood
     }
 
-    /// The answer to one token, and whether it was verified. A line may end as on Windows.
+    /// The result for one token, and whether it was verified. The line may end with a carriage return.
     func answer(to line: [UInt8]) -> (text: String, isVerified: Bool) {
         let token = line.last == 0x0D ? line.dropLast() : line[...]
         do throws(TokenRefusal) {

@@ -50,12 +50,11 @@ def large(connection, found):
 def far_too_large(found):
     connection = Connection()
     try:
-        # The gateway may have closed before all of it is written.
         connection.request(get("GET", "/", *[("x-%d" % number, "~" * 8000) for number in range(60)]), ends=True)
         while not connection.is_terminated:
             connection.pump()
         found["far_too_large"] = "goodbye"
-    except (EOFError, OSError):
+    except (EOFError, OSError):  # the latter when it is closed while this side still writes
         found["far_too_large"] = "closed"
 
 

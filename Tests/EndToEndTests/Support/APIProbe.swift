@@ -18,7 +18,7 @@ struct HeldSession: Sendable {
 }
 
 /// The API as a client sees it, refusals included.
-extension GatewayProcess {
+extension GatewayUnderTest {
     /// A new anonymous session.
     func anonymous(_ body: [String: Any] = [:]) throws -> HeldSession {
         let answer = try request("POST", "/api/session/create-anonymous", json: body)

@@ -14,7 +14,7 @@ final class AgentProbe {
     private let socket: RawSocket
 
     convenience init(
-        _ gateway: GatewayProcess, query: String = "", headers: [(String, String)] = [], timeoutSeconds: Int = 5
+        _ gateway: any GatewayUnderTest, query: String = "", headers: [(String, String)] = [], timeoutSeconds: Int = 5
     ) throws {
         try self.init(port: gateway.port, query: query, headers: headers, timeoutSeconds: timeoutSeconds)
     }
@@ -30,7 +30,7 @@ final class AgentProbe {
         guard answer.status == 101 else { throw Refused(answer: answer) }
     }
 
-    convenience init(_ gateway: GatewayProcess, _ user: LoggedIn, timeoutSeconds: Int = 5) throws {
+    convenience init(_ gateway: any GatewayUnderTest, _ user: LoggedIn, timeoutSeconds: Int = 5) throws {
         try self.init(
             gateway, headers: [user.bearer, ("Session-Id", user.sessionID)], timeoutSeconds: timeoutSeconds)
         guard case .text(let ready) = try next(), ready.contains("\"ready\"") else {
@@ -39,7 +39,7 @@ final class AgentProbe {
     }
 
     /// The status a socket with these credentials is refused with; 101 when it is not.
-    static func status(_ gateway: GatewayProcess, _ user: LoggedIn) throws -> RawResponse? {
+    static func status(_ gateway: any GatewayUnderTest, _ user: LoggedIn) throws -> RawResponse? {
         do {
             _ = try AgentProbe(gateway, headers: [user.bearer, ("Session-Id", user.sessionID)])
             return nil

@@ -2,15 +2,10 @@ import Foundation
 import Synchronization
 
 /// The built binary, run as a user would: one configuration file, one state file, one key directory, one port.
-final class GatewayProcess: Sendable {
-    struct Failure: Error, CustomStringConvertible { let description: String }
-
+final class GatewayProcess: GatewayUnderTest {
     let directory: URL
-    /// `http://127.0.0.1:PORT` (or https, or `unix:/PATH`), as the ready line said.
     let origin: String
-    /// 0 for a Unix socket.
     let port: Int
-    let adminPort: Int?
     private let process: Process
     private let errors: Mutex<Data>
 
@@ -24,12 +19,6 @@ final class GatewayProcess: Sendable {
     static let packageRoot = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Makes a place of its own and starts a gateway in it.
-    ///
-    /// - Parameters:
-    ///   - configuration: YAML; `server.listen`, `server.admin` and `log` need not be in it.
-    ///   - users: e-mail, password, tenant and scopes of accounts to make first.
-    ///   - directory: a place to start again in.
     static func start(
         _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
         directory: URL? = nil, listen: String = "127.0.0.1:0"
@@ -116,15 +105,14 @@ final class GatewayProcess: Sendable {
         self.process = process
         self.errors = Mutex(Data())
         let ready = await Self.firstLine(of: stdout)
-        let bound = ready.hasPrefix("ready unix:/") ? 0 : ready.split(separator: ":").last.flatMap { Int($0) }
-        guard ready.hasPrefix("ready "), let port = bound else {
+        let origin = String(ready.dropFirst("ready ".count))
+        guard ready.hasPrefix("ready "), let port = Self.port(of: origin) else {
             process.terminate()
             let said = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             throw Failure(description: "not ready: \(said)")
         }
-        self.origin = String(ready.dropFirst("ready ".count))
+        self.origin = origin
         self.port = port
-        self.adminPort = nil
         stderr.fileHandleForReading.readabilityHandler = { [weak self] handle in
             let data = handle.availableData
             if data.isEmpty { handle.readabilityHandler = nil } else { self?.errors.withLock { $0 += data } }

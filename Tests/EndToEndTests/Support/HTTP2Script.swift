@@ -20,7 +20,7 @@ enum HTTP2Script {
     }
 
     /// Runs a script against a gateway and returns the JSON object it prints.
-    static func run(_ name: String, _ gateway: GatewayProcess, _ arguments: [String]) throws -> [String: Any] {
+    static func run(_ name: String, _ gateway: any GatewayUnderTest, _ arguments: [String]) throws -> [String: Any] {
         let script = GatewayProcess.packageRoot.appendingPathComponent("Tests/EndToEndTests/Scripts/\(name).py")
         let result = try Program.run("python3", [script.path, "\(gateway.port)"] + arguments)
         guard let found = try? JSONSerialization.jsonObject(with: result.output) as? [String: Any] else {

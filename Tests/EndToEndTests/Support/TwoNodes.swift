@@ -2,11 +2,11 @@ import Foundation
 import PostgresForTests
 
 /// Two gateways on one PostgreSQL, with the same keys and accounts.
-struct TwoNodes: Sendable {
+struct TwoNodes<Node: GatewayUnderTest>: Sendable {
     let postgres: PrivatePostgres
     let database: String
-    let a: GatewayProcess
-    let b: GatewayProcess
+    let a: Node
+    let b: Node
 
     var url: String { postgres.url(database: database) }
     private var environment: [String: String] { ["GATEHOUSE_STATE_URL": url] }
@@ -27,13 +27,15 @@ struct TwoNodes: Sendable {
         let url = self.postgres.url(database: database)
         let place = try GatewayProcess.makeDirectory()
         for user in users { try Self.add(user, url: url, in: place) }
-        a = try await GatewayProcess.start(
-            configuration(tokens), users: [], environment: ["GATEHOUSE_STATE_URL": url], directory: place)
+        let environment = ["GATEHOUSE_STATE_URL": url]
+        a = try await Node.start(
+            configuration(tokens), users: [], environment: environment, directory: place, listen: "127.0.0.1:0")
         let other = try GatewayProcess.makeDirectory()
         try FileManager.default.copyItem(
             at: place.appendingPathComponent("keys"), to: other.appendingPathComponent("keys"))
-        b = try await GatewayProcess.start(
-            configuration(tokensOfB ?? tokens), users: [], environment: ["GATEHOUSE_STATE_URL": url], directory: other)
+        b = try await Node.start(
+            configuration(tokensOfB ?? tokens), users: [], environment: environment, directory: other,
+            listen: "127.0.0.1:0")
     }
 
     static func add(_ user: TestUser, url: String, in place: URL) throws {
@@ -41,7 +43,7 @@ struct TwoNodes: Sendable {
             "users", "add", user.email, "--tenant", user.tenant, "--password-stdin", "--state", url,
         ]
         let result = try GatewayProcess.run(arguments, in: place, input: user.password, stateful: false)
-        guard result.status == 0 else { throw GatewayProcess.Failure(description: "users add: \(result.errors)") }
+        guard result.status == 0 else { throw GatewayFailure(description: "users add: \(result.errors)") }
     }
 
     /// A command of the CLI on the shared store.

@@ -28,7 +28,7 @@ final class WebSocketProbe {
     ///   - fields: the handshake's fields; others are added by `headers`.
     ///   - extra: bytes sent in the same packet, behind the request.
     init(
-        _ gateway: GatewayProcess, _ path: String, headers: [(String, String)] = [],
+        _ gateway: any GatewayUnderTest, _ path: String, headers: [(String, String)] = [],
         fields: [(String, String)]? = nil, requestLine: String? = nil, extra: [UInt8] = [], timeoutSeconds: Int = 5,
         receiveBuffer: Int32? = nil
     ) throws {
@@ -133,7 +133,7 @@ extension LoggedIn {
     }
 }
 
-extension GatewayProcess {
+extension GatewayUnderTest {
     func socket(
         _ path: String, headers: [(String, String)] = [], extra: [UInt8] = [], timeoutSeconds: Int = 5
     ) throws -> WebSocketProbe {

@@ -50,7 +50,7 @@ final class MemorySurface: GuardStore {
         try check()
         try tables.withLock { tables in
             let isTaken = tables.accounts.values.contains {
-                $0.tenantID == account.tenantID && $0.emailKey == account.emailKey
+                $0.tenantID == account.tenantID && $0.emailKey == account.emailKey && !account.emailKey.isEmpty
             }
             if isTaken { throw StateSurfaceError(.duplicate, "e-mail") }
             tables.accounts[account.userID] = account
@@ -62,7 +62,10 @@ final class MemorySurface: GuardStore {
     }
     func accounts(emailKey: String) async throws -> [AccountRecord] {
         try check()
-        return tables.withLock { $0.accounts.values.filter { $0.emailKey == emailKey } }
+        return tables.withLock { tables in
+            tables.accounts.values.filter { !emailKey.isEmpty && $0.emailKey == emailKey }
+                .sorted { $0.tenantID < $1.tenantID }
+        }
     }
     func accounts(limit: Int) async throws -> [AccountRecord] { tables.withLock { Array($0.accounts.values) } }
     func replace(account record: AccountRecord) async throws -> Bool {
@@ -71,6 +74,7 @@ final class MemorySurface: GuardStore {
             guard tables.accounts[record.userID]?.version == record.version else { return false }
             var stored = record
             stored.version += 1
+            stored.credentialEpoch = tables.accounts[record.userID]?.credentialEpoch ?? 0
             tables.accounts[record.userID] = stored
             return true
         }
@@ -133,7 +137,13 @@ final class MemorySurface: GuardStore {
             return account
         }
     }
-    func insert(client: ClientRecord) async throws { tables.withLock { $0.clients[client.clientID] = client } }
+    func insert(client: ClientRecord) async throws {
+        try check()
+        try tables.withLock { tables in
+            guard tables.clients[client.clientID] == nil else { throw StateSurfaceError(.duplicate, "client") }
+            tables.clients[client.clientID] = client
+        }
+    }
     func client(id: String) async throws -> ClientRecord? {
         try check()
         return tables.withLock { $0.clients[id] }
@@ -161,8 +171,10 @@ final class MemorySurface: GuardStore {
                 else { throw StateSurfaceError.ownerGone }
             }
             if let id = judged.clientID, tables.clients[id]?.disabled != false { throw StateSurfaceError.ownerGone }
+            let isTaken = tables.families[family.id] != nil || tables.tokens[family.currentHash] != nil
+            guard !isTaken else { throw StateSurfaceError(.duplicate, "family") }
             tables.families[family.id] = family
-            tables.tokens[family.currentHash] = (family.id, family.counter)
+            if !family.currentHash.isEmpty { tables.tokens[family.currentHash] = (family.id, family.counter) }
         }
     }
     func family(id: String) async throws -> FamilyRecord? {
@@ -179,24 +191,31 @@ final class MemorySurface: GuardStore {
     func rotate(family record: FamilyRecord) async throws -> Bool {
         try check()
         if let hook = beforeRotate.withLock({ $0 }) { await hook() }
-        return tables.withLock { tables in
+        let isReplaced = tables.withLock { tables in
             guard let stored = tables.families[record.id], stored.isLive, stored.counter == record.counter - 1 else {
                 return false
             }
-            tables.families[record.id] = record
+            var next = record
+            next.binding = stored.binding
+            tables.families[record.id] = next
             tables.tokens[record.currentHash] = (record.id, record.counter)
             return true
         }
+        if isReplaced, let tokenExpiresAt = record.tokenExpiresAt {
+            tell(.familyRefreshed(id: record.id, tokenExpiresAt: tokenExpiresAt, key: record.tokenKey))
+        }
+        return isReplaced
     }
     func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool {
-        tables.withLock { tables in
-            let known = tables.families[familyID]?.tokenExpiresAt ?? .min
-            if known <= tokenExpiresAt {
-                tables.families[familyID]?.tokenExpiresAt = tokenExpiresAt
-                tables.families[familyID]?.tokenKey = key
-            }
-            return tables.families[familyID]?.isLive == true
+        let (isLive, isLonger) = tables.withLock { tables -> (Bool, Bool) in
+            guard let family = tables.families[familyID], family.isLive else { return (false, false) }
+            guard family.tokenExpiresAt ?? .min <= tokenExpiresAt else { return (true, false) }
+            tables.families[familyID]?.tokenExpiresAt = tokenExpiresAt
+            tables.families[familyID]?.tokenKey = key
+            return (true, true)
         }
+        if isLonger { tell(.familyRefreshed(id: familyID, tokenExpiresAt: tokenExpiresAt, key: key)) }
+        return isLive
     }
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
         try check()
@@ -235,8 +254,17 @@ final class MemorySurface: GuardStore {
             let reach = tables.withLock { $0.reaches.values.max() } ?? .min
             revocation.expiresAt = max(revocation.expiresAt, reach)
         }
-        _ = tables.withLock { $0.revocations.insert(revocation) }
-        tell(.revoked(revocation))
+        let stored = tables.withLock { tables -> Revocation in
+            if let known = tables.revocations.first(where: { $0.kind == revocation.kind && $0.id == revocation.id }) {
+                tables.revocations.remove(known)
+                revocation.issuedUntil = max(revocation.issuedUntil, known.issuedUntil)
+                revocation.expiresAt = max(revocation.expiresAt, known.expiresAt)
+                revocation.accountVersion = [revocation.accountVersion, known.accountVersion].compactMap(\.self).max()
+            }
+            tables.revocations.insert(revocation)
+            return revocation
+        }
+        tell(.revoked(stored))
     }
     func revocations(now: Milliseconds) async throws -> [Revocation] {
         try check()

@@ -1,5 +1,7 @@
 import Foundation
 import PostgresForTests
+import StateSurfaceTesting
+import Synchronization
 import Testing
 
 @testable import StateSurface
@@ -25,16 +27,23 @@ enum Backend: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// Checks a rule of a role on a fresh store.
+    func check<Store>(
+        _ rule: StoreRule<Store>, as role: @escaping @Sendable (any StateSurface) -> Store
+    ) async throws {
+        try await withPlace { place in try await rule.check(StorePlace { role(try await place.open()) }) }
+    }
+
     func withStore<Result>(_ body: (any StateSurface) async throws -> Result) async throws -> Result {
         try await withPlace { try await body($0.open()) }
     }
 }
 
 /// Where a store lies. Opened twice, it is two nodes of one store.
-final class Place {
+final class Place: Sendable {
     let url: String
     private let folder: String?
-    private var opened: [any StateSurface] = []
+    private let opened = Mutex<[any StateSurface]>([])
 
     init(_ backend: Backend) throws {
         switch backend {
@@ -51,12 +60,12 @@ final class Place {
 
     func open() async throws -> any StateSurface {
         let store = try await StateSurfaceFactory.open(url: url, clock: { Sample.now })
-        opened.append(store)
+        opened.withLock { $0.append(store) }
         return store
     }
 
     func tidy() async {
-        for store in opened { await store.close() }
+        for store in opened.withLock({ $0 }) { await store.close() }
         if let folder { try? FileManager.default.removeItem(atPath: folder) }
     }
 }

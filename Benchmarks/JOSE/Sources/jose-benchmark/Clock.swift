@@ -1,14 +1,14 @@
 import Foundation
 
-/// Processor time of this process, in seconds: what else the machine does is not in it.
+/// Processor time of this process in seconds, which does not include other load on the machine.
 func processorTime() -> Double {
     var now = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now)
     return Double(now.tv_sec) + Double(now.tv_nsec) * 1e-9
 }
 
-/// Seconds per operation of each contender: they take turns of some milliseconds, so that a slow minute is slow for
-/// all of them, and the median turn counts.
+/// Seconds per operation of each contender. They take turns of some milliseconds, so that changes in the machine's
+/// speed affect all of them, and the result is the median turn.
 func race(_ contenders: [Contender], rounds: Int = 150, turn: Double = 0.004) async throws -> [Double] {
     var counts: [Int] = []
     for contender in contenders {

@@ -1,6 +1,6 @@
 import JOSE
 
-/// What is measured: a token as a gateway has it, and the rules of RFC 9068.
+/// The token that is measured, like those of the gateway, and the rules of RFC 9068.
 struct Subject {
     static let algorithms: [SignatureAlgorithm] = [.es256, .rs256, .eddsa]
     static let now = 1_800_000_000.0
@@ -17,7 +17,7 @@ struct Subject {
     let key: SigningKey
     let pem: String
     let token: [UInt8]
-    /// The length of what is signed.
+    /// The length of the signing input in bytes.
     let inputCount: Int
 
     init(_ algorithm: SignatureAlgorithm, claims: JSONObject = claims, pem: String? = nil) throws {
@@ -27,7 +27,7 @@ struct Subject {
         inputCount = token.lastIndex(of: UInt8(ascii: ".")) ?? 0
     }
 
-    /// The whole judgement, from bytes to claims.
+    /// The complete verification, from bytes to claims.
     func isVerified(_ token: [UInt8], _ rules: ClaimsRules = rules) -> Bool {
         guard let parsed = try? UnverifiedToken(token),
             case .success = parsed.verify(with: key.verificationKey, rules: rules, now: Self.now)

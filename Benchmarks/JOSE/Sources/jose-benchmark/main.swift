@@ -2,11 +2,11 @@ import Foundation
 import JOSE
 import Primitive
 
-// jose-benchmark rates                          rates of everyone in this process, as lines of words
-// jose-benchmark refusals                       how long it takes to refuse
-// jose-benchmark allocations                    how many allocations a verification takes; wants the counter preloaded
-// jose-benchmark count WHO ALG OPERATION COUNT PEM  does it so often, for callgrind
-// jose-benchmark files DIRECTORY                keys and tokens for the others
+// jose-benchmark rates                          the rates of all implementations in this process
+// jose-benchmark refusals                       the time that a refusal takes
+// jose-benchmark allocations                    the allocations of a verification; needs the preloaded counter
+// jose-benchmark count WHO ALG OPERATION COUNT PEM  COUNT operations, for callgrind
+// jose-benchmark files DIRECTORY                writes keys and tokens for the other programs
 
 let arguments = CommandLine.arguments.dropFirst()
 
@@ -33,7 +33,7 @@ func printRates() async throws {
     }
 }
 
-/// A bad signature against every way to be no token at all.
+/// Compares a wrong signature with malformed tokens of several kinds.
 func printRefusals() async throws {
     for algorithm in Subject.algorithms {
         let subject = try Subject(algorithm)
@@ -63,7 +63,7 @@ func printRefusals() async throws {
     }
 }
 
-/// With claims whose names and values need no memory of their own, so that what grows would be ours.
+/// Uses claims whose names and values fit into strings without allocations, so that all allocations are the parser's.
 func printAllocations() throws {
     guard primitive_allocations() >= 0 else { throw BenchmarkError("the counter is not preloaded") }
     for count in [8, 16, 32, 64, 256, 1000] {
@@ -87,7 +87,7 @@ func repeatOperation(_ words: [String]) async throws {
     guard let algorithm = SignatureAlgorithm(rawValue: words[1]), let count = Int(words[3]) else {
         throw BenchmarkError("WHO ALG OPERATION COUNT PEM")
     }
-    // A key from a file: making one takes another number of instructions each time.
+    // The key comes from a file, because generating one takes a different number of instructions each time.
     let subject = try Subject(algorithm, pem: String(contentsOfFile: words[4], encoding: .utf8))
     let signing = words[2] == "sign"
     let contender =
@@ -105,7 +105,7 @@ func writeFiles(_ directory: String) throws {
         let name = "\(directory)/\(algorithm.rawValue)"
         try Data(subject.pem.utf8).write(to: URL(fileURLWithPath: name + ".private.pem"))
         try Data(try subject.key.verificationKey.pem().utf8).write(to: URL(fileURLWithPath: name + ".public.pem"))
-        // libjwt reads no other typ.
+        // libjwt accepts no other typ.
         let token = try subject.key.sign(claims: Subject.claims, type: "JWT")
         try Data(token.utf8).write(to: URL(fileURLWithPath: name + ".token"))
     }

@@ -14,7 +14,7 @@ final class OrdersRealm: Realm {
     private let orders = Mutex<[Owner: [String]]>([:])
 
     func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        // The only owner there is: a client can't name another.
+        // The owner always comes from the context: a client cannot name another.
         let owner = Owner(tenantID: context.tenantID, userID: context.userID)
         switch intent.name {
         case "orders.place": return self.place(intent.params["article"]?.stringValue, for: owner)
@@ -24,7 +24,7 @@ final class OrdersRealm: Realm {
     }
 
     private func place(_ article: String?, for owner: Owner) -> RealmOutcome {
-        // The client wrote the parameters: they are JSON, and nothing more is known of them.
+        // The parameters come from the client: they are valid JSON, and nothing else has been checked.
         guard let article, (1...64).contains(article.utf8.count) else {
             return .invalid("article must be a text of 1 to 64 bytes.")
         }

@@ -3,8 +3,8 @@ import JOSE
 
 // token-inspector [KEY-FILE] < token
 //
-// Shows what a token says and what RFC 8725 says about it. With a key (PEM, DER, JWK or JWKS) it also judges the
-// signature and the dates; without one, nothing here is proved.
+// Shows the contents of a token and its findings under RFC 8725. With a key (PEM, DER, JWK or JWKS) it also verifies
+// the signature and the dates; without one, nothing is verified.
 // Exit codes: 0 verified, 1 refused, 2 wrong usage or an unusable key, 3 shown but not verified.
 
 let now = Date().timeIntervalSince1970
@@ -29,7 +29,7 @@ func fail(_ message: String, status: Int32) -> Never {
     exit(status)
 }
 
-/// At most so much of standard input: a token is small, and what is not small is no token.
+/// Reads standard input up to a limit, because tokens are small.
 func readToken(limit: Int = 65_536) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count <= limit {
@@ -41,7 +41,7 @@ func readToken(limit: Int = 65_536) -> [UInt8] {
     return bytes
 }
 
-/// The keys of a file, whatever its form.
+/// The keys in a file of any supported form.
 func readKeys(_ path: String) -> JWKSet {
     guard let bytes = FileManager.default.contents(atPath: path) else { fail("\(path) can't be read", status: 2) }
     do {

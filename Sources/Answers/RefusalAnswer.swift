@@ -1,0 +1,38 @@
+/// The form in which an endpoint tells refusals.
+package enum RefusalForm: Sendable {
+    /// RFC 9457, `application/problem+json`.
+    case problem
+    /// RFC 6749 section 5.2, `{error, error_description}`.
+    case oauth
+
+    /// By the path of the endpoint: OAuth's own are all below `/oauth2/`.
+    package init(path: String) {
+        self = path.utf8.starts(with: "/oauth2/".utf8) ? .oauth : .problem
+    }
+}
+
+/// A refusal as it is written to a client.
+package struct RefusalAnswer: Sendable {
+    package let status: Int
+    /// Every header field but `Content-Length`, `Date` and `Connection`.
+    package let fields: [(name: String, value: String)]
+    package let body: [UInt8]
+
+    /// - Parameter explain: whether the client is told the reason (`errors.explain`).
+    package init(_ problem: Problem, as form: RefusalForm, requestID: String, explain: Bool) {
+        switch form {
+        case .oauth: self.init(OAuthProblem(problem), explain: explain)
+        case .problem:
+            status = problem.status
+            fields = problem.answerHeaders()
+            body = problem.body(requestID: requestID, explain: explain)
+        }
+    }
+
+    /// A refusal with a code of OAuth's own.
+    package init(_ refusal: OAuthProblem, explain: Bool) {
+        status = refusal.problem.status
+        fields = refusal.answerHeaders()
+        body = refusal.body(explain: explain)
+    }
+}

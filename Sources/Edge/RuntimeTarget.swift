@@ -1,0 +1,12 @@
+import EdgeConfiguration
+import EdgeCore
+
+/// The external Runtime as a route.
+enum RuntimeTarget {
+    static let route: Route = {
+        var configuration = RouteConfiguration(path: "/api/runtime")
+        configuration.require = .tokenAndSession
+        configuration.audience = "runtime"
+        return Route(configuration, index: -1)
+    }()
+}

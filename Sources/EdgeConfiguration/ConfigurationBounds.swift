@@ -1,0 +1,87 @@
+import SecurityGuard
+
+/// What the numbers of a configuration may be, for the reader of files and for ``GatewayConfiguration/check()`` alike.
+/// Times are milliseconds.
+package enum ConfigurationBounds {
+    private static let day: Int64 = 86_400_000
+    private static let longest = 3_650 * day
+
+    package static let threads = 1...1_024
+    package static let maxConnections = 1...10_000_000
+    package static let maxHeader = 1_024...1_048_576
+    package static let maxBody = 0...(1 << 40)
+    package static let headerTimeout: ClosedRange<Int64> = 100...600_000
+    package static let idleTimeout: ClosedRange<Int64> = 1_000...day
+    package static let drain: ClosedRange<Int64> = 0...3_600_000
+    package static let grace: ClosedRange<Int64> = 0...3_600_000
+    /// Of anything that lives: sessions, sockets.
+    package static let lifetime: ClosedRange<Int64> = 1_000...longest
+    package static let sessionsPerUser = 1...1_000_000
+    package static let maxMessage = 1_024...(1 << 24)
+    package static let ping: ClosedRange<Int64> = 1_000...3_600_000
+    package static let sockets = 1...1_000_000
+    package static let loginPerMinute = 1...1_000_000
+    package static let anonymousPerMinute = 1...10_000_000
+    package static let routeTimeout: ClosedRange<Int64> = 100...day
+}
+
+extension GatewayConfiguration {
+    /// Refuses numbers that are out of their bounds, and header fields that would not be one field each.
+    ///
+    /// - Throws: ``ConfigurationError`` for the first.
+    public func check() throws(ConfigurationError) {
+        typealias Bounds = ConfigurationBounds
+        try Self.check("server.threads", server.threads, Bounds.threads)
+        try Self.check("server.max_connections", server.maxConnections, Bounds.maxConnections)
+        try Self.check("server.max_header", server.maxHeader, Bounds.maxHeader)
+        try Self.check("server.max_body", server.maxBody, Bounds.maxBody)
+        try Self.check("server.header_timeout", server.headerTimeout, Bounds.headerTimeout)
+        try Self.check("server.idle_timeout", server.idleTimeout, Bounds.idleTimeout)
+        try Self.check("server.drain", server.drain, Bounds.drain)
+        try Self.check("state.grace", state.grace, Bounds.grace)
+        try Self.check("tokens.access_token_lifetime", tokens.accessTokenLifetime, TokenPolicy.accessTokenLifetimes)
+        try Self.check("tokens.refresh_token_lifetime", tokens.refreshTokenLifetime, TokenPolicy.refreshTokenLifetimes)
+        try Self.check("tokens.clock_skew", tokens.clockSkew, TokenPolicy.clockSkews)
+        try Self.check("sessions.anonymous_idle", sessions.anonymousIdle, Bounds.lifetime)
+        try Self.check("sessions.anonymous_lifetime", sessions.anonymousLifetime, Bounds.lifetime)
+        try Self.check("sessions.idle", sessions.idle, Bounds.lifetime)
+        try Self.check("sessions.lifetime", sessions.lifetime, Bounds.lifetime)
+        try Self.check("sessions.per_user", sessions.perUser, Bounds.sessionsPerUser)
+        try Self.check("websocket.max_message", webSocket.maxMessage, Bounds.maxMessage)
+        try Self.check("websocket.ping", webSocket.ping, Bounds.ping)
+        try Self.check("websocket.max_lifetime", webSocket.maxLifetime, Bounds.lifetime)
+        try Self.check("limits.sockets_per_session", limits.socketsPerSession, Bounds.sockets)
+        try Self.check("limits.sockets_per_user", limits.socketsPerUser, Bounds.sockets)
+        try Self.check("limits.login_per_minute", limits.loginPerMinute, Bounds.loginPerMinute)
+        try Self.check("limits.anonymous_per_minute", limits.anonymousPerMinute, Bounds.anonymousPerMinute)
+        for (index, route) in routes.enumerated() {
+            try Self.check("routes[\(index)].timeout", route.timeout, Bounds.routeTimeout)
+            try Self.check("routes[\(index)].max_body", route.maxBody, Bounds.maxBody)
+            guard route.headers.allSatisfy(\.isWellFormed) else {
+                throw ConfigurationError(.headerMalformed, key: "routes[\(index)].headers")
+            }
+        }
+    }
+
+    private static func check<Number: Comparable>(
+        _ key: String, _ value: Number?, _ bounds: ClosedRange<Number>
+    ) throws(ConfigurationError) {
+        guard let value, !bounds.contains(value) else { return }
+        throw ConfigurationError(.outOfBounds, key: key, bounds: "\(bounds.lowerBound) to \(bounds.upperBound)")
+    }
+}
+
+extension RouteConfiguration.Header {
+    /// Whether the name is a token (RFC 9110 section 5.6.2) and the value visible ASCII and spaces.
+    fileprivate var isWellFormed: Bool {
+        let isToken = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
+        return isToken && !name.utf8.isEmpty && value.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+    }
+}

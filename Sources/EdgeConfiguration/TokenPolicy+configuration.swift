@@ -1,0 +1,27 @@
+import JOSE
+import SecurityGuard
+
+extension TokenPolicy {
+    /// The policy that a configuration asks for.
+    ///
+    /// - Parameters:
+    ///   - bound: the issuer where `tokens.issuer` names none: the origin that was bound; nil stands for
+    ///     `server.listen`, for commands that bind nothing.
+    ///   - scrypt: what hashing a password costs.
+    /// - Throws: ``GatewayError`` for an algorithm that tokens can't be signed with.
+    package init(
+        _ configuration: GatewayConfiguration, issuer bound: String? = nil, scrypt: ScryptParameters = .current
+    ) throws(GatewayError) {
+        let (tokens, accounts) = (configuration.tokens, configuration.accounts)
+        guard let algorithm = SignatureAlgorithm(rawValue: tokens.algorithm) else {
+            throw GatewayError(.algorithmUnknown, "tokens.algorithm: '\(tokens.algorithm)' is not known here")
+        }
+        self.init(
+            issuer: tokens.issuer ?? bound ?? "http://\(configuration.server.listen.authority)",
+            audience: tokens.audience, algorithm: algorithm, accessTokenLifetime: tokens.accessTokenLifetime,
+            refreshTokenLifetime: tokens.refreshTokenLifetime, clockSkew: tokens.clockSkew,
+            defaultScope: accounts.defaultScope, registration: accounts.registration,
+            registrationTenants: accounts.registrationTenants, defaultTenant: accounts.defaultTenant ?? "default",
+            loginTenant: accounts.defaultTenant, scrypt: scrypt)
+    }
+}

@@ -1,0 +1,10 @@
+import EdgeCore
+import GatewayAPI
+
+/// For checks of a configuration.
+package enum GatewayPaths {
+    private static let own = OwnPaths(api: APIResponder.paths)
+
+    /// Whether the path is the gateway's own, so that nothing at or below it is ever forwarded by a route.
+    package static func keep(_ path: String) -> Bool { own.find(Array(path.utf8)) != nil }
+}

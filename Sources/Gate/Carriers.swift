@@ -1,0 +1,182 @@
+import Answers
+import EdgeConfiguration
+import HTTPWire
+
+/// The one reader of credentials: routes, sockets, tickets, the decision endpoint and the API all go through it.
+///
+/// Each kind of credential has its carriers, and a request may use one carrier for each kind, once: of two values
+/// nobody could say which counts.
+package enum Carriers {
+    /// Reads what a request may carry in header fields and cookies.
+    ///
+    /// - Parameters:
+    ///   - query: refused where it holds an access token; nil where it does not count.
+    ///   - cookies: whose names the cookies have; ``CookieMode/none`` reads none.
+    /// - Throws: `invalid_request` for a token in the query, a query that can't be read, and anything sent twice;
+    ///   `header_too_large` for an `Authorization` that is longer than any token.
+    package static func read(
+        fields head: RequestHead, query: [UInt8]?, cookies: CookieMode
+    ) throws(Problem) -> PresentedCredentials {
+        try CredentialQuery.requireNoToken(in: query)
+        var reader = CarrierReader(isHandshake: false, readsSecret: true)
+        try reader.read(head, cookies: cookies)
+        return reader.found
+    }
+
+    /// Reads what the handshake of a WebSocket may carry: in the query, in header fields, among the subprotocols.
+    ///
+    /// - Parameters:
+    ///   - offers: the subprotocols of the same head.
+    ///   - requirement: what is not asked for is not read; but no kind may come twice all the same.
+    /// - Throws: `session_token_unsupported` for that parameter; `invalid_request` for two carriers of a kind, a ticket
+    ///   that does not stand alone, and a query that can't be read.
+    package static func read(
+        handshake head: RequestHead, query: [UInt8]?, offers: Subprotocols,
+        requirement: RouteConfiguration.Requirement
+    ) throws(Problem) -> PresentedCredentials {
+        if try CredentialQuery.contains(["session_token"], in: query) { throw Problem(.sessionTokenUnsupported) }
+        var reader = CarrierReader(isHandshake: true, readsSecret: requirement == .session)
+        if let query {
+            for token in try CredentialQuery.values(of: "access_token", in: query) { try reader.take(token: token) }
+            for session in try CredentialQuery.values(of: "session_id", in: query) { try reader.take(session: session) }
+            for ticket in try CredentialQuery.values(of: "ticket", in: query) { try reader.take(ticket: ticket) }
+        }
+        try reader.read(head, cookies: .none)
+        for token in offers.tokens { try reader.take(token: token) }
+        for session in offers.sessions { try reader.take(session: session) }
+        try reader.requireLoneTicket()
+        // A route may ask for a token alone; a session that is named all the same is not looked at then.
+        if requirement == .token { reader.found.sessionID = nil }
+        return reader.found
+    }
+
+    /// The token of a value that is `Bearer`, one space and a token of no unusual length; nil for any other.
+    static func bearerToken(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard value.count > 7, value.count <= CarrierReader.maxAuthorization, value[6] == UInt8(ascii: " "),
+            AuthorizationScheme.matches(value[..<6], "bearer")
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: value[7...])
+    }
+}
+
+/// Gathers credentials, each kind once.
+private struct CarrierReader {
+    /// 8 KiB, and the scheme before it: no token is that long.
+    static let maxAuthorization = 8 * 1024 + "Bearer ".utf8.count
+
+    /// Whether a value may come by other ways than header fields: then the kind is named that came twice, not the field.
+    let isHandshake: Bool
+    /// Whether `Session-Secret` is a carrier here.
+    let readsSecret: Bool
+    var found = PresentedCredentials()
+
+    mutating func read(_ head: RequestHead, cookies: CookieMode) throws(Problem) {
+        for field in head.fields {
+            switch field.id {
+            case .authorization: try readAuthorization(head, field.value)
+            case .sessionID: try take(session: head.withBytes(field.value) { Array($0) })
+            case .sessionSecret where readsSecret:
+                guard found.sessionSecret == nil else { throw Self.sentTwice("Session-Secret") }
+                found.sessionSecret = head.withBytes(field.value) { Array($0) }
+            case .cookie: try readCookies(head, field.value, cookies)
+            default: break
+            }
+        }
+    }
+
+    private mutating func readAuthorization(_ head: RequestHead, _ value: ByteRange) throws(Problem) {
+        guard found.authorization == .absent else {
+            throw isHandshake ? Self.twoCarriers("Authorization") : Self.sentTwice("Authorization")
+        }
+        // Refused before anything looks at it. A handshake's token may come in a query as well, and is judged as one.
+        guard isHandshake || value.count <= Self.maxAuthorization else {
+            throw Problem(.headerTooLarge, reason: "authorization_too_long")
+        }
+        switch head.withBytes(value, { AuthorizationScheme.read($0) }) {
+        case .bearer(let token):
+            found.authorization = .bearer
+            try take(token: token)
+        case .basic(let rest): found.authorization = .basic(rest)
+        case .other: found.authorization = .other
+        }
+    }
+
+    mutating func take(token: [UInt8]) throws(Problem) {
+        guard found.accessToken == nil else { throw Self.twoCarriers("access token") }
+        found.accessToken = token
+    }
+
+    mutating func take(session: [UInt8]) throws(Problem) {
+        guard found.sessionID == nil else {
+            throw isHandshake ? Self.twoCarriers("session id") : Self.sentTwice("Session-Id")
+        }
+        found.sessionID = session
+    }
+
+    mutating func take(ticket: [UInt8]) throws(Problem) {
+        guard found.ticket == nil else { throw Self.twoCarriers("ticket") }
+        found.ticket = ticket
+    }
+
+    func requireLoneTicket() throws(Problem) {
+        guard found.ticket != nil, found.accessToken != nil || found.sessionID != nil else { return }
+        throw Problem(
+            .invalidRequest, detail: "A ticket stands alone: send no access token or session id with it.",
+            reason: "two_carriers")
+    }
+
+    /// An empty cookie counts as none.
+    private mutating func readCookies(_ head: RequestHead, _ value: ByteRange, _ mode: CookieMode) throws(Problem) {
+        guard let sessionName = mode.sessionName, let refreshName = mode.refreshName else { return }
+        var doubled: String?
+        var session = found.sessionCookie
+        var refresh = found.refreshCookie
+        head.withBytes(value) { bytes in
+            CookieHeader.forEachPair(in: bytes) { name, value in
+                if name.elementsEqual(sessionName.utf8) {
+                    if session != nil { doubled = "The session cookie" }
+                    session = Array(value)
+                } else if name.elementsEqual(refreshName.utf8) {
+                    if refresh != nil { doubled = "The refresh cookie" }
+                    refresh = Array(value)
+                }
+            }
+        }
+        if let doubled { throw Self.sentTwice(doubled) }
+        found.sessionCookie = session.flatMap { $0.isEmpty ? nil : $0 }
+        found.refreshCookie = refresh.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func sentTwice(_ what: String) -> Problem {
+        Problem(.invalidRequest, detail: "\(what) was sent more than once.", reason: "sent_twice")
+    }
+
+    private static func twoCarriers(_ kind: String) -> Problem {
+        Problem(.invalidRequest, detail: "More than one \(kind) was sent.", reason: "two_carriers")
+    }
+}
+
+/// A value of `Authorization` by its scheme.
+private enum AuthorizationScheme {
+    case bearer([UInt8])
+    case basic([UInt8])
+    case other
+
+    /// The scheme is case-insensitive and one space follows it (RFC 9110 section 11.6.2, RFC 6750 section 2.1).
+    static func read(_ value: UnsafeRawBufferPointer) -> AuthorizationScheme {
+        guard let space = value.firstIndex(of: UInt8(ascii: " ")) else {
+            return matches(value[...], "bearer") ? .bearer([]) : .other
+        }
+        let scheme = value[..<space]
+        let rest = value[value.index(after: space)...]
+        if matches(scheme, "bearer") { return .bearer(Array(rest)) }
+        if matches(scheme, "basic") { return .basic(Array(rest)) }
+        return .other
+    }
+
+    static func matches(_ bytes: Slice<UnsafeRawBufferPointer>, _ lowercase: StaticString) -> Bool {
+        guard bytes.count == lowercase.utf8CodeUnitCount else { return false }
+        let expected = UnsafeBufferPointer(start: lowercase.utf8Start, count: lowercase.utf8CodeUnitCount)
+        return zip(bytes, expected).allSatisfy { ($0.0 | 0x20) == $0.1 }
+    }
+}

@@ -1,0 +1,67 @@
+import Answers
+import HTTPWire
+
+/// The offers of `Sec-WebSocket-Protocol`, some of which carry credentials.
+package struct Subprotocols {
+    /// The gateway's own subprotocol: the one that is echoed back.
+    package static let own = "gatehouse.v1"
+
+    /// What was offered as `bearer.<token>`.
+    package var tokens: [[UInt8]] = []
+    /// What was offered as `session.<id>`.
+    package var sessions: [[UInt8]] = []
+    /// What may be shown to others, in order.
+    package var plain: [String] = []
+
+    /// Whether one of the offers carries a credential.
+    package var carriesCredentials: Bool { !tokens.isEmpty || !sessions.isEmpty }
+
+    /// Whether the gateway's own subprotocol is among the offers.
+    package var offersOwn: Bool { plain.contains(Self.own) }
+
+    /// Reads every field of that name.
+    ///
+    /// - Throws: `invalid_request` for an offer that is no token (RFC 9110 section 5.6.2), and for more than 32.
+    package static func read(_ head: RequestHead) throws(Problem) -> Subprotocols {
+        var found = Subprotocols()
+        guard head.present.contains(.secWebSocketProtocol) else { return found }
+        var count = 0
+        for field in head.fields where field.id == .secWebSocketProtocol {
+            let offers = head.withBytes(field.value) { Array($0).split(separator: UInt8(ascii: ","), maxSplits: 64) }
+            for offer in offers {
+                count += 1
+                let trimmed = trim(offer)
+                guard count <= 32, !trimmed.isEmpty, trimmed.allSatisfy(isTokenByte) else {
+                    throw Problem(
+                        .invalidRequest, detail: "Sec-WebSocket-Protocol is malformed.", reason: "subprotocol")
+                }
+                found.add(trimmed)
+            }
+        }
+        return found
+    }
+
+    private mutating func add(_ offer: ArraySlice<UInt8>) {
+        if offer.starts(with: "bearer.".utf8) {
+            tokens.append(Array(offer.dropFirst("bearer.".utf8.count)))
+        } else if offer.starts(with: "session.".utf8) {
+            sessions.append(Array(offer.dropFirst("session.".utf8.count)))
+        } else {
+            plain.append(String(decoding: offer, as: UTF8.self))
+        }
+    }
+
+    private static func trim(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var slice = bytes
+        while let first = slice.first, first == 0x20 || first == 0x09 { slice = slice.dropFirst() }
+        while let last = slice.last, last == 0x20 || last == 0x09 { slice = slice.dropLast() }
+        return slice
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

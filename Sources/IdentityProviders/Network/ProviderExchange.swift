@@ -1,0 +1,63 @@
+/// A request to a provider, complete: whoever sends it adds nothing but the connection.
+package struct ProviderRequest: Sendable {
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    /// The longest answer that is read, in bytes; a longer one is ``ProviderFault/Reason/tooLarge``.
+    package static let maximumAnswerBytes = 256 * 1024
+    /// The longest time for one request, in milliseconds.
+    package static let timeout: Int64 = 5_000
+
+    package let method: Method
+    package let url: EndpointURL
+    /// Names and values; the values of some are secret, so nothing of a request is ever logged but its URL's host.
+    package let headers: [(name: String, value: String)]
+    package let body: [UInt8]
+    /// Which addresses may be connected to.
+    package let addresses: AddressGuard
+
+    package init(
+        _ method: Method, _ url: EndpointURL, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
+        addresses: AddressGuard
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.addresses = addresses
+    }
+}
+
+/// What a provider answered.
+package struct ProviderAnswer: Sendable {
+    package let status: Int
+    /// The value of `Content-Type`, if there was exactly one.
+    package let contentType: String?
+    package let body: [UInt8]
+
+    package init(status: Int, contentType: String?, body: [UInt8]) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+    }
+
+    /// Whether the media type is this one, whatever its parameters and the case of its letters.
+    func isOfType(_ wanted: String) -> Bool {
+        guard let contentType else { return false }
+        let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
+        return type.elementsEqual(wanted.utf8) { (0x41...0x5A).contains($0) ? $0 | 0x20 == $1 : $0 == $1 }
+    }
+
+    /// Whether the body is JSON by its media type.
+    var isJSON: Bool { isOfType("application/json") }
+}
+
+/// Sends a request to a provider.
+///
+/// Given by the edge, which follows no redirect, connects only to addresses that the request allows, and gives up after
+/// `timeout` milliseconds or with the first byte beyond ``ProviderRequest/maximumAnswerBytes``. Throws
+/// ``ProviderFault`` with one of the reasons for a fault on the way.
+package typealias ProviderFetch =
+    @Sendable (_ request: ProviderRequest, _ timeout: Int64) async throws -> ProviderAnswer

@@ -1,0 +1,30 @@
+import Gate
+import Runtime
+import SecurityGuard
+
+extension Admission {
+    /// Everything that can end a socket or a stream that was let in by this; nil for an open route, where nothing can.
+    ///
+    /// - Parameter now: when it was let in, in ms since the epoch.
+    package func leaseTerms(_ bounds: LeaseBounds, now: Int64) -> LeaseTerms? {
+        guard !isOpen else { return nil }
+        var terms = LeaseTerms()
+        terms.admittedAt = now
+        if let permit {
+            terms.sessionID = permit.sessionID
+            terms.sessionEpoch = permit.epoch
+            terms.sessionEndsAt = permit.absoluteExpiresAt
+            terms.isAnonymous = permit.userID == nil
+        }
+        if let principal {
+            terms.tokenID = principal.tokenID
+            terms.familyID = principal.familyID
+            terms.subject = principal.subject
+            terms.tokenIssuedAt = principal.issuedAt
+            terms.key = principal.key
+            terms.expiresAt = principal.expiresAt + bounds.clockSkew
+        }
+        terms.endsAt = bounds.end(from: now)
+        return terms
+    }
+}

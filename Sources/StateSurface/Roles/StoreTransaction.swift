@@ -1,0 +1,40 @@
+/// An error of a caller's own that undoes a transaction.
+package protocol TransactionAbort: Error, Sendable {}
+
+/// An open transaction over sessions, accounts, families and revocations. Good only inside the closure that was given it.
+///
+/// The operations are those of the roles, made synchronous; each means what it means there. Where the store has row
+/// locks, take them in this order: the account, its families, their sessions.
+package protocol StoreTransaction {
+    // MARK: Sessions
+    /// As ``SessionStore/insert(session:)``.
+    func insert(session: SessionRecord) throws
+    /// As ``SessionStore/session(id:)``. Not locked: ``replace(session:)`` tells whether it is still that.
+    func session(id: String) throws -> SessionRecord?
+    /// As ``SessionStore/replace(session:)``.
+    func replace(session record: SessionRecord) throws -> Bool
+    /// As ``SessionStore/surplusSessions(userID:sparing:limit:)``.
+    func surplusSessions(userID: String, sparing: String, limit: Int) throws -> [SurplusSession]
+
+    // MARK: Accounts
+    /// As ``AccountStore/account(userID:)``. Not locked.
+    func account(userID: String) throws -> AccountRecord?
+    /// As ``AccountStore/changePassword(_:)``.
+    func changePassword(_ change: PasswordChange) throws -> [String]
+
+    // MARK: Families and revocations
+    /// As ``FamilyStore/insert(family:judged:)``. Locks the account and the client that were judged.
+    func insert(family: FamilyRecord, judged: JudgedOwner) throws
+    /// As ``FamilyStore/family(id:)``, and kept from changing until the transaction is over.
+    func family(id: String) throws -> FamilyRecord?
+    /// The live families of a user that are at home in a session, kept from changing until the transaction is over.
+    func families(of userID: String, atHomeIn sessionID: String) throws -> [FamilyRecord]
+    /// As ``FamilyStore/rotate(family:)``.
+    func rotate(family record: FamilyRecord) throws -> Bool
+    /// As ``FamilyStore/extend(familyID:tokenExpiresAt:key:)``.
+    func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) throws -> Bool
+    /// As ``FamilyStore/endFamily(id:at:revokedUntil:)``.
+    func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) throws -> [String]
+    /// As ``RevocationStore/revoke(_:)``.
+    func revoke(_ revocation: Revocation) throws
+}

@@ -1,0 +1,96 @@
+import Caching
+import RandomForTests
+import Testing
+
+@Suite("A cache of bounded size")
+struct BoundedCacheTests {
+    @Test("What was put in is found, replaced and removed")
+    func basics() {
+        var cache = BoundedCache<String, Int>(capacity: 10)
+        #expect(cache.value(for: "a") == nil)
+        cache.insert(1, for: "a")
+        cache.insert(2, for: "a")
+        #expect(cache.value(for: "a") == 2 && cache.count == 1)
+        #expect(cache.remove("a") == 2 && cache.remove("a") == nil)
+        #expect(cache.value(for: "a") == nil && cache.count == 0)
+        cache.insert(3, for: "b")
+        cache.removeAll()
+        #expect(cache.value(for: "b") == nil && cache.count == 0)
+    }
+
+    @Test("An entry is found until its end and forgotten at it, in either generation")
+    func ends() {
+        var cache = BoundedCache<Int, Int>(capacity: 4)
+        cache.insert(1, for: 1, until: 100)
+        #expect(cache.entry(for: 1, at: 99)?.until == 100)
+        #expect(cache.value(for: 1, at: 100) == nil && cache.count == 0)
+        cache.insert(1, for: 1, until: 100)
+        cache.insert(2, for: 2)
+        cache.insert(3, for: 3)
+        #expect(cache.value(for: 1, at: 100) == nil)
+        #expect(cache.value(for: 1, at: 0) == nil, "forgotten, not only hidden")
+        #expect(cache.value(for: 2, at: .max - 1) == 2)
+    }
+
+    @Test("What is used stays, what was not asked for lately goes")
+    func forgets() {
+        var cache = BoundedCache<Int, Int>(capacity: 8)
+        for key in 0..<1_000 {
+            cache.insert(key, for: key)
+            #expect(cache.value(for: 0) == 0, "after \(key)")
+        }
+        #expect(cache.value(for: 1) == nil)
+        #expect(cache.value(for: 999) == 999)
+    }
+
+    @Test("Heavy entries count for many; what is heavier than half the capacity is not kept")
+    func weights() {
+        var cache = BoundedCache<Int, Int>(capacity: 100)
+        cache.insert(0, for: 0, weight: 51)
+        #expect(cache.count == 0)
+        for key in 1...100 { cache.insert(key, for: key, weight: 25) }
+        #expect(cache.count <= 4)
+        cache.insert(7, for: 7, weight: .max)
+        #expect(cache.value(for: 7) == nil)
+        #expect(cache.value(for: 100) == 100)
+    }
+
+    @Test("An entry that is too heavy still takes the place of the one before: that one is out of date")
+    func replacedByHeavy() {
+        var cache = BoundedCache<Int, Int>(capacity: 10)
+        cache.insert(1, for: 1)
+        cache.insert(2, for: 1, weight: 100)
+        #expect(cache.value(for: 1) == nil)
+    }
+
+    @Test("Whatever is done in whatever order, it never holds too much, and never a value that was not put in last")
+    func model() {
+        var generator = SeededGenerator(seed: 11)
+        for capacity in [2, 3, 8, 31] {
+            var cache = BoundedCache<Int, Int>(capacity: capacity)
+            var truth: [Int: (value: Int, until: Int64)] = [:]
+            var now: Int64 = 0
+            for step in 0..<20_000 {
+                let key = Int.random(in: 0..<40, using: &generator)
+                now += Int64.random(in: 0...1, using: &generator)
+                switch Int.random(in: 0..<10, using: &generator) {
+                case 0..<5:
+                    let until = now + Int64.random(in: 0...50, using: &generator)
+                    cache.insert(step, for: key, until: until)
+                    truth[key] = (step, until)
+                case 5:
+                    cache.remove(key)
+                    truth[key] = nil
+                case 6 where step % 500 == 0:
+                    cache.removeAll()
+                    truth = [:]
+                default:
+                    if let found = cache.value(for: key, at: now) {
+                        #expect(truth[key].map { $0.value == found && $0.until > now } == true)
+                    }
+                }
+                #expect(cache.count <= capacity)
+            }
+        }
+    }
+}

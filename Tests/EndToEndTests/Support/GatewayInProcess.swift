@@ -1,0 +1,143 @@
+import EdgeConfiguration
+import Foundation
+import GatewayForTests
+import Logging
+import SecurityGuard
+import StateSurface
+import Synchronization
+
+@testable import gatehouse
+
+/// A gateway in the test's own process, configured by the same YAML as the program and read by the same code.
+final class GatewayInProcess: GatewayUnderTest {
+    let directory: URL
+    let origin: String
+    let port: Int
+    /// The gateway's clock, which a test may put forward.
+    let clock: ManualClock
+    private let gateway: GatewayForTests
+    private let lines: LogLines
+    private let audit: AuditLog?
+    private let end = Mutex<Int32?>(nil)
+
+    var log: String { lines.text }
+
+    private init(
+        _ gateway: GatewayForTests, port: Int, directory: URL, clock: ManualClock, lines: LogLines, audit: AuditLog?
+    ) {
+        self.directory = directory
+        self.origin = gateway.origin
+        self.port = port
+        self.clock = clock
+        self.gateway = gateway
+        self.lines = lines
+        self.audit = audit
+    }
+
+    /// Relative paths of the configuration are those of the test's process, except `audit.file`.
+    static func start(
+        _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
+        directory: URL? = nil, listen: String = "127.0.0.1:0"
+    ) async throws -> GatewayInProcess {
+        try await start(
+            configuration, users: users, environment: environment, directory: directory, listen: listen,
+            passwordCost: GatewayForTests.passwordCost)
+    }
+
+    /// - Parameter passwordCost: what hashing costs, for tests that are about it.
+    static func start(
+        _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
+        directory: URL? = nil, listen: String = "127.0.0.1:0", passwordCost: ScryptParameters
+    ) async throws -> GatewayInProcess {
+        let folder = try directory ?? GatewayProcess.makeDirectory()
+        do {
+            let loaded = try load(configuration, environment, folder, listen)
+            var settings = loaded.configuration
+            // A test that says nothing about draining does not wait for it.
+            if !configuration.contains("drain") { settings.server.drain = 0 }
+            if settings.server.threads == nil { settings.server.threads = 1 }
+            let (clock, lines) = (ManualClock(), LogLines())
+            let logger = lines.logger(settings.log)
+            loaded.logWarnings(to: logger)
+            let audit = try settings.audit.file.map { path in
+                let file = path.hasPrefix("/") ? path : folder.appendingPathComponent(path).path
+                return try AuditLog(path: file, logger: logger, clock: { clock.now })
+            }
+            let gateway = try await GatewayForTests.open(
+                settings, clock: clock, logger: logger, passwordCost: passwordCost,
+                audit: { audit?.record($0, $1) },
+                prepare: { state, accounts in
+                    for user in users where try await state.accounts(emailKey: user.email).isEmpty {
+                        _ = try await accounts.add(
+                            email: user.email, password: user.password, tenantID: user.tenant, scope: user.scopes)
+                    }
+                })
+            guard let port = port(of: gateway.origin) else { throw Failure(description: "origin \(gateway.origin)") }
+            return GatewayInProcess(
+                gateway, port: port, directory: folder, clock: clock, lines: lines, audit: audit)
+        } catch {
+            throw Failure(description: "not ready: \(ErrorText.failure(error)?.description ?? "\(error)")")
+        }
+    }
+
+    /// As `gatehouse serve` would read it.
+    private static func load(
+        _ yaml: String, _ environment: [String: String], _ folder: URL, _ listen: String
+    ) throws -> LoadedConfiguration {
+        let file = folder.appendingPathComponent("gatehouse.yaml").path
+        try yaml.write(toFile: file, atomically: true, encoding: .utf8)
+        var flags = [
+            ConfigurationFlag(name: "--listen", key: "server.listen", value: listen),
+            ConfigurationFlag(name: "--keys", key: "keys.directory", value: folder.path + "/keys"),
+        ]
+        if environment["GATEHOUSE_SERVER_ADMIN"] == nil {
+            flags.append(ConfigurationFlag(name: "--admin", key: "server.admin", value: "off"))
+        }
+        if environment["GATEHOUSE_STATE_URL"] == nil {
+            flags.append(
+                ConfigurationFlag(name: "--state", key: "state.url", value: "sqlite:\(folder.path)/state.sqlite"))
+        }
+        let process = ConfigurationLoader.ofProcess()
+        return try ConfigurationLoader(environment: environment, contents: process.contents)
+            .load(file: file, flags: flags)
+    }
+
+    deinit {
+        guard end.withLock({ $0 == nil }) else { return }
+        Task.detached { [gateway] in try? await gateway.close() }
+    }
+
+    @discardableResult
+    func stop() -> Int32 {
+        end.withLock { end in
+            if let end { return end }
+            let ended = DispatchSemaphore(value: 0)
+            let status = Atomic<Int32>(0)
+            Task.detached { [gateway] in
+                do { try await gateway.close() } catch { status.store(1, ordering: .relaxed) }
+                ended.signal()
+            }
+            ended.wait()
+            audit?.close()
+            end = status.load(ordering: .relaxed)
+            return status.load(ordering: .relaxed)
+        }
+    }
+}
+
+/// Keeps what is logged, as the program would have written it.
+private final class LogLines: Sendable {
+    private let lines = Mutex("")
+
+    var text: String { lines.withLock { $0 } }
+
+    func logger(_ log: GatewayConfiguration.Log) -> Logger {
+        Logger(label: "gatehouse") { label in
+            var handler = LineLogHandler(label: label, format: log.format, clock: SystemClock.milliseconds) { line in
+                self.lines.withLock { $0 += line }
+            }
+            handler.logLevel = Logger.Level(rawValue: log.level.rawValue) ?? .info
+            return handler
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import StateSurfaceTesting
+import Testing
+
+@testable import StateSurface
+
+@Suite("SQLite and PostgreSQL keep the rules of every role")
+struct ConformanceTests {
+    @Test(arguments: Backend.available, SessionStoreConformance.rules)
+    func sessions(_ backend: Backend, _ rule: StoreRule<SessionStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, AccountStoreConformance.rules)
+    func accounts(_ backend: Backend, _ rule: StoreRule<AccountStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, ClientStoreConformance.rules)
+    func clients(_ backend: Backend, _ rule: StoreRule<ClientStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, FamilyStoreConformance.rules)
+    func families(_ backend: Backend, _ rule: StoreRule<FamilyStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, RevocationStoreConformance.rules)
+    func revocations(_ backend: Backend, _ rule: StoreRule<RevocationStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, ExecutionStoreConformance.rules)
+    func executions(_ backend: Backend, _ rule: StoreRule<ExecutionStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, ArtifactStoreConformance.rules)
+    func artifacts(_ backend: Backend, _ rule: StoreRule<ArtifactStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, TicketStoreConformance.rules)
+    func tickets(_ backend: Backend, _ rule: StoreRule<TicketStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, KeyRegistryConformance.rules)
+    func keys(_ backend: Backend, _ rule: StoreRule<KeyRegistryConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, CounterStoreConformance.rules)
+    func counters(_ backend: Backend, _ rule: StoreRule<CounterStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, LoginStoreConformance.rules)
+    func transactions(_ backend: Backend, _ rule: StoreRule<LoginStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, JudgedOwnerConformance.rules)
+    func judgements(_ backend: Backend, _ rule: StoreRule<JudgedOwnerConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, StateSurfaceConformance.rules)
+    func together(_ backend: Backend, _ rule: StoreRule<StateSurfaceConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+}
+
+@Suite("SQLite and PostgreSQL keep the rules of the feed", .serialized)
+struct FeedConformanceTests {
+    @Test(arguments: Backend.available, ChangeFeedConformance.rules)
+    func feed(_ backend: Backend, _ rule: StoreRule<ChangeFeedConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+}
