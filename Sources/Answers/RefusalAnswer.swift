@@ -23,16 +23,21 @@ package struct RefusalAnswer: Sendable {
         switch form {
         case .oauth: self.init(OAuthProblem(problem), explain: explain)
         case .problem:
-            status = problem.status
-            fields = problem.answerHeaders()
-            body = problem.body(requestID: requestID, explain: explain)
+            self.init(
+                status: problem.status, fields: problem.answerHeaders(),
+                body: problem.body(requestID: requestID, explain: explain))
         }
     }
 
     /// A refusal with a code of OAuth's own.
     package init(_ refusal: OAuthProblem, explain: Bool) {
-        status = refusal.problem.status
-        fields = refusal.answerHeaders()
-        body = refusal.body(explain: explain)
+        self.init(
+            status: refusal.problem.status, fields: refusal.answerHeaders(), body: refusal.body(explain: explain))
+    }
+
+    private init(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
+        self.status = status
+        self.fields = fields
+        self.body = body
     }
 }

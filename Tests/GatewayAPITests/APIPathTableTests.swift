@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Answers
 import HTTPTypes
 import Testing
