@@ -308,11 +308,12 @@ let package = Package(
         .testTarget(
             name: "EdgeTests",
             dependencies: [
-                "Edge", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "Runtime", "SecurityGuard",
-                "StateSurface", "TrafficCop",
+                "Answers", "Edge", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "RandomForTests", "Runtime",
+                "SecurityGuard", "StateSurface", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(
