@@ -188,7 +188,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]),
 
-        // MARK: Tests, one target a room; EndToEndTests drives the built binary
+        // MARK: Tests, one target a room; EndToEndTests drives whole gateways, in its process or as the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .target(
             name: "GatewayForTests",
@@ -308,11 +308,12 @@ let package = Package(
         .testTarget(
             name: "EdgeTests",
             dependencies: [
-                "Edge", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "Runtime", "SecurityGuard",
-                "StateSurface", "TrafficCop",
+                "Answers", "Edge", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "RandomForTests", "Runtime",
+                "SecurityGuard", "StateSurface", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(

@@ -72,7 +72,7 @@ struct APIStage: RequestStage {
         bytes.flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
     }
 
-    /// nil where there is none, and where there are several: then nobody knows which of them holds.
+    /// nil where there is none, and where there are several, since it would be a guess which of them holds.
     private func contentType(_ head: RequestHead) -> String? {
         guard let field = head.only(.contentType) else { return nil }
         let type = head.string(field.value).prefix { $0 != ";" }

@@ -5,117 +5,81 @@ import NIOCore
 
 /// The answering side of a connection.
 extension EdgeConnection: ResponseWriter {
-    package func pauseBody() { isBodyPaused = true }
+    package func pauseBody() { machine.pauseBody() }
 
     package func resumeBody() {
-        guard isBodyPaused else { return }
-        isBodyPaused = false
-        process()
-        resumeReading()
+        machine.resumeBody()
+        act()
     }
 
-    /// The upstream or the API wants the body: tell a client that waits for leave to send it.
+    /// The gateway itself wants the body: tell a client that waits for leave to send it.
     func sendContinue() {
-        guard isAwaitingContinue, !isAnswerStarted, let context else { return }
-        isAwaitingContinue = false
-        write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"), to: context)
-        flushOutput(context)
+        guard let context, machine.sendContinue() else { return }
+        write(interim: Self.goOn, to: context)
     }
 
     package func sendInterim(_ head: ByteBuffer, isContinue: Bool) {
-        guard !isVersion10, !isAnswerStarted, let context else { return }
-        // Any other interim answer leaves the client waiting for leave to send its body.
-        if isContinue { isAwaitingContinue = false }
-        write(head, to: context)
-        flushOutput(context)
+        guard let context, machine.sendInterim(isContinue: isContinue) else { return }
+        write(interim: head, to: context)
+    }
+
+    private func write(interim head: ByteBuffer, to context: ChannelHandlerContext) {
+        if let stream { stream.writeInterim(head) } else { write(head, to: context) }
+        flushAll(context)
     }
 
     package func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming) {
-        guard context != nil, !isAnswerStarted, phase != .closed else { return }
-        isAnswerStarted = true
-        self.framing = framing
-        var out = head
-        if isDraining || hasLastRequest || (isAwaitingContinue && phase == .body) { keepsAlive = false }
-        switch framing {
-        case .none: break
-        case .length(let count): HeadWriter.field("Content-Length", count, to: &out)
-        case .stream:
-            if isVersion10 { keepsAlive = false } else { out.writeStaticString("Transfer-Encoding: chunked\r\n") }
+        guard context != nil, let terms = machine.startAnswer(framing) else { return }
+        if let stream {
+            stream.start(head, more: answerFields, terms)
+        } else {
+            encoder.start(head, more: answerFields, terms)
         }
-        if var fields = answerFields { out.writeBuffer(&fields) }
-        if !keepsAlive {
-            out.writeStaticString("Connection: close\r\n")
-        } else if isVersion10 {
-            out.writeStaticString("Connection: keep-alive\r\n")
-        }
-        out.writeStaticString("\r\n")
-        pendingHead = out
     }
-
-    /// Writes the head, with a small body of known length behind it: one piece for the kernel instead of two.
-    private func writeHead(with body: ByteBuffer?, _ context: ChannelHandlerContext) -> Bool {
-        guard var out = pendingHead.take() else { return false }
-        defer { write(out, to: context) }
-        guard let body, body.readableBytes <= Self.smallBody else { return false }
-        out.writeImmutableBuffer(body)
-        return true
-    }
-
-    private static let smallBody = 16 * 1024
 
     package func sendBody(_ bytes: ByteBuffer) {
-        guard let context, isAnswerStarted, !isAnswerDone, !isHeadRequest, bytes.readableBytes > 0 else { return }
+        guard let context, bytes.readableBytes > 0, machine.takesAnswerBody else { return }
         deadline.arm(after: services.idleTimeout)
-        switch framing {
-        case .none: return
-        case .length:
-            if !writeHead(with: bytes, context) { write(bytes, to: context) }
-        case .stream:
-            _ = writeHead(with: nil, context)
-            if isVersion10 {
-                write(bytes, to: context)
-                return
-            }
-            var size = ByteBuffer()
-            HeadWriter.chunkHeader(length: bytes.readableBytes, to: &size)
-            write(size, to: context)
-            write(bytes, to: context)
-            write(HeadWriter.chunkEnd, to: context)
+        if let stream {
+            stream.write(body: bytes)
+        } else {
+            write(encoder.body(bytes), to: context)
         }
     }
 
     package func flushResponse() {
         guard let context else { return }
-        _ = writeHead(with: nil, context)
+        if let head = encoder.heldHead() { write(head, to: context) }
         flush()
     }
 
     package func finishResponse() {
-        guard let context, isAnswerStarted, !isAnswerDone else { return }
-        isAnswerDone = true
+        guard let context, machine.finishAnswer() else { return }
         exchange = nil
-        _ = writeHead(with: nil, context)
-        if framing == .stream, !isVersion10, !isHeadRequest {
-            write(HeadWriter.lastChunk, to: context)
-        }
+        if let stream { stream.end() } else { write(encoder.end(), to: context) }
         flush()
-        isBodyPaused = false
-        if !keepsAlive, phase == .answering || phase == .body {
-            closeGracefully()
-        } else {
-            process()
-        }
+        act()
+    }
+
+    private func write(_ pieces: AnswerEncoder.Pieces, to context: ChannelHandlerContext) {
+        if let piece = pieces.first { write(piece, to: context) }
+        if let piece = pieces.second { write(piece, to: context) }
+        if let piece = pieces.third { write(piece, to: context) }
+        if let piece = pieces.fourth { write(piece, to: context) }
     }
 
     package func abortResponse() {
-        guard phase != .closed else { return }
         exchange = nil
-        closeNow()
+        machine.abortAnswer()
+        act()
     }
 
     package func respond(_ problem: Problem) {
-        guard phase != .closed, phase != .tunnel else { return }
-        if isAnswerStarted { return abortResponse() }
+        switch machine.refusal {
+        case .none: return
+        case .abort: return abortResponse()
+        case .answer: break
+        }
         let requestID = self.requestID.text
         services.observe(problem, requestID: requestID)
         let body = problem.body(requestID: requestID, explain: services.explainsErrors)
@@ -125,10 +89,10 @@ extension EdgeConnection: ResponseWriter {
     /// A whole answer of the gateway's own.
     ///
     /// - Parameter identity: fields that are written already, each with its line end.
-    package func respond(
+    func respond(
         status: Int, fields: [(name: String, value: String)], identity: ByteBuffer? = nil, body: [UInt8]
     ) {
-        guard !isAnswerStarted else { return }
+        guard machine.refusal == .answer else { return }
         var head = AnswerHead.begin(status: status, date: loop.date())
         if let identity { head.writeImmutableBuffer(identity) }
         for field in fields { AnswerHead.write(field: field.name, field.value, to: &head) }
@@ -142,29 +106,22 @@ extension EdgeConnection: ResponseWriter {
     }
 
     /// From here on the connection is closed after the current answer.
-    func closeAfterAnswer() { keepsAlive = false }
+    func closeAfterAnswer() { machine.closeAfterAnswer() }
 
     package func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel) {
-        guard let context, phase != .closed, !isAnswerStarted else { return tunnel.clientGone() }
-        isAnswerStarted = true
+        guard let context, let early = machine.switchProtocols() else { return tunnel.clientGone() }
         exchange = nil
-        phase = .tunnel
         self.tunnel = tunnel
         deadline.cancel()
-        write(head, to: context)
-        flushOutput(context)
+        if let stream { stream.switchProtocols(head) } else { write(head, to: context) }
+        flushAll(context)
         tunnel.opened(on: channel)
-        if inbound.readableBytes > 0 {
-            let early = inbound
-            inbound = ByteBuffer()
+        if early.readableBytes > 0 {
             tunnel.received(early)
             tunnel.receivedAll()
         }
-        if isInputClosed {
-            closeNow()
-        } else if isDraining {
-            tunnel.drain()
-        }
+        if machine.mustDrain, !machine.isClosed { tunnel.drain() }
+        act()
         resumeReading()
     }
 
@@ -174,4 +131,6 @@ extension EdgeConnection: ResponseWriter {
 
     package func flushTunnel() { flush() }
     package func flushTunnelNow() { flushNow() }
+
+    private static let goOn = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
 }

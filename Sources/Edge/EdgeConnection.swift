@@ -3,77 +3,49 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// One client connection (or one HTTP/2 stream, whose frames have been put back into HTTP/1.1 bytes).
+/// One client connection, or one stream of HTTP/2: does what ``ConnectionMachine`` decides.
 ///
-/// Reads heads and bodies with `HTTPWire`, hands each request to `Dispatcher`, which gives it an ``Exchange``, and writes
-/// the answers in order. After an upgrade its bytes belong to a ``Tunnel``.
+/// Hands each request to `Dispatcher`, which gives it an ``Exchange``, and writes the answers: itself as HTTP/1.1, through
+/// an ``HTTP2Stream`` as HTTP/2. After an upgrade its bytes belong to a ``Tunnel``.
 package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
-    /// Where the connection is between two requests' bytes.
-    enum Phase {
-        /// Reading a head.
-        case head
-        /// Reading a body.
-        case body
-        /// The request is complete, its answer is not.
-        case answering
-        case tunnel
-        /// Nothing more is read for sense; what arrives is thrown away until the client has closed.
-        case lingering
-        case closed
-    }
-
     package let services: EdgeServices
     package let loop: LoopState
     package let channel: any Channel
     package let origin: ConnectionOrigin
-
-    var phase = Phase.head
-    package var scanner: HeadScanner
-    package var decoder = BodyDecoder(.none)
-    var inbound = ByteBuffer()
-    package var context: ChannelHandlerContext?
-    var isProcessing = false
-    var isBodyPaused = false
-    var isReadPending = false
-    var isInputClosed = false
-    var isOutputClosed = false
-    var discardBudget = 0
-    package let deadline: ConnectionDeadline
+    let deadline: ConnectionDeadline
     package let exchangeDeadline: ConnectionDeadline
 
-    package var exchange: (any Exchange)?
+    var machine: ConnectionMachine
+    var encoder = AnswerEncoder()
+    /// Frames the answer, where this is a stream of HTTP/2.
+    var stream: HTTP2Stream?
+    var context: ChannelHandlerContext?
+    var exchange: (any Exchange)?
     var tunnel: (any Tunnel)?
-    /// The head of the request being answered.
-    var isHeadRequest = false
-    var isVersion10 = false
-    var isAwaitingContinue = false
-    var keepsAlive = true
-    var isAnswerStarted = false
-    var isAnswerDone = false
-    var framing = ResponseFraming.none
+    /// Of the request being answered.
+    var requestID: RequestID
     /// CORS fields of the current answer, as they are written.
     var answerFields: ByteBuffer?
-    package var requestID: RequestID
-    /// The head of an answer that has not been written yet: a small body goes out in the same piece.
-    var pendingHead: ByteBuffer?
+    /// What goes to the client goes through this.
+    package var output: DirectOutput
+    /// Whether the connection has failed, and was not closed in order.
+    package private(set) var wasReset = false
+    private var isActing = false
+    private var isReadPending = false
     /// As the last event told; asking the channel costs more.
     private var isWritable = true
     private var isFlushPending = false
-    /// What goes to the client goes through this.
-    package var output: DirectOutput
-    package private(set) var wasReset = false
-    package var isDraining = false
 
-    package init(services: EdgeServices, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
+    init(services: EdgeServices, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
         self.services = services
         self.loop = loop
         self.channel = channel
         self.origin = origin
-        self.scanner = HeadScanner(limits: services.wireLimits)
+        self.machine = ConnectionMachine(limits: services.wireLimits, isStream: origin.isStream)
         self.requestID = loop.nextRequestID()
         self.output = DirectOutput(isPlain: !origin.isTLS && !origin.isStream)
         self.deadline = ConnectionDeadline(loop.deadlines)
@@ -87,11 +59,145 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     package var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
     package var opensTunnelOnSuccess: Bool { origin.isStream }
     package var takesAnyBytes: Bool { !origin.isStream }
+    /// What has arrived behind the head of the request being answered.
+    var inbound: ByteBuffer { machine.inbound }
+
+    // MARK: Obeying the machine
+
+    func act() {
+        guard !isActing else { return }
+        isActing = true
+        while let action = machine.next() { perform(action) }
+        isActing = false
+        resumeReading()
+    }
+
+    private func perform(_ action: ConnectionMachine.Action) {
+        switch action {
+        case .dispatch(let head): dispatch(head)
+        case .refuse(let problem):
+            beginRequest()
+            respond(problem)
+        case .respond(let problem): respond(problem)
+        case .giveBody(let part):
+            deadline.arm(after: services.idleTimeout)
+            exchange?.received(body: part)
+        case .giveEnd: exchange?.receivedEnd()
+        case .dropExchange:
+            let exchange = exchange.take()
+            exchange?.clientGone()
+        case .arm(let timer): arm(timer)
+        case .finishOutput: finishOutput()
+        case .closeOutput: context?.close(mode: .output, promise: nil)
+        case .close:
+            let context = self.context
+            if isFlushPending { flushNow() }
+            letGo()
+            context?.close(promise: nil)
+        }
+    }
+
+    private func beginRequest() {
+        requestID = loop.nextRequestID()
+        answerFields = nil
+    }
+
+    private func dispatch(_ head: RequestHead) {
+        deadline.arm(after: services.idleTimeout)
+        beginRequest()
+        let exchange = Dispatcher(connection: self).exchange(for: head)
+        guard machine.dispatched(hasExchange: exchange != nil) else {
+            exchange?.clientGone()
+            return
+        }
+        guard let exchange else { return }
+        self.exchange = exchange
+        if exchange.wantsContinueFromGateway { sendContinue() }
+        exchange.start()
+    }
+
+    private func arm(_ timer: ConnectionMachine.Timer) {
+        switch timer {
+        case .idle: deadline.arm(after: services.idleTimeout)
+        case .head: deadline.arm(after: services.headerTimeout)
+        case .headAtMost: deadline.armIfEarlier(after: services.headerTimeout)
+        case .moment: deadline.arm(after: .milliseconds(500))
+        }
+    }
+
+    /// A slow reader may take a while for what was written: only when that has gone out does it have to close.
+    private func finishOutput() {
+        guard let context else { return }
+        deadline.arm(after: services.idleTimeout)
+        let written = eventLoop.makePromise(of: Void.self)
+        flushNow()
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: written)
+        let me = NIOLoopBound(self, eventLoop: eventLoop)
+        written.futureResult.whenComplete { _ in
+            me.value.machine.outputFinished()
+            me.value.act()
+        }
+    }
+
+    /// Nothing can be answered any more.
+    private func letGo() {
+        deadline.cancel()
+        let (tunnel, exchange) = (self.tunnel, self.exchange)
+        self.tunnel = nil
+        self.exchange = nil
+        tunnel?.clientGone()
+        exchange?.clientGone()
+    }
+
+    // MARK: Reading
+
+    /// Bytes of the connection, or of the stream's body.
+    func received(_ bytes: ByteBuffer) {
+        if let tunnel { return tunnel.received(bytes) }
+        machine.received(bytes)
+        act()
+    }
+
+    /// The head of a stream's request; no body follows where it is whole.
+    func received(head: RequestHead, isWhole: Bool) {
+        machine.received(head: head, isWhole: isWhole)
+        act()
+    }
+
+    /// The head of a stream's request is malformed or too long; there is no error where HTTP/2's own rules forbid it.
+    func receivedUnreadableHead(_ error: WireError?, isHead: Bool) {
+        machine.receivedUnreadableHead(error, isHead: isHead)
+        act()
+    }
+
+    /// A stream's request is complete.
+    func receivedEnd() {
+        machine.receivedEnd()
+        act()
+    }
+
+    private var wantsBytes: Bool {
+        if let tunnel { tunnel.wantsBytes } else { machine.wantsBytes }
+    }
+
+    /// Asks for what `read` held back, if it is wanted by now.
+    func resumeReading() {
+        if isReadPending, let context, wantsBytes {
+            isReadPending = false
+            context.read()
+        }
+    }
+
+    /// The client has closed its side.
+    func inputClosed() {
+        machine.inputClosed()
+        act()
+    }
 
     // MARK: Flushing
 
     /// Takes effect when the loop is through with what has arrived.
-    package func flush() {
+    func flush() {
         guard !isFlushPending else { return }
         isFlushPending = true
         loop.flushes.add(self)
@@ -99,12 +205,12 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
 
     package func flushNow() {
         isFlushPending = false
-        if let context { flushOutput(context) }
+        if let context { flushAll(context) }
     }
 
-    /// Before the channel closes: what was written before has been sent.
-    func flushIfPending() {
-        if isFlushPending { flushNow() }
+    func flushAll(_ context: ChannelHandlerContext) {
+        // Frames do not go through `output`.
+        if stream != nil { context.flush() } else { flushOutput(context) }
     }
 
     // MARK: Channel events
@@ -120,32 +226,13 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         deadline.cancel()
         exchangeDeadline.cancel()
         self.context = nil
+        stream = nil
     }
 
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        var bytes = unwrapInboundIn(data)
-        switch phase {
-        case .tunnel:
-            tunnel?.received(bytes)
-            return
-        case .lingering:
-            discardBudget -= bytes.readableBytes
-            if discardBudget < 0 { context.close(promise: nil) }
-            return
-        case .closed:
-            return
-        case .head, .body, .answering:
-            if inbound.readableBytes == 0 {
-                inbound = bytes
-            } else {
-                inbound.writeBuffer(&bytes)
-            }
-        }
-        process()
-    }
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) { received(unwrapInboundIn(data)) }
 
     package func channelReadComplete(context: ChannelHandlerContext) {
-        if phase == .tunnel { tunnel?.receivedAll() }
+        tunnel?.receivedAll()
         context.fireChannelReadComplete()
     }
 
@@ -163,7 +250,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         }
     }
 
-    package func flush(context: ChannelHandlerContext) { flushOutput(context) }
+    package func flush(context: ChannelHandlerContext) { flushAll(context) }
 
     package func channelWritabilityChanged(context: ChannelHandlerContext) {
         isWritable = context.channel.isWritable
@@ -174,24 +261,34 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        goAway()
+        machine.gone()
+        letGo()
         context.fireChannelInactive()
     }
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if let event = event as? ChannelEvent, event == .inputClosed {
-            inputClosed(context: context)
-        } else if let problem = event as? Problem, phase == .head {
-            // A head that could not even be put into HTTP/1.1's words.
-            refuseHead(problem)
-        }
+        if let event = event as? ChannelEvent, event == .inputClosed { inputClosed() }
         context.fireUserInboundEventTriggered(event)
     }
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A reset or a TLS fault: the channel is of no more use, and neither is what its client holds.
         wasReset = true
-        goAway()
+        machine.gone()
+        letGo()
         if origin.isStream { context.close(promise: nil) } else { context.closeWithoutPeer() }
+    }
+}
+
+extension EdgeConnection: DeadlineHolder {
+    package func deadlinePassed() {
+        machine.deadlinePassed(clientTakes: channel.isWritable)
+        act()
+    }
+
+    /// The gateway stops: idle connections close now, others after their answer, tunnels say goodbye.
+    package func drain() {
+        machine.drain()
+        if let tunnel { tunnel.drain() } else { act() }
     }
 }

@@ -85,18 +85,19 @@ package struct EdgePipeline: Sendable {
 
     /// HTTP/2: every stream is a connection of its own, and a connection without any is not kept for long.
     private func serveStreams(of channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
-        let goodbyes = GoodbyeWatch()
+        let output = HTTP2Output()
         let watch = NIOLoopBound(
-            StreamWatch(channel: channel, output: goodbyes, loop: state.value, idleTimeout: services.idleTimeout),
+            StreamWatch(channel: channel, output: output, loop: state.value, idleTimeout: services.idleTimeout),
             eventLoop: channel.eventLoop)
-        try channel.pipeline.syncOperations.addHandler(goodbyes)
+        let settings = EdgeHTTP2Settings(maxHeader: services.wireLimits.maxHead)
+        let goodbyes = SentGoodbyes()
+        try channel.pipeline.syncOperations.addHandler(output)
         try channel.pipeline.syncOperations.addHandler(LateHeaders())
-        try channel.pipeline.syncOperations.addHandler(EarlySettings())
-        try HTTP2Adapter.configure(channel, maxHeader: services.wireLimits.maxHead) { stream in
+        try channel.pipeline.syncOperations.addHandler(SettingsWait(maxHead: settings.maxHeaderList))
+        try settings.configure(channel, goodbyes) { stream in
             let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
             return stream.eventLoop.makeCompletedFuture {
                 watch.value.opened(stream)
-                try stream.pipeline.syncOperations.addHandler(HTTP2Adapter())
                 try add(to: stream, state.value, origin)
             }
         }
@@ -105,6 +106,11 @@ package struct EdgePipeline: Sendable {
 
     private func add(to channel: any Channel, _ state: LoopState, _ origin: ConnectionOrigin) throws {
         let connection = EdgeConnection(services: services, loop: state, channel: channel, origin: origin)
+        if origin.isStream {
+            let stream = HTTP2Stream(connection, limits: services.wireLimits)
+            connection.stream = stream
+            try channel.pipeline.syncOperations.addHandler(stream)
+        }
         try channel.pipeline.syncOperations.addHandler(connection)
     }
 }

@@ -93,7 +93,7 @@ struct SocketStage: GatedStage {
     private func relay(
         _ admission: Admission, to pool: UpstreamPool, _ route: Route, isRuntime: Bool
     ) throws(Problem) -> (any Exchange)? {
-        // An open socket is nobody's, and counts for nobody.
+        // An open socket belongs to no user or session, and counts for none.
         let place = admission.isOpen ? nil : try place(for: admission)
         let identity: ByteBuffer
         do {

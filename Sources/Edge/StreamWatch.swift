@@ -7,12 +7,12 @@ package final class StreamWatch: DeadlineHolder {
     private let channel: any Channel
     private let idleTimeout: TimeAmount
     private let deadline: ConnectionDeadline
-    private let output: GoodbyeWatch
+    private let output: HTTP2Output
     private var open = 0
     private var isDraining = false
     private var isClientLeaving = false
 
-    package init(channel: any Channel, output: GoodbyeWatch, loop: LoopState, idleTimeout: TimeAmount) {
+    init(channel: any Channel, output: HTTP2Output, loop: LoopState, idleTimeout: TimeAmount) {
         self.channel = channel
         self.output = output
         self.idleTimeout = idleTimeout

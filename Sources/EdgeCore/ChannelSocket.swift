@@ -1,27 +1,32 @@
 import NIOCore
 
-/// The socket under a channel.
+/// The socket under a channel, for writing to it without the way through the channel's list of pending writes.
 ///
-/// The channel vouches for it at each use: a socket that has been closed is not handed out, whoever has its number now.
+/// SwiftNIO lends the descriptor for the length of a closure, because a channel that has closed no longer owns it and
+/// another connection may have its number. Borrowing it anew for each write costs microseconds (a cast to a generic
+/// protocol), so it is borrowed once and used only while `Channel.isActive` is true. A channel closes its descriptor and
+/// becomes inactive in one step, without calling anybody in between; `ChannelSocketTests` holds SwiftNIO to that.
+///
+/// Confined to the channel's loop.
 package struct ChannelSocket {
-    private let core: any NIOTransportAccessibleChannelCore
+    private let channel: any Channel
+    private let handle: NIOBSDSocket.Handle
 
-    /// nil for a channel that is no socket, such as a stream of HTTP/2.
+    /// nil for a channel that is no socket, such as a stream of HTTP/2, and for one that is closed.
     package init?(_ channel: any Channel) {
-        // The protocol alone: a cast to one with its type parameter goes by the names of types, which takes microseconds.
-        guard let core = channel._channelCore as? any NIOTransportAccessibleChannelCore else { return nil }
-        self.core = core
+        guard let handle = Self.borrow(from: channel, { $0 }) else { return nil }
+        self.channel = channel
+        self.handle = handle
     }
 
-    /// nil where the socket is closed.
+    /// nil where the channel is not connected (any more).
     package func withHandle<Value>(_ body: (NIOBSDSocket.Handle) -> Value) -> Value? {
-        Self.withHandle(of: core, body)
+        channel.isActive ? body(handle) : nil
     }
 
-    private static func withHandle<Core: NIOTransportAccessibleChannelCore, Value>(
-        of core: Core, _ body: (NIOBSDSocket.Handle) -> Value
-    ) -> Value? {
-        let value = try? core.withUnsafeTransport { transport in (transport as? NIOBSDSocket.Handle).map(body) }
-        return value ?? nil
+    /// Borrows the descriptor of a channel that need not be connected yet; nil where it has none or is closed.
+    package static func borrow<Value>(from channel: any Channel, _ body: (NIOBSDSocket.Handle) -> Value) -> Value? {
+        let operations = channel.pipeline.syncOperations
+        return (try? operations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self, body)) ?? nil
     }
 }

@@ -17,7 +17,7 @@ package enum KeepAlive {
 
     /// Turns the probes on, also for a socket that is still to be connected. A Unix socket doesn't mind.
     package static func turnOn(_ channel: any Channel) {
-        ChannelSocket(channel)?.withHandle { set(SOL_SOCKET, SO_KEEPALIVE, 1, on: $0) }
+        _ = ChannelSocket.borrow(from: channel) { set(SOL_SOCKET, SO_KEEPALIVE, 1, on: $0) }
     }
 
     /// Sets the probes on the TCP connection under a channel; others, such as Unix sockets, have no use for them.
@@ -56,7 +56,7 @@ package enum KeepAlive {
     private static func withSocket(of channel: any Channel, _ body: (NIOBSDSocket.Handle) -> Void) {
         guard let transport = transport(of: channel), transport.remoteAddress?.port != nil else { return }
         // Set by hand: an option of the channel's costs more than the call that it comes to.
-        ChannelSocket(transport)?.withHandle(body)
+        _ = ChannelSocket.borrow(from: transport, body)
     }
 
     private static func transport(of channel: any Channel) -> (any Channel)? {

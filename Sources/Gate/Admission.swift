@@ -39,7 +39,7 @@ package struct Admission: Sendable {
         }
     }
 
-    /// Whether nothing was asked for: then nobody is known, and nothing ends early.
+    /// Whether nothing was asked for: then the caller is unknown, and nothing ends early.
     package var isOpen: Bool {
         if case .open = proof { true } else { false }
     }

@@ -4,8 +4,8 @@ import HTTPWire
 
 /// The one reader of credentials: routes, sockets, tickets, the decision endpoint and the API all go through it.
 ///
-/// Each kind of credential has its carriers, and a request may use one carrier for each kind, once: of two values
-/// nobody could say which counts.
+/// Each kind of credential has its carriers, and a request may use one carrier for each kind, once: of two values it
+/// would be a guess which counts.
 package enum Carriers {
     /// Reads what a request may carry in header fields and cookies.
     ///

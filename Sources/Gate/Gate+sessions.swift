@@ -122,7 +122,7 @@ extension Gate {
         return .admitted(admission)
     }
 
-    /// Memory does not know. While the store is silent nobody is told no on its account.
+    /// Memory does not know. While the store is silent no request is refused on its account.
     private func askStore(_ ask: @escaping @Sendable () async throws -> Admission) throws(Problem) -> GateVerdict {
         guard memory.storeHealth == .current else { throw Problem(.storeUnavailable, reason: "feed_silent") }
         return .askStore(StoreQuestion(ask))

@@ -58,9 +58,18 @@ package struct RequestHead: MessageHead {
     init(
         _ bytes: UnsafeRawBufferPointer, slice: ByteBuffer, line: RequestLineScanner, section: FieldScanner
     ) throws(WireError) {
-        let facts = section.facts
-        let method = RequestMethod(bytes, line.method)
-        let parts = try TargetParts(bytes, target: line.target, method: method)
+        try self.init(
+            bytes, slice: slice, method: line.method, target: line.target, fields: section.fields,
+            present: section.present, facts: section.facts)
+    }
+
+    /// What holds for a head as a whole, whether a scanner or a builder has found its parts.
+    init(
+        _ bytes: UnsafeRawBufferPointer, slice: ByteBuffer, method methodRange: ByteRange, target: ByteRange,
+        fields: [HeaderField], present: KnownFieldSet, facts: MessageFacts
+    ) throws(WireError) {
+        let method = RequestMethod(bytes, methodRange)
+        let parts = try TargetParts(bytes, target: target, method: method)
         guard facts.host != nil || facts.versionMinor == 0 else { throw WireError(.missingHost, "no Host") }
         if parts.form == .absolute, let host = facts.host, let authority = parts.authority {
             guard ByteScan.equals(bytes, host, authority) else {
@@ -68,21 +77,21 @@ package struct RequestHead: MessageHead {
             }
         }
         self.bytes = slice
-        self.fields = section.fields
-        self.present = section.present
-        self.method = line.method
+        self.fields = fields
+        self.present = present
+        self.method = methodRange
         self.knownMethod = method
-        self.target = line.target
+        self.target = target
         self.targetForm = parts.form
         self.path = parts.path
         self.query = parts.query
-        self.versionMinor = line.versionMinor
+        self.versionMinor = facts.versionMinor
         self.framing = facts.isChunked ? .chunked : facts.contentLength.map(BodyFraming.length) ?? .none
         self.keepAlive = facts.keepsAlive
         self.host = facts.host ?? (parts.form == .absolute ? parts.authority : nil)
-        self.upgradeOffered = section.present.contains(.upgrade)
+        self.upgradeOffered = present.contains(.upgrade)
         self.connectionSaysUpgrade = facts.saysUpgrade
-        self.expectContinue = facts.expectsContinue && line.versionMinor == 1
+        self.expectContinue = facts.expectsContinue && facts.versionMinor == 1
         self.connectionNominated = facts.nominated
     }
 

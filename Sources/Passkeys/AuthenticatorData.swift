@@ -7,9 +7,9 @@ struct AuthenticatorData: Sendable {
     /// Hash, flags and counter.
     private static let headByteCount = 37
 
-    /// Bit 0, UP: somebody was there.
+    /// Bit 0, UP: a person was present.
     let isUserPresent: Bool
-    /// Bit 2, UV: it was the right person.
+    /// Bit 2, UV: the authenticator verified the person, by PIN or biometry.
     let isUserVerified: Bool
     /// Bit 3, BE: the credential may be copied to other devices.
     let isBackupEligible: Bool
@@ -20,8 +20,8 @@ struct AuthenticatorData: Sendable {
     /// Bit 6, AT: there is a new credential.
     let attested: AttestedCredential?
 
-    /// The beginning of the attested credential data (§6.5.1). The public key behind it is COSE in CBOR and is not read:
-    /// see ``Registration``.
+    /// The beginning of the attested credential data (§6.5.1). The public key behind it is COSE in CBOR and is not
+    /// read: see ``Registration``.
     struct AttestedCredential: Sendable {
         let aaguid: [UInt8]
         let credentialID: [UInt8]

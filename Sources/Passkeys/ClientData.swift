@@ -13,8 +13,8 @@ struct ClientData: Sendable {
     /// Whether the page was in a frame of another origin.
     let isCrossOrigin: Bool
 
-    /// Reads the text. Members that are not known are passed over: browsers add some so that nobody relies on there being
-    /// none.
+    /// Reads the text. Members that are not known are passed over: browsers add some so that no reader relies on there
+    /// being none.
     init(_ bytes: [UInt8]) throws(PasskeyRefusal) {
         guard let object = try? StrictJSON.object(bytes, limits: JSONLimits(maxBytes: Self.maximumBytes, maxDepth: 8)),
             let type = object["type"]?.stringValue, let origin = object["origin"]?.stringValue,

@@ -1,16 +1,17 @@
 import Encodings
 
-/// The answer to the options of a registration (`RegistrationResponseJSON`, WebAuthn Level 3 §5.1.8), as the browser's own
-/// `toJSON()` writes it.
+/// The answer to the options of a registration (`RegistrationResponseJSON`, WebAuthn Level 3 §5.1.8), as the browser's
+/// own `toJSON()` writes it.
 ///
 /// **What is proved by it.** Attestation is `none`, so an authenticator signs nothing here. The browser vouches, in the
-/// client data, for challenge, origin and type; everything else is what the page of the origin hands over. The public key
-/// is taken as SubjectPublicKeyInfo from `getPublicKey()`, not out of the COSE key in the authenticator data, and nothing
-/// proves that the two are the same key, that the page did not exchange it, or that any authenticator holds it. With
-/// attestation `none` the COSE key would prove no more: the same page could write both. A page that lies makes a passkey
-/// that its own signed-in user can't use, or one for a key that it made itself, and a script that runs in the page of a
-/// signed-in user could register a whole authenticator of its own just as well. What counts is that a passkey only ever
-/// signs in to the account whose session registered it, and that each sign-in needs a signature by the registered key.
+/// client data, for challenge, origin and type; everything else is what the page of the origin hands over. The public
+/// key is taken as SubjectPublicKeyInfo from `getPublicKey()`, not out of the COSE key in the authenticator data, and
+/// nothing proves that the two are the same key, that the page did not exchange it, or that any authenticator holds it.
+/// With attestation `none` the COSE key would prove no more: the same page could write both. A page that lies makes a
+/// passkey that its own signed-in user can't use, or one for a key that it made itself, and a script that runs in the
+/// page of a signed-in user could register a whole authenticator of its own just as well. What counts is that a passkey
+/// only ever signs in to the account whose session registered it, and that each sign-in needs a signature by the
+/// registered key.
 package struct Registration: Sendable {
     let credentialID: [UInt8]
     let clientDataJSON: [UInt8]
@@ -40,7 +41,7 @@ package struct Registration: Sendable {
     /// - Parameters:
     ///   - ceremony: taken out of the store by ``challengeHash``; nil if there was none.
     ///   - sessionID: of the caller's session, which is signed in.
-    ///   - isKnown: whether a passkey with this credential id is stored already, whosoever it is.
+    ///   - isKnown: whether a passkey with this credential id is stored already, for any account.
     ///   - now: milliseconds since 1970.
     package func finish(
         _ ceremony: Ceremony?, _ party: RelyingParty, sessionID: String, sessionEpoch: Int64,

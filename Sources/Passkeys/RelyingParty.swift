@@ -1,6 +1,7 @@
 import Encodings
 
-/// The gateway as WebAuthn knows it: the domain that credentials are scoped to, and the origins whose pages may use them.
+/// The gateway as WebAuthn knows it: the domain that credentials are scoped to, and the origins whose pages may use
+/// them.
 package struct RelyingParty: Sendable, Equatable {
     /// The RP ID: a domain, or `localhost`.
     package let id: String
@@ -8,8 +9,8 @@ package struct RelyingParty: Sendable, Equatable {
     package let name: String
     /// Origins as browsers write them; compared byte for byte.
     package let origins: [String]
-    /// Whether the person must prove to the authenticator who they are, by PIN or biometry. Where a passkey is the whole
-    /// sign-in it must, or a found key would do.
+    /// Whether the person must prove to the authenticator who they are, by PIN or biometry. Where a passkey is the
+    /// whole sign-in it must, or a found key would do.
     package let requiresUserVerification: Bool
 
     /// How long a ceremony may take, in milliseconds (WebAuthn Level 3 §15.1).

@@ -1,7 +1,7 @@
 /// One event on its way to one receiver.
 package struct Delivery: Sendable, Equatable {
-    /// Which deliveries wait for each other: those to one receiver about one session. What is about no session has a lane
-    /// of its own.
+    /// Which deliveries wait for each other: those to one receiver about one session. What is about no session has a
+    /// lane of its own.
     package struct Lane: Sendable, Hashable {
         package let receiver: String
         package let key: String
@@ -81,8 +81,8 @@ package struct Delivery: Sendable, Equatable {
         return .again(next)
     }
 
-    /// The pause after the n-th attempt, in milliseconds: 1 s doubled each time up to an hour, less up to a fifth or more
-    /// up to a fifth.
+    /// The pause after the n-th attempt, in milliseconds: 1 s doubled each time up to an hour, less up to a fifth or
+    /// more up to a fifth.
     static func pause(afterAttempt number: Int, jitter: Double) -> Int64 {
         let doubled = number > 12 ? longestPause : firstPause << Int64(max(0, number - 1))
         let share = jitter.isFinite ? min(max(jitter, 0), 1) : 0.5

@@ -1,8 +1,9 @@
 /// The deliveries of one node: which is sent when. Events in, actions out, the clock handed in; it sends and stores
 /// nothing itself.
 ///
-/// Of each lane only the first delivery is sent, and the next one when that is delivered or given up: in order per session.
-/// A delivery leaves the store after it was taken, so a crash between the two sends it once more: at least once.
+/// Of each lane only the first delivery is sent, and the next one when that is delivered or given up: in order per
+/// session. A delivery leaves the store after it was taken, so a crash between the two sends it once more: at least
+/// once.
 package struct DeliveryQueue: Sendable {
     /// What happened.
     package enum Event: Sendable {
@@ -36,8 +37,8 @@ package struct DeliveryQueue: Sendable {
     private var lanes: [Delivery.Lane: [Delivery]] = [:]
     private var known: [String: Delivery.Lane] = [:]
     private var underway: Set<String> = []
-    /// Some were left in the store for lack of room; until ``Action/load`` later ones stay there too, or they would come
-    /// first.
+    /// Some were left in the store for lack of room; until ``Action/load`` later ones stay there too, or they would
+    /// come first.
     private var isShort = false
 
     package init(capacity: Int = 1000, width: Int = 16) {

@@ -74,7 +74,7 @@ import Testing
         ])
     func parameters(path: String, isAmbiguous: Bool) {
         let found = PathParameters.areAmbiguous(
-            in: Array(path.utf8), besides: OwnPaths(api: ["/api/auth/login", "/oauth2/token"])
+            in: Array(path.utf8), besides: OwnPaths(api: ["/api/auth/login", "/api/session", "/oauth2/token"])
         ) {
             Self.table.match(path: $0, host: [], method: Array("GET".utf8))
         }

@@ -14,7 +14,8 @@ import Testing
         """
     }
 
-    private static func trusting(_ upstream: RecordingUpstream, users: [TestUser] = []) async throws -> GatewayInProcess {
+    private static func trusting(_ upstream: RecordingUpstream, users: [TestUser] = []) async throws -> GatewayInProcess
+    {
         try await .start("server: {trusted_proxies: [127.0.0.1, 10.0.0.0/8]}\n" + routes(upstream), users: users)
     }
 

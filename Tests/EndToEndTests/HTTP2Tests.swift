@@ -22,7 +22,7 @@ struct HTTP2Tests {
         return (process.terminationStatus, String(decoding: output, as: UTF8.self))
     }
 
-    private struct House {
+    private struct Setup {
         let gateway: any GatewayUnderTest
         let upstream: RecordingUpstream
         let certificate: String
@@ -49,7 +49,7 @@ struct HTTP2Tests {
         }
     }
 
-    private func house(_ script: RecordingUpstream.Script? = nil) async throws -> House {
+    private func setup(_ script: RecordingUpstream.Script? = nil) async throws -> Setup {
         let place = try GatewayProcess.makeDirectory()
         let (certificate, key) = ("\(place.path)/c.pem", "\(place.path)/k.pem")
         _ = try Self.run(
@@ -68,43 +68,43 @@ struct HTTP2Tests {
               - {path: /, upstream: \(upstream.url), require: none}
               - {path: /admin, upstream: \(upstream.url), require: token}
             """, users: [], directory: place)
-        return House(gateway: gateway, upstream: upstream, certificate: certificate)
+        return Setup(gateway: gateway, upstream: upstream, certificate: certificate)
     }
 
     @Test("A request over HTTP/2 reaches the upstream as HTTP/1.1, with what the gateway strips and adds")
     func converted() async throws {
-        let house = try await house()
-        defer { house.stop() }
-        let answer = try house.curl(
+        let setup = try await setup()
+        defer { setup.stop() }
+        let answer = try setup.curl(
             "/x?y=1", ["-H", "X-Auth-User: evil", "-H", "Cookie: a=1; __Host-gatehouse=s", "-H", "TE: trailers"])
         #expect(answer.status == "200 2" && answer.body == "ok")
-        let seen = try #require(house.upstream.requests.first)
+        let seen = try #require(setup.upstream.requests.first)
         #expect(
-            seen.target == "/x?y=1" && seen["host"] == "localhost:\(house.gateway.port)"
+            seen.target == "/x?y=1" && seen["host"] == "localhost:\(setup.gateway.port)"
                 && seen["x-forwarded-proto"] == "https")
         #expect(seen["cookie"] == "a=1" && !seen.text.contains("evil") && seen["te"] == nil)
-        #expect(try house.curl("/admin").status == "401 2")
+        #expect(try setup.curl("/admin").status == "401 2")
         for path in ["/x/%2e%2e/admin", "//admin", "/admin;x", "/x%00"] {
-            #expect(try house.curl(path).status == "400 2", "\(path)")
+            #expect(try setup.curl(path).status == "400 2", "\(path)")
         }
-        #expect(house.upstream.requests.count == 1)
+        #expect(setup.upstream.requests.count == 1)
     }
 
     @Test("Bodies go on with their length, or in chunks when none was named")
     func bodies() async throws {
-        let house = try await house()
-        defer { house.stop() }
-        #expect(try house.curl("/l", ["--data-binary", "hello"]).status == "200 2")
-        #expect(house.upstream.requests.last?["content-length"] == "5")
+        let setup = try await setup()
+        defer { setup.stop() }
+        #expect(try setup.curl("/l", ["--data-binary", "hello"]).status == "200 2")
+        #expect(setup.upstream.requests.last?["content-length"] == "5")
         let large = Data(repeating: 0x61, count: 3 << 20)
-        #expect(try house.curl("/c", ["-T", "-", "-X", "POST"], input: large).status == "200 2")
-        let seen = try #require(house.upstream.requests.last)
+        #expect(try setup.curl("/c", ["-T", "-", "-X", "POST"], input: large).status == "200 2")
+        let seen = try #require(setup.upstream.requests.last)
         #expect(seen["transfer-encoding"] == "chunked" && seen.body.count == large.count)
     }
 
     @Test("A large answer arrives whole, a broken one ends with an error")
     func answers() async throws {
-        let house = try await house { request, stream in
+        let setup = try await setup { request, stream in
             if request.target == "/broken" {
                 try stream.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
                 return .close
@@ -113,10 +113,10 @@ struct HTTP2Tests {
             try stream.send([UInt8](repeating: 0x7a, count: 8 << 20))
             return .keep
         }
-        defer { house.stop() }
-        let large = try house.curl("/large", ["--limit-rate", "8M"])
+        defer { setup.stop() }
+        let large = try setup.curl("/large", ["--limit-rate", "8M"])
         #expect(large.exit == 0 && large.body.utf8.count == 8 << 20)
-        #expect(try house.curl("/broken").exit != 0)
-        #expect(try house.curl("/large", ["-I"]).status == "200 2")
+        #expect(try setup.curl("/broken").exit != 0)
+        #expect(try setup.curl("/large", ["-I"]).status == "200 2")
     }
 }

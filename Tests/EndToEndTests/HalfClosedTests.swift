@@ -7,7 +7,9 @@ import Testing
     private static let large = [UInt8](repeating: 0x7a, count: 1 << 20)
 
     /// The answer, and whether the gateway has closed behind it.
-    private static func ask(_ gateway: any GatewayUnderTest, _ text: String) throws -> (answer: RawResponse, isClosed: Bool) {
+    private static func ask(
+        _ gateway: any GatewayUnderTest, _ text: String
+    ) throws -> (answer: RawResponse, isClosed: Bool) {
         let socket = try RawSocket(port: gateway.port)
         try socket.sendLast(Array(text.utf8))
         let answer = try socket.response()

@@ -76,7 +76,7 @@ import Testing
         """
     }
 
-    private struct House {
+    private struct Setup {
         let upstream: RecordingUpstream
         let gateway: any GatewayUnderTest
         func stop() {
@@ -93,34 +93,34 @@ import Testing
         }
     }
 
-    private func house() async throws -> House {
+    private func setup() async throws -> Setup {
         let upstream = try RecordingUpstream()
-        return House(upstream: upstream, gateway: try await GatewayInProcess.start(Self.routes(upstream), users: []))
+        return Setup(upstream: upstream, gateway: try await GatewayInProcess.start(Self.routes(upstream), users: []))
     }
 
     @Test("A malformed head is refused, the connection closed, nothing forwarded")
     func malformedHeads() async throws {
-        let house = try await house()
-        defer { house.stop() }
+        let setup = try await setup()
+        defer { setup.stop() }
         for attack in Self.heads {
             // Had it been taken for a whole request, a second one would be smuggled behind it.
             let bytes = Latin1.bytes(attack.bytes + "GET /admin HTTP/1.1\r\nHost: h\r\n\r\n")
-            let (answer, isClosed) = try house.gateway.rawAndClose(bytes)
+            let (answer, isClosed) = try setup.gateway.rawAndClose(bytes)
             #expect(attack.statuses.contains(answer.status) && isClosed, "\(attack.name): \(answer.status)")
-            #expect(house.upstream.requests.isEmpty, "\(attack.name)")
-            try house.expectControl(attack.name)
+            #expect(setup.upstream.requests.isEmpty, "\(attack.name)")
+            try setup.expectControl(attack.name)
         }
     }
 
     @Test("A path that two servers might read differently is refused")
     func paths() async throws {
-        let house = try await house()
-        defer { house.stop() }
+        let setup = try await setup()
+        defer { setup.stop() }
         for path in Self.paths {
-            let answer = try house.gateway.raw("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+            let answer = try setup.gateway.raw("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(answer.status == 400 && answer.code == "bad_message", "\(path): \(answer.status)")
-            #expect(house.upstream.requests.isEmpty, "\(path)")
-            try house.expectControl(path)
+            #expect(setup.upstream.requests.isEmpty, "\(path)")
+            try setup.expectControl(path)
         }
         let sound = [
             ("/x%41", "/xA"), ("/x%c3%a4", "/x%C3%A4"), ("/x.", "/x."), ("/...", "/..."), ("/x[1]", "/x%5B1%5D"),
@@ -129,20 +129,20 @@ import Testing
             ("/x?a=/../b", "/x?a=/../b"),
         ]
         for (path, forwarded) in sound {
-            _ = try house.gateway.raw("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
-            #expect(house.upstream.requests.first?.target == forwarded, "\(path)")
-            house.upstream.forget()
+            _ = try setup.gateway.raw("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(setup.upstream.requests.first?.target == forwarded, "\(path)")
+            setup.upstream.forget()
         }
         for path in ["/admin", "/admin/", "/%61dmin/x", "/admin?x=/open"] {
-            #expect(try house.gateway.raw("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n").status == 401, "\(path)")
+            #expect(try setup.gateway.raw("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n").status == 401, "\(path)")
         }
-        #expect(house.upstream.requests.isEmpty)
+        #expect(setup.upstream.requests.isEmpty)
     }
 
     @Test("A broken chunk ends the request: 400, closed, and the upstream never sees it complete")
     func brokenChunks() async throws {
-        let house = try await house()
-        defer { house.stop() }
+        let setup = try await setup()
+        defer { setup.stop() }
         let bodies = [
             "0x2\r\nab\r\n0\r\n\r\n", "+2\r\nab\r\n0\r\n\r\n", "2 \r\nab\r\n0\r\n\r\n", "2;\r\nab\r\n0\r\n\r\n",
             "2;a\nb\r\nab\r\n0\r\n\r\n",
@@ -152,71 +152,71 @@ import Testing
             "2;a=\u{01}\r\nab\r\n0\r\n\r\n",
         ]
         for body in bodies {
-            let (answer, isClosed) = try house.gateway.rawAndClose(
+            let (answer, isClosed) = try setup.gateway.rawAndClose(
                 Latin1.bytes("POST /x HTTP/1.1\r\nHost: h\r\n\(Self.chunked)\r\n\(body)"))
             #expect(answer.status == 400 && isClosed, "\(body.debugDescription): \(answer.status)")
             // The recording upstream records whole requests only.
-            #expect(house.upstream.requests.isEmpty, "\(body.debugDescription)")
-            try house.expectControl(body)
+            #expect(setup.upstream.requests.isEmpty, "\(body.debugDescription)")
+            try setup.expectControl(body)
         }
         for body in ["2;a=b\r\nab\r\n0\r\n\r\n", "02\r\nab\r\n00\r\nAuthorization: x\r\nX-Auth-User: y\r\n\r\n"] {
-            let answer = try house.gateway.raw("POST /x HTTP/1.1\r\nHost: h\r\n\(Self.chunked)\r\n\(body)")
+            let answer = try setup.gateway.raw("POST /x HTTP/1.1\r\nHost: h\r\n\(Self.chunked)\r\n\(body)")
             #expect(answer.status == 200)
             #expect(
-                house.upstream.requests.first.map { String(decoding: $0.rawBody, as: UTF8.self) }
+                setup.upstream.requests.first.map { String(decoding: $0.rawBody, as: UTF8.self) }
                     == "2\r\nab\r\n0\r\n\r\n")
-            house.upstream.forget()
+            setup.upstream.forget()
         }
     }
 
     @Test("A bad byte is refused when it is seen, also in the second request of a connection")
     func badByteAtOnce() async throws {
-        let house = try await house()
-        defer { house.stop() }
+        let setup = try await setup()
+        defer { setup.stop() }
         for start in [
             "GET /x HTTP/1.1\r\nHost: h\r\nA\0", "GET /x HTTP/1.1\r\nHost: h\r\nA :", "GET /x HTTP/1.1\r\nA", "q",
         ] {
             let bytes = start.hasSuffix("A") ? start + "\0" : start
-            #expect(try house.gateway.raw(bytes).status == 400, "\(bytes.debugDescription)")
+            #expect(try setup.gateway.raw(bytes).status == 400, "\(bytes.debugDescription)")
         }
-        let socket = try RawSocket(port: house.gateway.port)
+        let socket = try RawSocket(port: setup.gateway.port)
         try socket.send("HEAD /x HTTP/1.1\r\nHost: h\r\n\r\ngarbage\r\n\r\n")
         #expect(try socket.response(toHead: true).status == 200)
         let second = try socket.response()
         #expect(try second.status == 400 && second.code == "bad_message" && socket.isClosedByPeer())
-        try house.expectControl("garbage")
+        try setup.expectControl("garbage")
     }
 
     @Test("A token longer than 8 KiB is refused before it is looked at")
     func longTokens() async throws {
-        let house = try await house()
-        defer { house.stop() }
+        let setup = try await setup()
+        defer { setup.stop() }
         for count in [8193, 20_000, 65_536, 1_048_576] {
             let token = "ey" + String(repeating: "a", count: count) + ".e.s"
-            let inField = try house.gateway.raw(
+            let inField = try setup.gateway.raw(
                 "GET /admin HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n\r\n")
             #expect(inField.status == 431 && inField.code == "header_too_large")
-            let inQuery = try house.gateway.raw("GET /?access_token=\(token) HTTP/1.1\r\nHost: h\r\n\r\n")
+            let inQuery = try setup.gateway.raw("GET /?access_token=\(token) HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(inQuery.status == 414 && inQuery.code == "header_too_large")
         }
         let short = "ey" + String(repeating: "a", count: 8000) + ".e.s"
         #expect(
-            try house.gateway.raw("GET /admin HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(short)\r\n\r\n").code
+            try setup.gateway.raw("GET /admin HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(short)\r\n\r\n").code
                 == "invalid_token")
-        try house.expectControl("long tokens")
+        try setup.expectControl("long tokens")
     }
 
     @Test("A body beyond max_body is 413, whether it says so beforehand or not")
     func largeBodies() async throws {
-        let house = try await house()
-        defer { house.stop() }
-        let said = try house.gateway.raw("POST /small HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\nhello world")
-        let unsaid = try house.gateway.raw(
+        let setup = try await setup()
+        defer { setup.stop() }
+        let said = try setup.gateway.raw("POST /small HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\nhello world")
+        let unsaid = try setup.gateway.raw(
             "POST /small HTTP/1.1\r\nHost: h\r\n\(Self.chunked)\r\nb\r\nhello world\r\n0\r\n\r\n")
         #expect(said.status == 413 && unsaid.status == 413 && unsaid.code == "payload_too_large")
-        #expect(house.upstream.requests.isEmpty)
+        #expect(setup.upstream.requests.isEmpty)
         #expect(
-            try house.gateway.raw("POST /small HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhello worl").status
+            try setup.gateway.raw("POST /small HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhello worl").status
                 == 200)
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Upgrades that are refused by the thousand.
-@Suite(.blocking) struct RefusedUpgradesTests {
+@Suite(.blocking(limit: .seconds(1_200))) struct RefusedUpgradesTests {
     /// `GATEHOUSE_REFUSED_UPGRADES=100000` for the long run.
     private static let count =
         ProcessInfo.processInfo.environment["GATEHOUSE_REFUSED_UPGRADES"].flatMap { Int($0) } ?? 10_000

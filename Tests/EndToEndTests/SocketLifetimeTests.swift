@@ -15,7 +15,8 @@ import Testing
         """
     }
 
-    private func sockets(_ gateway: any GatewayUnderTest, _ user: LoggedIn, _ token: String) throws -> [WebSocketProbe] {
+    private func sockets(_ gateway: any GatewayUnderTest, _ user: LoggedIn, _ token: String) throws -> [WebSocketProbe]
+    {
         try Self.paths.map { path in
             let session = path == "/token" ? "" : "&session_id=\(user.sessionID)"
             return try gateway.opened("\(path)?access_token=\(token)\(session)")

@@ -2,7 +2,9 @@ import Foundation
 import Testing
 
 /// https upstreams of a private authority: who is trusted, under which name, and whom the gateway says it is.
-@Suite(.enabled(if: Program.pythonHas("ssl") && ProxyInFront.find("openssl") != nil, "needs python3 and openssl"), .blocking)
+@Suite(
+    .enabled(if: Program.pythonHas("ssl") && ProxyInFront.find("openssl") != nil, "needs python3 and openssl"),
+    .blocking)
 struct UpstreamTLSTests {
     /// An authority with a certificate for the upstream and one for the gateway.
     private static let authority = """

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
-import Encodings
 import EdgeConfiguration
+import Encodings
 import GatewayForTests
 import NIOCore
 import NIOHTTP1

@@ -39,18 +39,19 @@ import Testing
     @Test("A question that the store is too busy for is asked again, and ends what is over", arguments: [0, 1, 3])
     func busyStore(faults count: Int) async throws {
         let faults = Faults()
-        let house = try await APIHouse(
+        let fixture = try await APIFixture(
             wrap: { SteppedEngine(inner: $0, gate: StepGate(), fault: { _ in try faults.next() }) })
-        let (live, over) = (try await house.sessionID(), try await house.sessionID(ended: true))
+        let (live, over) = (try await fixture.sessionID(), try await fixture.sessionID(ended: true))
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let loops = LoopStates()
         let watch = LeaseWatch(
-            loops: loops, held: HeldSessions(), runtime: house.runtime, state: house.state, clock: house.clock.read,
+            loops: loops, held: HeldSessions(), runtime: fixture.runtime, state: fixture.state,
+            clock: fixture.clock.read,
             skew: 0)
         let holders = try await loop.submit {
             let leases = LeaseTable(
-                now: house.clock.read(),
+                now: fixture.clock.read(),
                 authority: LeaseAuthorityModel { terms in
                     watch.verify(terms)
                     return nil
@@ -58,13 +59,13 @@ import Testing
             let state = LoopState(
                 loop: loop,
                 gate: GateMemory(
-                    tokens: VerifiedTokenCache(house.guarding), runtime: house.runtime,
-                    securityGuard: house.guarding,
+                    tokens: VerifiedTokenCache(fixture.guarding), runtime: fixture.runtime,
+                    securityGuard: fixture.guarding,
                     origins: OriginPolicy(configured: [], issuer: "https://gate.example", loopbackPort: nil),
-                    now: house.clock.read),
+                    now: fixture.clock.read),
                 leases: leases,
                 upstreams: UpstreamPools(pools: [], runtime: nil), flushes: FlushQueue(loop: loop),
-                now: house.clock.read)
+                now: fixture.clock.read)
             loops.add(NIOLoopBound(state, eventLoop: loop))
             faults.left.withLock { $0 = count }
             let holders = [over, live].map { id in
@@ -89,7 +90,7 @@ import Testing
     }
 }
 
-extension APIHouse {
+extension APIFixture {
     /// A guest's session, live or over.
     fileprivate func sessionID(ended: Bool = false) async throws -> String {
         let made = try await anonymous()

@@ -5,18 +5,18 @@ import Testing
 struct OAuthAPITests {
     @Test("A client gets a token of its own, by Basic or in the body")
     func clientCredentials() async throws {
-        let house = try await APIHouse()
-        let client = try await house.client()
-        let basic = try await house.send(
+        let fixture = try await APIFixture()
+        let client = try await fixture.client()
+        let basic = try await fixture.send(
             "POST", "/oauth2/token", Ask("grant_type=client_credentials", basic: "\(client.id):\(client.secret)"))
         #expect(basic.status == 200)
         #expect(basic.text("token_type") == "Bearer" && basic.text("scope") == "read")
         #expect(basic.header("Cache-Control") == "no-store")
         let body = "grant_type=client_credentials&client_id=\(client.id)&client_secret=\(client.secret)"
-        #expect(try await house.send("POST", "/oauth2/token", Ask(body)).status == 200)
-        let session = try await house.send("POST", "/api/session/create", Ask(token: basic.token))
+        #expect(try await fixture.send("POST", "/oauth2/token", Ask(body)).status == 200)
+        let session = try await fixture.send("POST", "/api/session/create", Ask(token: basic.token))
         #expect(session.text("user_id") == client.id)
-        let scope = try await house.send("POST", "/oauth2/token", Ask(body + "&scope=admin"))
+        let scope = try await fixture.send("POST", "/oauth2/token", Ask(body + "&scope=admin"))
         #expect(scope.status == 400 && scope.error == "invalid_scope")
     }
 
@@ -33,7 +33,7 @@ struct OAuthAPITests {
             ("grant_type=%zz", "invalid_request", 400),
         ])
     func refusals(body: String, error: String, status: Int) async throws {
-        let answer = try await APIHouse().send("POST", "/oauth2/token", Ask(body))
+        let answer = try await APIFixture().send("POST", "/oauth2/token", Ask(body))
         #expect(answer.error == error)
         #expect(answer.status == status)
         #expect(answer.text("error_description") != nil)
@@ -42,61 +42,61 @@ struct OAuthAPITests {
 
     @Test("A password login's refresh token works for the public client only")
     func refresh() async throws {
-        let house = try await APIHouse()
-        _ = try await house.account()
-        let client = try await house.client()
-        let login = try await house.login()
+        let fixture = try await APIFixture()
+        _ = try await fixture.account()
+        let client = try await fixture.client()
+        let login = try await fixture.login()
         let body = "grant_type=refresh_token&refresh_token=\(login.refreshToken ?? "")"
-        let foreign = try await house.send("POST", "/oauth2/token", Ask(body, basic: "\(client.id):\(client.secret)"))
+        let foreign = try await fixture.send("POST", "/oauth2/token", Ask(body, basic: "\(client.id):\(client.secret)"))
         #expect(foreign.status == 400 && foreign.error == "invalid_grant")
-        let wide = try await house.send("POST", "/oauth2/token", Ask(body + "&scope=admin"))
+        let wide = try await fixture.send("POST", "/oauth2/token", Ask(body + "&scope=admin"))
         #expect(wide.error == "invalid_scope")
-        let good = try await house.send("POST", "/oauth2/token", Ask(body + "&client_id=gatehouse"))
+        let good = try await fixture.send("POST", "/oauth2/token", Ask(body + "&client_id=gatehouse"))
         #expect(good.status == 200 && good.refreshToken != login.refreshToken)
     }
 
     @Test("Introspection and revocation ask for the client first")
     func introspection() async throws {
-        let house = try await APIHouse()
-        _ = try await house.account()
-        let client = try await house.client()
-        let login = try await house.login()
+        let fixture = try await APIFixture()
+        _ = try await fixture.account()
+        let client = try await fixture.client()
+        let login = try await fixture.login()
         let basic = "\(client.id):\(client.secret)"
-        #expect(try await house.send("POST", "/oauth2/introspect", Ask("token=\(login.token)")).status == 401)
-        let active = try await house.send("POST", "/oauth2/introspect", Ask("token=\(login.token)", basic: basic))
+        #expect(try await fixture.send("POST", "/oauth2/introspect", Ask("token=\(login.token)")).status == 401)
+        let active = try await fixture.send("POST", "/oauth2/introspect", Ask("token=\(login.token)", basic: basic))
         #expect(active.json["active"] == true)
-        let unknown = try await house.send("POST", "/oauth2/introspect", Ask("token=nonsense", basic: basic))
+        let unknown = try await fixture.send("POST", "/oauth2/introspect", Ask("token=nonsense", basic: basic))
         #expect(unknown.bytes == Array(#"{"active":false}"#.utf8))
-        let revoke = try await house.send(
+        let revoke = try await fixture.send(
             "POST", "/oauth2/revoke", Ask("token=\(login.refreshToken ?? "")", basic: basic))
         #expect(revoke.status == 200)
-        #expect(try await house.send("GET", "/api/auth/me", Ask(token: login.token)).status == 401)
-        #expect(try await house.send("POST", "/oauth2/revoke", Ask("token=nonsense", basic: basic)).status == 200)
-        #expect(try await house.send("GET", "/oauth2/introspect").status == 405)
+        #expect(try await fixture.send("GET", "/api/auth/me", Ask(token: login.token)).status == 401)
+        #expect(try await fixture.send("POST", "/oauth2/revoke", Ask("token=nonsense", basic: basic)).status == 200)
+        #expect(try await fixture.send("GET", "/oauth2/introspect").status == 405)
     }
 
     @Test("The key set is public, cacheable and answers to its entity tag")
     func keys() async throws {
-        let house = try await APIHouse()
-        let keys = try await house.send("GET", "/.well-known/jwks.json")
+        let fixture = try await APIFixture()
+        let keys = try await fixture.send("GET", "/.well-known/jwks.json")
         #expect(keys.status == 200 && keys.json["keys"]?.arrayValue?.isEmpty == false)
         #expect(keys.header("Cache-Control") == "public, max-age=300")
         var ask = Ask()
         ask.ifNoneMatch = "\"other\", W/" + (keys.header("ETag") ?? "")
-        let same = try await house.send("GET", "/.well-known/jwks.json", ask)
+        let same = try await fixture.send("GET", "/.well-known/jwks.json", ask)
         #expect(same.status == 304 && same.bytes.isEmpty)
-        let head = try await house.send("HEAD", "/.well-known/jwks.json")
+        let head = try await fixture.send("HEAD", "/.well-known/jwks.json")
         #expect(head.status == 200 && head.bytes.isEmpty)
     }
 
     @Test("The metadata names the configured issuer and only endpoints that are there")
     func metadata() async throws {
-        let house = try await APIHouse()
-        let document = try await house.send("GET", "/.well-known/oauth-authorization-server")
+        let fixture = try await APIFixture()
+        let document = try await fixture.send("GET", "/.well-known/oauth-authorization-server")
         #expect(document.text("issuer") == "https://gate.example")
         for (name, value) in document.json.members where name.hasSuffix("_endpoint") {
             let path = String(value.stringValue?.dropFirst("https://gate.example".count) ?? "")
-            #expect(try await house.send("PUT", path).status == 405, "\(name)")
+            #expect(try await fixture.send("PUT", path).status == 405, "\(name)")
         }
     }
 }

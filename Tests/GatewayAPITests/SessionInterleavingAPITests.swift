@@ -12,8 +12,8 @@ import Testing
     @Test("Whatever the order, no credential of a dead epoch works, and the owner never changes", arguments: 0..<8)
     func schedules(block: Int) async throws {
         let gate = StepGate()
-        let house = try await APIHouse(wrap: { SteppedEngine(inner: $0, gate: gate) })
-        let world = APIWorld(house: house, gate: gate)
+        let fixture = try await APIFixture(wrap: { SteppedEngine(inner: $0, gate: gate) })
+        let world = APIWorld(fixture: fixture, gate: gate)
         for round in 0..<40 {
             let faults = try await world.run(seed: UInt64(block * 1_000 + round))
             #expect(faults.isEmpty, "seed \(block * 1_000 + round): \(faults)")
@@ -21,9 +21,9 @@ import Testing
     }
 }
 
-/// One house, many schedules: each has a session and two accounts of its own.
+/// One fixture, many schedules: each has a session and two accounts of its own.
 private struct APIWorld {
-    let house: APIHouse
+    let fixture: APIFixture
     let gate: StepGate
 
     private enum Act: CaseIterable {
@@ -60,11 +60,11 @@ private struct APIWorld {
                     return try await StepGate.$isScheduled.withValue(true) { try await perform(act, cast, offset) }
                 }
             }
-            var before = try await house.state.session(id: cast.id)
+            var before = try await fixture.state.session(id: cast.id)
             while await gate.settle(acts.count) {
                 gate.step(&dice)
                 _ = await gate.settle(acts.count)
-                let after = try await house.state.session(id: cast.id)
+                let after = try await fixture.state.session(id: cast.id)
                 faults += Self.compare(before, after)
                 before = after
             }
@@ -76,10 +76,10 @@ private struct APIWorld {
 
     private func makeCast(_ seed: UInt64) async throws -> Cast {
         let (ada, eve) = ("ada\(seed)@example.com", "eve\(seed)@example.com")
-        let account = try await house.account(ada)
-        _ = try await house.account(eve)
-        let elsewhere = try await house.login(ada)
-        let made = try await house.anonymous()
+        let account = try await fixture.account(ada)
+        _ = try await fixture.account(eve)
+        let elsewhere = try await fixture.login(ada)
+        let made = try await fixture.anonymous()
         return Cast(
             id: made.sessionID, secret: made.secret ?? "", ada: ada, eve: eve, adaUser: account.userID,
             elsewhere: elsewhere)
@@ -89,27 +89,27 @@ private struct APIWorld {
         let bearer = cast.elsewhere.token
         let answer: Answer? =
             switch act {
-            case .login: try await house.login(cast.ada, secret: cast.secret)
-            case .rivalLogin: try await house.login(cast.eve, secret: cast.secret)
+            case .login: try await fixture.login(cast.ada, secret: cast.secret)
+            case .rivalLogin: try await fixture.login(cast.eve, secret: cast.secret)
             case .upgrade:
-                try await house.send(
+                try await fixture.send(
                     "PATCH", "/api/session/\(cast.id)/upgrade", Ask(token: bearer, secret: cast.secret))
-            case .refresh: try await house.refresh(cast.elsewhere.refreshToken)
-            case .logoutByToken: try await house.send("POST", "/api/auth/logout", Ask(token: bearer))
-            case .logoutBySecret: try await house.send("POST", "/api/auth/logout", Ask(secret: cast.secret))
-            case .delete: try await house.send("DELETE", "/api/session/\(cast.id)", Ask(secret: cast.secret))
+            case .refresh: try await fixture.refresh(cast.elsewhere.refreshToken)
+            case .logoutByToken: try await fixture.send("POST", "/api/auth/logout", Ask(token: bearer))
+            case .logoutBySecret: try await fixture.send("POST", "/api/auth/logout", Ask(secret: cast.secret))
+            case .delete: try await fixture.send("DELETE", "/api/session/\(cast.id)", Ask(secret: cast.secret))
             case .password:
-                try await house.send(
+                try await fixture.send(
                     "POST", "/api/auth/password",
-                    Ask(#"{"current":"\#(APIHouse.password)","new":"another password"}"#, token: bearer))
+                    Ask(#"{"current":"\#(APIFixture.password)","new":"another password"}"#, token: bearer))
             case .expire:
                 try await { () -> Answer? in
-                    _ = try await house.state.expireSessions(now: house.clock.read() + offset, limit: 1_000)
+                    _ = try await fixture.state.expireSessions(now: fixture.clock.read() + offset, limit: 1_000)
                     return nil
                 }()
             case .disable:
                 try await { () -> Answer? in
-                    _ = try await house.guarding.accounts.disable(userID: cast.adaUser)
+                    _ = try await fixture.guarding.accounts.disable(userID: cast.adaUser)
                     return nil
                 }()
             }
@@ -132,7 +132,7 @@ private struct APIWorld {
     /// When everybody has finished.
     private func check(_ cast: Cast, _ outcomes: [Outcome]) async throws -> [String] {
         var faults: [String] = []
-        let record = try await house.state.session(id: cast.id)
+        let record = try await fixture.state.session(id: cast.id)
         let upgrades = outcomes.filter { $0.answer?.text("session") == "upgraded" }
         if upgrades.count > 1 { faults.append("two logins upgraded one session") }
         // An account that is changed from two sides at once asks the slower one to try again.
@@ -142,13 +142,13 @@ private struct APIWorld {
 
         // The first secret is good for nothing once the session has an owner.
         if record?.userID != nil || record?.state.isLive == false {
-            let answer = try await house.send("GET", "/api/session/current", Ask(secret: cast.secret))
+            let answer = try await fixture.send("GET", "/api/session/current", Ask(secret: cast.secret))
             if answer.status == 200 { faults.append("the first secret still opens the session") }
         }
         faults += try await checkFamilies(cast, outcomes)
         if outcomes.contains(where: { $0.act == .disable }) {
-            let live = try await house.state.liveSessions(
-                tenantID: "acme", userID: cast.adaUser, now: house.clock.read(), limit: 9)
+            let live = try await fixture.state.liveSessions(
+                tenantID: "acme", userID: cast.adaUser, now: fixture.clock.read(), limit: 9)
             if !live.isEmpty { faults.append("a disabled user has a live session") }
         }
         return faults
@@ -158,32 +158,32 @@ private struct APIWorld {
     private func checkFamilies(_ cast: Cast, _ outcomes: [Outcome]) async throws -> [String] {
         var faults: [String] = []
         for answer in [cast.elsewhere] + outcomes.compactMap(\.answer) where !answer.token.isEmpty {
-            guard let principal = house.guarding.proofForLogout(token: answer.token.utf8),
-                let familyID = principal.familyID, let family = try await house.state.family(id: familyID)
+            guard let principal = fixture.guarding.proofForLogout(token: answer.token.utf8),
+                let familyID = principal.familyID, let family = try await fixture.state.family(id: familyID)
             else {
                 faults.append("a token without a family")
                 continue
             }
             if family.isLive { continue }
-            let me = try await house.send("GET", "/api/auth/me", Ask(token: answer.token))
+            let me = try await fixture.send("GET", "/api/auth/me", Ask(token: answer.token))
             if me.status == 200 { faults.append("a token of a dead family is accepted") }
             if let refresh = answer.refreshToken {
-                let next = try await house.refresh(refresh)
+                let next = try await fixture.refresh(refresh)
                 if next.status == 200 { faults.append("a dead family was refreshed") }
             }
-            for session in try await house.state.sessions(limit: 50) where session.familyID == familyID {
+            for session in try await fixture.state.sessions(limit: 50) where session.familyID == familyID {
                 if session.state.isLive { faults.append("a session outlived its family") }
             }
         }
         if outcomes.contains(where: { $0.act == .logoutByToken && $0.status == 204 }) {
-            let me = try await house.send("GET", "/api/auth/me", Ask(token: cast.elsewhere.token))
+            let me = try await fixture.send("GET", "/api/auth/me", Ask(token: cast.elsewhere.token))
             if me.status == 200 { faults.append("a token outlived its logout") }
         }
         return faults
     }
 }
 
-extension APIHouse {
+extension APIFixture {
     fileprivate func refresh(_ token: String?) async throws -> Answer {
         try await send("POST", "/api/auth/refresh", Ask(#"{"refresh_token":"\#(token ?? "")"}"#))
     }

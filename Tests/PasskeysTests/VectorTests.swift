@@ -6,8 +6,8 @@ import Testing
 
 /// The test vectors of WebAuthn Level 3 §16: made by others, for the RP ID `example.org`.
 ///
-/// The specification has the public key inside the authenticator data in COSE; here it is, as `getPublicKey()` gives it, the
-/// SubjectPublicKeyInfo of the same numbers.
+/// The specification has the public key inside the authenticator data in COSE; here it is, as `getPublicKey()` gives
+/// it, the SubjectPublicKeyInfo of the same numbers.
 @Suite("The vectors of WebAuthn Level 3")
 struct VectorTests {
     struct Vector: Sendable, CustomTestStringConvertible {

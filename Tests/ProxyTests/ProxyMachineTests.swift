@@ -16,17 +16,17 @@ import Testing
         var reused = 0
         let start = ContinuousClock.now
         for seed in 0..<UInt64(Self.count) {
-            var world = ProxyWorld(seed: seed)
-            let faults = world.run()
+            var simulation = ProxySimulation(seed: seed)
+            let faults = simulation.run()
             #expect(faults.isEmpty, "seed \(seed): \(faults)")
             if !faults.isEmpty { return }
-            switch world.endings.first {
+            switch simulation.endings.first {
             case "finish"?: finished += 1
             case "abort"?: cut += 1
             case "respond"?: refused += 1
             default: left += 1
             }
-            if world.links.contains(where: { $0.released == true }) { reused += 1 }
+            if simulation.links.contains(where: { $0.released == true }) { reused += 1 }
         }
         let seconds = start.duration(to: .now) / .seconds(1)
         print(

@@ -6,7 +6,7 @@ import Testing
 @testable import Runtime
 
 @Suite(.timeLimit(.minutes(1))) struct AgentTests {
-    let house = House()
+    let fixture = RuntimeFixture()
 
     /// One agent's socket: what it sends, and what it was sent.
     final class Socket: Sendable {
@@ -33,14 +33,14 @@ import Testing
         }
     }
 
-    private func permit(_ house: House? = nil) async throws -> Permit {
-        let house = house ?? self.house
-        return try await house.permit(try await house.authenticated().session)
+    private func permit(_ fixture: RuntimeFixture? = nil) async throws -> Permit {
+        let fixture = fixture ?? self.fixture
+        return try await fixture.permit(try await fixture.authenticated().session)
     }
 
     @Test("Ready comes first; an intent is answered by its event, as the contract has it")
     func readyAndEcho() async throws {
-        let socket = try await Socket(self.house.runtime, try await self.permit())
+        let socket = try await Socket(self.fixture.runtime, try await self.permit())
         #expect(
             socket.received.all == [
                 .message(
@@ -57,15 +57,15 @@ import Testing
     @Test("An intent whose outcome is no longer kept is not run again, and its id is told that it has run")
     func droppedOutcome() async throws {
         let permit = try await self.permit()
-        let socket = try await Socket(self.house.runtime, permit)
+        let socket = try await Socket(self.fixture.runtime, permit)
         socket.send("c1", "artifact.put", #"{"name":"plan","content":{}}"#)
         _ = try await socket.wait(for: 2)
-        self.house.store.dropOutcome(sessionID: permit.sessionID, intentID: "c1")
+        self.fixture.store.dropOutcome(sessionID: permit.sessionID, intentID: "c1")
         let body = #"{"id":"c1","intent":"artifact.put","params":{"name":"plan","content":{}}}"#
-        let event = try await StrictJSON.object(self.house.runtime.execute(permit: permit, intentJSON: body.utf8))
+        let event = try await StrictJSON.object(self.fixture.runtime.execute(permit: permit, intentJSON: body.utf8))
         #expect(event["seq"] == 1 && event["event"] == "error" && event["id"] == "c1")
         #expect(event["error"]?.objectValue?["code"] == "outcome_dropped")
-        let artifact = try await self.house.store.artifact(tenantID: "t", userID: "usr_a", name: "plan")
+        let artifact = try await self.fixture.store.artifact(tenantID: "t", userID: "usr_a", name: "plan")
         #expect(artifact?.version == 1)
     }
 
@@ -81,7 +81,7 @@ import Testing
             #"{"type":"intent","id":"a","intent":"echo","params":{"a":\#(String(repeating: "[", count: 100))"#,
         ])
     func noIntent(frame: String) async throws {
-        let socket = try await Socket(self.house.runtime, try await self.permit())
+        let socket = try await Socket(self.fixture.runtime, try await self.permit())
         socket.connection.receive(text: frame)
         let answer = try #require(try await socket.wait(for: 2).last)
         #expect(answer["type"] == "error" && answer["seq"] == nil)
@@ -92,7 +92,7 @@ import Testing
 
     @Test("A frame that is too long is refused before it is read")
     func tooLong() async throws {
-        let socket = try await Socket(self.house.runtime, try await self.permit())
+        let socket = try await Socket(self.fixture.runtime, try await self.permit())
         socket.send("a", "echo", "{\"a\":\"\(String(repeating: "x", count: 65_536))\"}")
         let answer = try #require(try await socket.wait(for: 2).last)
         #expect(answer["error"]?.objectValue?["code"] == "payload_too_large")
@@ -100,7 +100,7 @@ import Testing
 
     @Test("Ids of 64 characters are good, whatever they take in bytes")
     func longID() async throws {
-        let socket = try await Socket(self.house.runtime, try await self.permit())
+        let socket = try await Socket(self.fixture.runtime, try await self.permit())
         let id = String(repeating: "\u{1F600}", count: 64)
         socket.send(id)
         #expect(try await socket.wait(for: 2).last?["id"] == .string(id))
@@ -108,7 +108,7 @@ import Testing
 
     @Test("An intent that nobody carries out is an error in the stream")
     func unknownIntent() async throws {
-        let socket = try await Socket(self.house.runtime, try await self.permit())
+        let socket = try await Socket(self.fixture.runtime, try await self.permit())
         socket.send("a", "no.such")
         let event = try #require(try await socket.wait(for: 2).last)
         #expect(event["event"] == "error" && event["seq"] == 1 && event["data"] == nil)
@@ -117,10 +117,10 @@ import Testing
 
     @Test("Every socket of the session gets every event once and in order, on every node")
     func fanOut() async throws {
-        let other = House(store: self.house.store, clock: self.house.clock)
+        let other = RuntimeFixture(store: self.fixture.store, clock: self.fixture.clock)
         let permit = try await self.permit()
-        let stranger = try await Socket(self.house.runtime, try await self.permit())
-        let here = try await Socket(self.house.runtime, permit)
+        let stranger = try await Socket(self.fixture.runtime, try await self.permit())
+        let here = try await Socket(self.fixture.runtime, permit)
         let there = try await Socket(other.runtime, permit)
         for index in 0..<50 {
             here.send("h\(index)")
@@ -136,7 +136,7 @@ import Testing
 
     @Test("One socket's intents are carried out in the order they came in")
     func order() async throws {
-        let socket = try await Socket(self.house.runtime, try await self.permit())
+        let socket = try await Socket(self.fixture.runtime, try await self.permit())
         for index in 0..<60 { socket.send("\(index)") }
         let events = try await socket.wait(for: 61).dropFirst()
         #expect(events.map { $0["id"]?.stringValue } == (0..<60).map { "\($0)" })
@@ -145,9 +145,9 @@ import Testing
     @Test("A repeated id brings the recorded event and no second run, whatever comes under it")
     func repeatedID() async throws {
         let counter = CountingRealm()
-        let house = House(realms: [counter])
-        let permit = try await self.permit(house)
-        let socket = try await Socket(house.runtime, permit)
+        let fixture = RuntimeFixture(realms: [counter])
+        let permit = try await self.permit(fixture)
+        let socket = try await Socket(fixture.runtime, permit)
         socket.send("a", "count")
         _ = try await socket.wait(for: 2)
         socket.send("a", "count")
@@ -157,7 +157,7 @@ import Testing
         socket.send("a", "echo")
         for repeated in try await socket.wait(for: 5).dropFirst(3) { #expect(repeated == events[1]) }
         #expect(counter.runs.load(ordering: .relaxed) == 1)
-        let event = try await house.runtime.execute(permit: permit, intentJSON: #"{"id":"a","intent":"count"}"#.utf8)
+        let event = try await fixture.runtime.execute(permit: permit, intentJSON: #"{"id":"a","intent":"count"}"#.utf8)
         #expect(try StrictJSON.object(event) == events[1])
         #expect(counter.runs.load(ordering: .relaxed) == 1)
     }
@@ -165,8 +165,8 @@ import Testing
     @Test("The same id from many places at once runs once, and everybody gets the same event")
     func sameIDAtOnce() async throws {
         let counter = CountingRealm()
-        let houses = [House(realms: [counter])]
-        let second = House(store: houses[0].store, clock: houses[0].clock, realms: [counter])
+        let houses = [RuntimeFixture(realms: [counter])]
+        let second = RuntimeFixture(store: houses[0].store, clock: houses[0].clock, realms: [counter])
         let permit = try await self.permit(houses[0])
         let events = try await withThrowingTaskGroup(of: String.self) { group in
             for index in 0..<20 {
@@ -187,10 +187,10 @@ import Testing
     func resume(from: Int64?, expected: [Int64]) async throws {
         let permit = try await self.permit()
         for id in ["a", "b", "c"] {
-            _ = try await self.house.runtime.execute(
+            _ = try await self.fixture.runtime.execute(
                 permit: permit, intentJSON: #"{"id":"\#(id)","intent":"echo"}"#.utf8)
         }
-        let other = House(store: self.house.store, clock: self.house.clock)
+        let other = RuntimeFixture(store: self.fixture.store, clock: self.fixture.clock)
         let socket = try await Socket(other.runtime, permit, resumeFrom: from)
         socket.send("d")
         let frames = try await socket.wait(for: expected.count + 2)
@@ -202,11 +202,11 @@ import Testing
     func lost(from: Int64) async throws {
         let permit = try await self.permit()
         for index in 0..<8 {
-            _ = try await self.house.runtime.execute(
+            _ = try await self.fixture.runtime.execute(
                 permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
         }
-        self.house.store.forgetEvents(sessionID: permit.sessionID, before: 5)
-        let socket = try await Socket(self.house.runtime, permit, resumeFrom: from)
+        self.fixture.store.forgetEvents(sessionID: permit.sessionID, before: 5)
+        let socket = try await Socket(self.fixture.runtime, permit, resumeFrom: from)
         let frames = try await socket.wait(for: 5)
         #expect(frames.first?["lost"] == true && frames.first?["first_seq"] == 5)
         #expect(frames.dropFirst().map { $0["seq"]?.int64Value } == [5, 6, 7, 8])
@@ -223,38 +223,38 @@ import Testing
     func staleQueue(isLogout: Bool) async throws {
         let gate = GateRealm()
         let counter = CountingRealm()
-        let house = House(realms: [gate, counter])
-        let issued = try await house.authenticated()
-        let socket = try await Socket(house.runtime, try await house.permit(issued.session))
+        let fixture = RuntimeFixture(realms: [gate, counter])
+        let issued = try await fixture.authenticated()
+        let socket = try await Socket(fixture.runtime, try await fixture.permit(issued.session))
         socket.send("slow", "gate")
         for index in 0..<5 { socket.send("\(index)", "count") }
         await gate.entered.wait(for: 1)
         if isLogout {
-            _ = try await house.runtime.end(id: issued.session.id)
+            _ = try await fixture.runtime.end(id: issued.session.id)
         } else {
-            _ = try await house.resume(issued.session.id, secret: issued.secret.hash, family: "new")
+            _ = try await fixture.resume(issued.session.id, secret: issued.secret.hash, family: "new")
         }
         gate.open()
         // The socket was closed by the first intent that no longer had the right to run.
-        while !house.runtime.streams.sessionIDs.isEmpty { await Task.yield() }
+        while !fixture.runtime.streams.sessionIDs.isEmpty { await Task.yield() }
         #expect(counter.runs.load(ordering: .relaxed) == 0)
         #expect(socket.received.all.last == .end(isLogout ? .sessionEnded : .permitOutgrown))
-        #expect(try await house.store.execution(sessionID: issued.session.id, intentID: "0") == nil)
-        #expect(try await house.store.execution(sessionID: issued.session.id, intentID: "slow")?.outcome != nil)
+        #expect(try await fixture.store.execution(sessionID: issued.session.id, intentID: "0") == nil)
+        #expect(try await fixture.store.execution(sessionID: issued.session.id, intentID: "slow")?.outcome != nil)
     }
 
     @Test("A long replay waits for a slow socket, and goes on where it stopped; others don't wait")
     func window() async throws {
         let permit = try await self.permit()
         for index in 0..<20 {
-            _ = try await self.house.runtime.execute(
+            _ = try await self.fixture.runtime.execute(
                 permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
         }
         let slow = Recorder<AgentOutput>()
-        let connection = try await self.house.runtime.attach(permit: permit, resumeFrom: 0, window: 3) {
+        let connection = try await self.fixture.runtime.attach(permit: permit, resumeFrom: 0, window: 3) {
             slow.append($0)
         }
-        let quick = try await Socket(self.house.runtime, permit, resumeFrom: 0)
+        let quick = try await Socket(self.fixture.runtime, permit, resumeFrom: 0)
         #expect(try await quick.wait(for: 21).count == 21)
         #expect(await slow.wait(for: 4).count == 4)
         connection.written(events: 2)
@@ -272,18 +272,18 @@ import Testing
     func leftover() async throws {
         let counter = CountingRealm()
         let gate = GateRealm()
-        let house = House(realms: [gate, counter])
-        let permit = try await self.permit(house)
-        let socket = try await Socket(house.runtime, permit)
+        let fixture = RuntimeFixture(realms: [gate, counter])
+        let permit = try await self.permit(fixture)
+        let socket = try await Socket(fixture.runtime, permit)
         socket.send("slow", "gate")
         await gate.entered.wait(for: 1)
-        house.store.set(reachable: false)
+        fixture.store.set(reachable: false)
         gate.open()
         let fault = try #require(try await socket.wait(for: 2).last)
         #expect(fault["type"] == "error" && fault["id"] == "slow")
-        await #expect(throws: StateSurfaceError.self) { try await house.runtime.finishInterrupted() }
-        house.store.set(reachable: true)
-        try await house.runtime.finishInterrupted()
+        await #expect(throws: StateSurfaceError.self) { try await fixture.runtime.finishInterrupted() }
+        fixture.store.set(reachable: true)
+        try await fixture.runtime.finishInterrupted()
         let event = try #require(try await socket.wait(for: 3).last)
         #expect(event["id"] == "slow" && event["data"] == true && event["seq"] == 1)
         #expect(gate.entered.all.count == 1)
@@ -292,11 +292,11 @@ import Testing
     @Test("A caller that goes away does not cut off what it began")
     func cancelledCaller() async throws {
         let gate = GateRealm()
-        let house = House(realms: [gate])
-        let permit = try await self.permit(house)
-        let socket = try await Socket(house.runtime, permit)
+        let fixture = RuntimeFixture(realms: [gate])
+        let permit = try await self.permit(fixture)
+        let socket = try await Socket(fixture.runtime, permit)
         let caller = Task {
-            try await house.runtime.execute(permit: permit, intentJSON: #"{"id":"a","intent":"gate"}"#.utf8)
+            try await fixture.runtime.execute(permit: permit, intentJSON: #"{"id":"a","intent":"gate"}"#.utf8)
         }
         await gate.entered.wait(for: 1)
         caller.cancel()
@@ -307,8 +307,8 @@ import Testing
     @Test("A socket's queue is bounded")
     func overload() async throws {
         let gate = GateRealm()
-        let house = House(realms: [gate], limits: AgentLimits(maxQueued: 4))
-        let socket = try await Socket(house.runtime, try await self.permit(house))
+        let fixture = RuntimeFixture(realms: [gate], limits: AgentLimits(maxQueued: 4))
+        let socket = try await Socket(fixture.runtime, try await self.permit(fixture))
         socket.send("slow", "gate")
         await gate.entered.wait(for: 1)
         for index in 0..<6 { socket.send("\(index)") }
@@ -322,10 +322,10 @@ import Testing
     @Test("A detached socket hears nothing more, and what waits is dropped")
     func detached() async throws {
         let gate = GateRealm()
-        let house = House(realms: [gate])
-        let permit = try await self.permit(house)
-        let socket = try await Socket(house.runtime, permit)
-        let other = try await Socket(house.runtime, permit)
+        let fixture = RuntimeFixture(realms: [gate])
+        let permit = try await self.permit(fixture)
+        let socket = try await Socket(fixture.runtime, permit)
+        let other = try await Socket(fixture.runtime, permit)
         socket.send("slow", "gate")
         socket.send("waiting")
         await gate.entered.wait(for: 1)
@@ -334,13 +334,13 @@ import Testing
         let frames = try await other.wait(for: 2)
         #expect(frames.last?["id"] == "slow")
         #expect(socket.received.all.count == 1)
-        #expect(try await house.store.execution(sessionID: permit.sessionID, intentID: "waiting") == nil)
+        #expect(try await fixture.store.execution(sessionID: permit.sessionID, intentID: "waiting") == nil)
     }
 
     @Test("An intent that a crash cut off is reported as interrupted, and never run again")
     func interrupted() async throws {
         let counter = CountingRealm()
-        let crashed = House(realms: [counter], nodeID: "node_crashed")
+        let crashed = RuntimeFixture(realms: [counter], nodeID: "node_crashed")
         let permit = try await self.permit(crashed)
         let execution = ExecutionRecord(
             sessionID: permit.sessionID, intentID: "a", intent: "count",
@@ -348,7 +348,7 @@ import Testing
             nodeID: "node_crashed", epoch: 0, createdAt: 0)
         #expect(try await crashed.store.begin(execution: execution) == nil)
         try await crashed.runtime.finishInterrupted()
-        let next = House(store: crashed.store, clock: crashed.clock, realms: [counter])
+        let next = RuntimeFixture(store: crashed.store, clock: crashed.clock, realms: [counter])
         let socket = try await Socket(next.runtime, permit)
         // The other node may still be at it.
         try await next.runtime.finishInterrupted()
@@ -366,17 +366,17 @@ import Testing
     @Test("A store that is away refuses new intents, and loses no outcome of one that ran")
     func storeAway() async throws {
         let gate = GateRealm()
-        let house = House(realms: [gate])
-        let socket = try await Socket(house.runtime, try await self.permit(house))
+        let fixture = RuntimeFixture(realms: [gate])
+        let socket = try await Socket(fixture.runtime, try await self.permit(fixture))
         socket.send("slow", "gate")
         await gate.entered.wait(for: 1)
-        house.store.set(reachable: false)
+        fixture.store.set(reachable: false)
         gate.open()
-        let other = try? await house.runtime.attach(permit: try await self.permit(house), resumeFrom: nil) { _ in }
+        let other = try? await fixture.runtime.attach(permit: try await self.permit(fixture), resumeFrom: nil) { _ in }
         #expect(other == nil)
-        house.store.set(reachable: true)
+        fixture.store.set(reachable: true)
         #expect(try await socket.wait(for: 2).last?["id"] == "slow")
-        house.store.set(reachable: false)
+        fixture.store.set(reachable: false)
         socket.send("b")
         let fault = try #require(try await socket.wait(for: 3).last)
         #expect(fault["id"] == "b" && fault["error"]?.objectValue?["code"] == "store_unavailable")
@@ -384,24 +384,24 @@ import Testing
 
     @Test("No intents for a session without an owner, nor for one that has ended")
     func needsOwner() async throws {
-        let issued = try await self.house.anonymous()
-        let permit = try await self.house.runtime.admit(secretHash: issued.secret.hash).get()
-        await #expect(throws: SessionFault.mismatch) { try await Socket(self.house.runtime, permit) }
+        let issued = try await self.fixture.anonymous()
+        let permit = try await self.fixture.runtime.admit(secretHash: issued.secret.hash).get()
+        await #expect(throws: SessionFault.mismatch) { try await Socket(self.fixture.runtime, permit) }
         await #expect(throws: AgentFault.self) {
-            try await self.house.runtime.execute(permit: permit, intentJSON: #"{"intent":"echo"}"#.utf8)
+            try await self.fixture.runtime.execute(permit: permit, intentJSON: #"{"intent":"echo"}"#.utf8)
         }
         let owned = try await self.permit()
-        _ = try await self.house.runtime.end(id: owned.sessionID)
-        await #expect(throws: SessionFault.mismatch) { try await Socket(self.house.runtime, owned) }
+        _ = try await self.fixture.runtime.end(id: owned.sessionID)
+        await #expect(throws: SessionFault.mismatch) { try await Socket(self.fixture.runtime, owned) }
         await #expect(throws: AgentFault.self) {
-            try await self.house.runtime.execute(permit: owned, intentJSON: #"{"intent":"echo"}"#.utf8)
+            try await self.fixture.runtime.execute(permit: owned, intentJSON: #"{"intent":"echo"}"#.utf8)
         }
     }
 
     @Test("A session describes itself, without its secret")
     func describe() async throws {
         let permit = try await self.permit()
-        let event = try await self.house.runtime.execute(
+        let event = try await self.fixture.runtime.execute(
             permit: permit, intentJSON: #"{"intent":"session.describe"}"#.utf8)
         let data = try #require(try StrictJSON.object(event)["data"]?.objectValue)
         #expect(data["session_id"] == .string(permit.sessionID) && data["state"] == "authenticated")
@@ -410,24 +410,24 @@ import Testing
 
     @Test("A result that is too long is an error, not a flood")
     func longResult() async throws {
-        let house = House(limits: AgentLimits(maxEvent: 100))
-        let event = try await house.runtime.execute(
-            permit: try await self.permit(house),
+        let fixture = RuntimeFixture(limits: AgentLimits(maxEvent: 100))
+        let event = try await fixture.runtime.execute(
+            permit: try await self.permit(fixture),
             intentJSON: "{\"intent\":\"echo\",\"params\":{\"a\":\"\(String(repeating: "x", count: 100))\"}}".utf8)
         #expect(event.contains("payload_too_large"))
     }
 
     @Test("The background work goes on by itself and stops when it is told to, writing what is left")
     func background() async throws {
-        let session = try await self.house.authenticated().session
-        let runtime = self.house.runtime
+        let session = try await self.fixture.authenticated().session
+        let runtime = self.fixture.runtime
         let work = Task { await runtime.run() }
-        while self.house.store.state.withLock({ $0.beats.isEmpty }) { await Task.yield() }
-        self.house.clock.advance(by: 60_000)
+        while self.fixture.store.state.withLock({ $0.beats.isEmpty }) { await Task.yield() }
+        self.fixture.clock.advance(by: 60_000)
         runtime.noteUse(session.id)
         work.cancel()
         await work.value
-        #expect(self.house.store.stored(session.id)?.lastSeenAt == self.house.clock.now)
+        #expect(self.fixture.store.stored(session.id)?.lastSeenAt == self.fixture.clock.now)
     }
 }
 

@@ -11,7 +11,7 @@ final class Recorder<Element: Sendable>: Sendable {
     /// Waits until so many have come; gives up after five seconds.
     @discardableResult
     func wait(for count: Int) async -> [Element] {
-        let deadline = ContinuousClock.now + .seconds(5)
+        let deadline = ContinuousClock.now + .seconds(60)
         while self.all.count < count, ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(1))
         }

@@ -4,11 +4,11 @@ import Testing
 @testable import Runtime
 
 @Suite struct SessionViewTests {
-    let house = House()
+    let fixture = RuntimeFixture()
 
     private func admit(_ session: SessionSnapshot, user: String = "usr_a", tenant: String = "t") -> Permit? {
-        let now = self.house.clock.now
-        switch self.house.runtime.view.admit(sessionID: session.id, tenantID: tenant, userID: user, now: now) {
+        let now = self.fixture.clock.now
+        switch self.fixture.runtime.view.admit(sessionID: session.id, tenantID: tenant, userID: user, now: now) {
         case .granted(let permit): return permit
         case .askStore: return nil
         }
@@ -16,9 +16,9 @@ import Testing
 
     @Test("Memory says yes to the owner and to nobody else; what it does not know, it asks")
     func ownership() async throws {
-        let issued = try await self.house.authenticated(family: "fam")
+        let issued = try await self.fixture.authenticated(family: "fam")
         #expect(self.admit(issued.session) == nil)
-        let asked = try await self.house.permit(issued.session)
+        let asked = try await self.fixture.permit(issued.session)
         #expect(self.admit(issued.session) == asked)
         #expect(asked.userID == "usr_a" && asked.tenantID == "t" && asked.familyID == "fam")
         #expect(self.admit(issued.session, user: "usr_b") == nil)
@@ -28,54 +28,54 @@ import Testing
 
     @Test("A secret is known to memory only while it is the current one")
     func secrets() async throws {
-        let before = try await self.house.anonymous()
-        let view = self.house.runtime.view
+        let before = try await self.fixture.anonymous()
+        let view = self.fixture.runtime.view
         func isGranted(_ hash: [UInt8]) -> Bool {
-            if case .granted = view.admit(secretHash: hash, now: self.house.clock.now) { true } else { false }
+            if case .granted = view.admit(secretHash: hash, now: self.fixture.clock.now) { true } else { false }
         }
-        _ = try await self.house.runtime.admit(secretHash: before.secret.hash).get()
+        _ = try await self.fixture.runtime.admit(secretHash: before.secret.hash).get()
         #expect(isGranted(before.secret.hash))
-        let after = try await self.house.upgrade(before.session.id, secret: before.secret.hash)
+        let after = try await self.fixture.upgrade(before.session.id, secret: before.secret.hash)
         #expect(!isGranted(before.secret.hash))
-        _ = try await self.house.runtime.admit(secretHash: after.secret.hash).get()
+        _ = try await self.fixture.runtime.admit(secretHash: after.secret.hash).get()
         #expect(isGranted(after.secret.hash) && !isGranted(before.secret.hash) && !isGranted([]))
     }
 
     @Test("An anonymous session is nobody's, even for an owner without a name")
     func anonymous() async throws {
-        let session = try await self.house.anonymous().session
-        let admitted = try await self.house.runtime.admit(sessionID: session.id, tenantID: "", userID: "")
+        let session = try await self.fixture.anonymous().session
+        let admitted = try await self.fixture.runtime.admit(sessionID: session.id, tenantID: "", userID: "")
         #expect(admitted.failure == .mismatch)
     }
 
     @Test("What is written anywhere is forgotten here at once")
     func forgotten() async throws {
-        let other = House(store: self.house.store, clock: self.house.clock)
-        let session = try await self.house.authenticated().session
-        _ = try await self.house.permit(session)
+        let other = RuntimeFixture(store: self.fixture.store, clock: self.fixture.clock)
+        let session = try await self.fixture.authenticated().session
+        _ = try await self.fixture.permit(session)
         #expect(self.admit(session) != nil)
         _ = try await other.runtime.end(id: session.id)
         #expect(self.admit(session) == nil)
         #expect(
-            try await self.house.runtime.admit(sessionID: session.id, tenantID: "t", userID: "usr_a").failure
+            try await self.fixture.runtime.admit(sessionID: session.id, tenantID: "t", userID: "usr_a").failure
                 == .mismatch)
         #expect(self.admit(session) == nil)
     }
 
     @Test("After a gap in the feed nothing is remembered")
     func reset() async throws {
-        let session = try await self.house.authenticated().session
-        _ = try await self.house.permit(session)
-        self.house.store.tell(.reset)
+        let session = try await self.fixture.authenticated().session
+        _ = try await self.fixture.permit(session)
+        self.fixture.store.tell(.reset)
         #expect(self.admit(session) == nil)
-        #expect(self.house.runtime.view.count == 0)
+        #expect(self.fixture.runtime.view.count == 0)
     }
 
     @Test("An answer of the store that is older than a change is not remembered")
     func slowAnswer() async throws {
-        let session = try await self.house.authenticated().session
-        let store = self.house.store
-        let runtime = self.house.runtime
+        let session = try await self.fixture.authenticated().session
+        let store = self.fixture.store
+        let runtime = self.fixture.runtime
         store.beforeReturningSession {
             store.beforeReturningSession(nil)
             _ = try? await runtime.end(id: session.id)
@@ -88,9 +88,9 @@ import Testing
 
     @Test("The same for a gap in the feed, and for more changes than are remembered", arguments: [true, false])
     func slowAnswerAndManyChanges(isReset: Bool) async throws {
-        let session = try await self.house.authenticated().session
-        let view = self.house.runtime.view
-        let record = try #require(self.house.store.stored(session.id))
+        let session = try await self.fixture.authenticated().session
+        let view = self.fixture.runtime.view
+        let record = try #require(self.fixture.store.stored(session.id))
         let mark = view.mark()
         if isReset {
             view.forgetAll()
@@ -104,9 +104,9 @@ import Testing
 
     @Test("Changes of other sessions do not keep an answer from being remembered")
     func otherChanges() async throws {
-        let session = try await self.house.authenticated().session
-        let view = self.house.runtime.view
-        let record = try #require(self.house.store.stored(session.id))
+        let session = try await self.fixture.authenticated().session
+        let view = self.fixture.runtime.view
+        let record = try #require(self.fixture.store.stored(session.id))
         let mark = view.mark()
         for index in 0..<20 { view.forget(id: "other \(index)") }
         #expect(view.remember(record, readAfter: mark))
@@ -114,8 +114,8 @@ import Testing
 
     @Test("Memory is bounded, and what is used stays")
     func bounded() async throws {
-        let session = try await self.house.authenticated().session
-        let record = try #require(self.house.store.stored(session.id))
+        let session = try await self.fixture.authenticated().session
+        let record = try #require(self.fixture.store.stored(session.id))
         let view = SessionView(capacity: 640)
         view.remember(record, readAfter: view.mark())
         for index in 0..<5_000 {
@@ -131,51 +131,51 @@ import Testing
     @Test("Memory does not outlive the session's time; use moves it forward, the absolute end stands")
     func expiry() async throws {
         let policy = SessionPolicy(anonymousIdle: 4_000, anonymousLifetime: 60_000, idle: 8_000, lifetime: 20_000)
-        let house = House(policy: policy)
-        let session = try await house.authenticated().session
-        _ = try await house.permit(session)
+        let fixture = RuntimeFixture(policy: policy)
+        let session = try await fixture.authenticated().session
+        _ = try await fixture.permit(session)
         func isGranted() -> Bool {
-            let admission = house.runtime.view.admit(
-                sessionID: session.id, tenantID: "t", userID: "usr_a", now: house.clock.now)
+            let admission = fixture.runtime.view.admit(
+                sessionID: session.id, tenantID: "t", userID: "usr_a", now: fixture.clock.now)
             if case .granted = admission { return true }
             return false
         }
-        house.clock.advance(by: 7_999)
+        fixture.clock.advance(by: 7_999)
         #expect(isGranted())
-        house.runtime.noteUse(session.id)
-        house.clock.advance(by: 7_999)
+        fixture.runtime.noteUse(session.id)
+        fixture.clock.advance(by: 7_999)
         #expect(isGranted())
-        house.runtime.noteUse(session.id)
-        house.clock.advance(by: 4_002)
+        fixture.runtime.noteUse(session.id)
+        fixture.clock.advance(by: 4_002)
         #expect(!isGranted())
     }
 
     @Test("A permit is renewed while the session is what it was, and not one epoch longer")
     func renew() async throws {
-        let issued = try await self.house.authenticated()
-        let permit = try await self.house.permit(issued.session)
-        #expect(try await self.house.runtime.renew(permit) == .holds(permit))
-        let resumed = try await self.house.resume(issued.session.id, secret: issued.secret.hash, family: "new")
-        #expect(try await self.house.runtime.renew(permit) == .outgrown)
-        let next = try await self.house.permit(resumed.session)
-        _ = try await self.house.runtime.end(id: issued.session.id)
-        #expect(try await self.house.runtime.renew(next) == .ended)
+        let issued = try await self.fixture.authenticated()
+        let permit = try await self.fixture.permit(issued.session)
+        #expect(try await self.fixture.runtime.renew(permit) == .holds(permit))
+        let resumed = try await self.fixture.resume(issued.session.id, secret: issued.secret.hash, family: "new")
+        #expect(try await self.fixture.runtime.renew(permit) == .outgrown)
+        let next = try await self.fixture.permit(resumed.session)
+        _ = try await self.fixture.runtime.end(id: issued.session.id)
+        #expect(try await self.fixture.runtime.renew(next) == .ended)
     }
 
     @Test("Observers hear of every change, after memory has forgotten, until they cancel")
     func observers() async throws {
         let heard = Recorder<SessionNotice>()
-        let subscription = self.house.runtime.observe { heard.append($0) }
-        let session = try await self.house.authenticated().session
-        _ = try await self.house.runtime.end(id: session.id)
-        self.house.store.tell(.reset)
+        let subscription = self.fixture.runtime.observe { heard.append($0) }
+        let session = try await self.fixture.authenticated().session
+        _ = try await self.fixture.runtime.end(id: session.id)
+        self.fixture.store.tell(.reset)
         #expect(
             heard.all == [
                 .changed(sessionID: session.id, state: .authenticated, epoch: 0),
                 .changed(sessionID: session.id, state: .ended, epoch: 0), .reset,
             ])
         subscription.cancel()
-        self.house.store.tell(.reset)
+        self.fixture.store.tell(.reset)
         #expect(heard.all.count == 3)
     }
 }

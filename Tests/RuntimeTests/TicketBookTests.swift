@@ -3,16 +3,16 @@ import Testing
 @testable import Runtime
 
 @Suite struct TicketBookTests {
-    let house = House()
+    let fixture = RuntimeFixture()
 
     private func mint(origin: String? = nil) async throws -> String {
-        let permit = try await self.house.permit(try await self.house.authenticated().session)
-        let ticket = try await self.house.runtime.mintTicket(for: permit, tokenFacts: [1, 2, 3], origin: origin)
+        let permit = try await self.fixture.permit(try await self.fixture.authenticated().session)
+        let ticket = try await self.fixture.runtime.mintTicket(for: permit, tokenFacts: [1, 2, 3], origin: origin)
         return try #require(ticket)
     }
 
     private func redeem(_ ticket: String, origin: String? = nil) async throws -> TicketGrant? {
-        try await self.house.runtime.redeemTicket(ticket.utf8, origin: origin)
+        try await self.fixture.runtime.redeemTicket(ticket.utf8, origin: origin)
     }
 
     @Test("A ticket brings back what it was made with, once")
@@ -27,19 +27,19 @@ import Testing
     @Test("A ticket lasts 30 seconds, and a clock that is set back does not lengthen that")
     func lifetime() async throws {
         let tickets = [try await self.mint(), try await self.mint(), try await self.mint()]
-        self.house.clock.advance(by: 29_999)
+        self.fixture.clock.advance(by: 29_999)
         #expect(try await self.redeem(tickets[0]) != nil)
-        self.house.clock.advance(by: 1)
+        self.fixture.clock.advance(by: 1)
         #expect(try await self.redeem(tickets[1]) == nil)
-        self.house.clock.advance(by: -30_001)
+        self.fixture.clock.advance(by: -30_001)
         #expect(try await self.redeem(tickets[2]) == nil)
     }
 
     /// A node that shares the store, with a clock of its own.
-    private func neighbour(ahead: Int64, policy: SessionPolicy = SessionPolicy()) -> House {
+    private func neighbour(ahead: Int64, policy: SessionPolicy = SessionPolicy()) -> RuntimeFixture {
         let clock = TestClock()
-        clock.advance(by: self.house.clock.now - clock.now + ahead)
-        return House(store: self.house.store, clock: clock, policy: policy)
+        clock.advance(by: self.fixture.clock.now - clock.now + ahead)
+        return RuntimeFixture(store: self.fixture.store, clock: clock, policy: policy)
     }
 
     @Test(
@@ -118,26 +118,26 @@ import Testing
 
     @Test("A ticket's epoch does not fit the session any more after a new login")
     func epoch() async throws {
-        let issued = try await self.house.authenticated()
-        let permit = try await self.house.permit(issued.session)
-        let minted = try await self.house.runtime.mintTicket(for: permit, tokenFacts: [], origin: nil)
-        _ = try await self.house.resume(issued.session.id, secret: issued.secret.hash, family: "new")
+        let issued = try await self.fixture.authenticated()
+        let permit = try await self.fixture.permit(issued.session)
+        let minted = try await self.fixture.runtime.mintTicket(for: permit, tokenFacts: [], origin: nil)
+        _ = try await self.fixture.resume(issued.session.id, secret: issued.secret.hash, family: "new")
         let ticket = try #require(minted)
         let grant = try #require(try await self.redeem(ticket))
-        let admitted = try await self.house.runtime.admit(
+        let admitted = try await self.fixture.runtime.admit(
             sessionID: grant.sessionID, tenantID: "t", userID: "usr_a", epoch: grant.epoch)
         #expect(admitted.failure == .mismatch)
     }
 
     @Test("Tickets that nobody uses can't pile up without end, and old ones make room")
     func bounded() async throws {
-        let permit = try await self.house.permit(try await self.house.authenticated().session)
+        let permit = try await self.fixture.permit(try await self.fixture.authenticated().session)
         func mint() async throws -> String? {
-            try await self.house.runtime.mintTicket(for: permit, tokenFacts: [], origin: nil)
+            try await self.fixture.runtime.mintTicket(for: permit, tokenFacts: [], origin: nil)
         }
         for _ in 0..<TicketBook.limit { #expect(try await mint() != nil) }
         #expect(try await mint() == nil)
-        self.house.clock.advance(by: 30_000)
+        self.fixture.clock.advance(by: 30_000)
         #expect(try await mint() != nil)
     }
 }

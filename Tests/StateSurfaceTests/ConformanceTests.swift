@@ -3,7 +3,8 @@ import Testing
 
 @testable import StateSurface
 
-@Suite("SQLite and PostgreSQL keep the rules of every role")
+// One rule at a time: each opens pools of its own, and a PostgreSQL has a bounded number of connections.
+@Suite("SQLite and PostgreSQL keep the rules of every role", .serialized)
 struct ConformanceTests {
     @Test(arguments: Backend.available, SessionStoreConformance.rules)
     func sessions(_ backend: Backend, _ rule: StoreRule<SessionStoreConformance.Store>) async throws {

@@ -62,8 +62,8 @@ package struct ProviderConfiguration: Sendable {
         subjectClaim = "sub"
     }
 
-    /// Which addresses may be connected to for this provider: one on loopback is a provider under development, and needs
-    /// no permission of its own for loopback.
+    /// Which addresses may be connected to for this provider: one on loopback is a provider under development, and
+    /// needs no permission of its own for loopback.
     var addresses: AddressGuard {
         let isLoopback =
             EndpointURL(issuer)?.isLoopback == true || tokenEndpoint.flatMap(EndpointURL.init)?.isLoopback == true
@@ -82,7 +82,7 @@ package enum Tenancy: Sendable, Equatable {
     case claim(String, values: [String])
 }
 
-/// The names of the claims that say who somebody is. Dots descend into objects.
+/// The names of the claims that describe a person. Dots descend into objects.
 package struct ClaimNames: Sendable, Equatable {
     package var email: String
     package var name: String

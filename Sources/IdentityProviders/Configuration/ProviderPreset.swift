@@ -1,7 +1,7 @@
 /// Providers whose endpoints are known (`preset`).
 package enum ProviderPreset: String, Sendable, CaseIterable {
-    /// GitHub's OAuth Apps: no ID token; the person is `GET /user`, the e-mail address that counts is the primary one of
-    /// `GET /user/emails`, where GitHub says whether it was verified.
+    /// GitHub's OAuth Apps: no ID token; the person is `GET /user`, the e-mail address that counts is the primary one
+    /// of `GET /user/emails`, where GitHub says whether it was verified.
     case github
 
     /// Fills in what the preset knows. What the configuration says itself is to be set afterwards.
@@ -17,7 +17,7 @@ package enum ProviderPreset: String, Sendable, CaseIterable {
             provider.userInfoEndpoint = "https://api.github.com/user"
             provider.emailsEndpoint = "https://api.github.com/user/emails"
             provider.scopes = ["read:user", "user:email"]
-            // The number stays when the login name is given to somebody else.
+            // The number stays with the account; a login name may be given to another one.
             provider.subjectClaim = "id"
         }
     }

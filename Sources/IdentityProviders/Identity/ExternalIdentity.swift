@@ -1,6 +1,6 @@
 import Encodings
 
-/// Who somebody is, as a provider says it and the configuration reads it. Nothing in it was made up here.
+/// A person as a provider describes them, read by the names and rules of the configuration.
 package struct ExternalIdentity: Sendable, Equatable {
     /// The longest list of groups and the longest of them, in bytes.
     package static let maximumGroups = 100
@@ -124,8 +124,8 @@ package struct ExternalIdentity: Sendable, Equatable {
 
     // MARK: What describes
 
-    /// Whether `email_verified` is true, or the text of it, which some providers send. It speaks of `email`, so it counts
-    /// for no claim of another name; with a list of addresses it is what the list says.
+    /// Whether `email_verified` is true, or the text of it, which some providers send. It speaks of `email`, so it
+    /// counts for no claim of another name; with a list of addresses it is what the list says.
     private static func saysVerified(_ reader: ClaimReader, _ provider: ProviderConfiguration) -> Bool {
         guard provider.claims.email.hasSameBytes(as: "email") || provider.emailsEndpoint != nil else { return false }
         let value = reader.claims["email_verified"]
@@ -163,7 +163,7 @@ package struct ExternalIdentity: Sendable, Equatable {
     }
 }
 
-/// Why somebody whom a provider knows may not sign in here: `login_refused`, and the reason in the log alone.
+/// Why a person whom the provider knows may not sign in: the answer is `login_refused`, the reason is for the log.
 package enum IdentityRefusal: String, Error, Sendable, CaseIterable {
     case subjectMalformed = "subject_malformed"
     case tenantNotListed = "tenant_not_listed"

@@ -4,10 +4,10 @@ import JOSE
 /// The end of a sign-in: from the browser's return to a person, or to a refusal. Events in, actions out; it waits for
 /// nothing and writes nothing.
 ///
-/// The order is the defence: `state` before anything else is believed, the issuer of the response before its code is sent
-/// anywhere (mix-up, RFC 9207), the ID token's signature before its claims, and the claims before the rules about people.
-/// Before a good `state` every fault is ``Action/refuse(_:)``, because there is no `return_to` to be trusted; after it
-/// every ending goes to the `return_to` that was stored.
+/// The order is the defence: `state` before anything else is believed, the issuer of the response before its code is
+/// sent anywhere (mix-up, RFC 9207), the ID token's signature before its claims, and the claims before the rules about
+/// people. Before a good `state` every fault is ``Action/refuse(_:)``, because there is no `return_to` to be trusted;
+/// after it every ending goes to the `return_to` that was stored.
 package struct CallbackMachine: Sendable {
     /// What happened.
     package enum Event: Sendable {

@@ -16,12 +16,12 @@ package struct BrowserSession: Sendable {
     }
 }
 
-/// The values that tie an authorization response to the browser that asked for it: `state`, `nonce` (OpenID Connect Core
-/// 1.0 §3.1.2.1) and the PKCE code verifier (RFC 7636 §4.1).
+/// The values that tie an authorization response to the browser that asked for it: `state`, `nonce` (OpenID Connect
+/// Core 1.0 §3.1.2.1) and the PKCE code verifier (RFC 7636 §4.1).
 ///
-/// `state` is random. The other two are HMACs of it under the session's secret, so nothing that could finish the sign-in
-/// needs to be stored: it takes the `state` that comes back and the cookie of the same browser, with the same secret. (Of
-/// the same idea for `nonce`, see OpenID Connect Core 1.0 §15.5.2.)
+/// `state` is random. The other two are HMACs of it under the session's secret, so nothing that could finish the
+/// sign-in needs to be stored: it takes the `state` that comes back and the cookie of the same browser, with the same
+/// secret. (Of the same idea for `nonce`, see OpenID Connect Core 1.0 §15.5.2.)
 struct LoginSecrets: Sendable {
     let state: String
     let nonce: String

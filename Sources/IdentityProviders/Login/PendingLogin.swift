@@ -19,7 +19,7 @@ package struct PendingLogin: Sendable, Equatable {
     package let issuer: String
     package let sessionID: String
     package let sessionEpoch: Int64
-    /// The S256 challenge that was sent; whoever can make the verifier again holds the session's secret.
+    /// The S256 challenge that was sent. Making its verifier again takes the session's secret.
     package let codeChallenge: String
     package let returnTo: ReturnTo
     /// The `max_age` that was asked for, in seconds.

@@ -2,9 +2,9 @@ import Encodings
 
 /// Where a person is brought back to after signing in: a path of this origin, with an optional query.
 ///
-/// Browsers read a `Location` leniently, and what is lenient here is an open redirect: `//host` and `/\host` name another
-/// host, tabs and line feeds are dropped before the rest is read, and some servers decode a path before they redirect to
-/// it. So only one plain spelling is accepted.
+/// Browsers read a `Location` leniently, and what is lenient here is an open redirect: `//host` and `/\host` name
+/// another host, tabs and line feeds are dropped before the rest is read, and some servers decode a path before they
+/// redirect to it. So only one plain spelling is accepted.
 package struct ReturnTo: Sendable, Equatable, CustomStringConvertible {
     /// The longest value, in bytes.
     package static let maximumBytes = 2048
@@ -30,7 +30,7 @@ package struct ReturnTo: Sendable, Equatable, CustomStringConvertible {
     /// Path and query.
     package var description: String { text }
 
-    /// The same place, told why nobody was signed in; what it said about that before is dropped.
+    /// The same place with `login_error`, which says why the sign-in failed; an earlier `login_error` is dropped.
     package func adding(_ error: LoginError) -> String {
         let bytes = Array(text.utf8)
         let path = bytes.prefix { $0 != UInt8(ascii: "?") }
@@ -58,8 +58,8 @@ package struct ReturnTo: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether a path stays one path of this origin, decoded or not: no empty first segment, no dot segments, no escaped
-    /// slash at its beginning, no escaped backslash or control character anywhere.
+    /// Whether a path stays one path of this origin, decoded or not: no empty first segment, no dot segments, no
+    /// escaped slash at its beginning, no escaped backslash or control character anywhere.
     private static func isPlain(_ path: ArraySlice<UInt8>) -> Bool {
         var decoded: [UInt8] = []
         var rest = path

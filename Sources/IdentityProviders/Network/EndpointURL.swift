@@ -2,9 +2,9 @@ import Encodings
 
 /// An absolute `https` or `http` URL of a provider (RFC 3986), read so strictly that it has one reading.
 ///
-/// No user information, no fragment, no white space, no character that some parser takes for another; the host is a name
-/// in ASCII letters (international names as A-labels), an IPv4 address of four decimal numbers, or an IPv6 address in
-/// brackets. Anything else is no endpoint.
+/// No user information, no fragment, no white space, no character that some parser takes for another; the host is a
+/// name in ASCII letters (international names as A-labels), an IPv4 address of four decimal numbers, or an IPv6 address
+/// in brackets. Anything else is no endpoint.
 package struct EndpointURL: Sendable, Equatable, CustomStringConvertible {
     /// The longest URL that is read, in bytes.
     package static let maximumBytes = 2048

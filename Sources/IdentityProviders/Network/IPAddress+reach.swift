@@ -1,7 +1,7 @@
 extension IPAddress {
     /// How far an address reaches, after the special-purpose registries of IANA (RFC 6890).
     package enum Reach: String, Sendable, CaseIterable {
-        /// The internet: what a name of somebody else may lead to.
+        /// The internet: where a name from a document of a provider may lead.
         case global
         /// This machine.
         case loopback
@@ -70,7 +70,7 @@ extension IPAddress {
 
 /// Which addresses a request may be made to.
 ///
-/// A URL from a configuration or from a document of somebody else names a host; what it resolves to is asked here for
+/// A URL from the configuration or from a document of a provider names a host; what it resolves to is asked here for
 /// each address, and the connection is made to the address that was asked about, so that a second answer of DNS changes
 /// nothing.
 package struct AddressGuard: Sendable, Equatable {

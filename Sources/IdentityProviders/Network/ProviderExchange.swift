@@ -1,4 +1,4 @@
-/// A request to a provider, complete: whoever sends it adds nothing but the connection.
+/// A complete request to a provider: sending it takes a connection and adds nothing.
 package struct ProviderRequest: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"

@@ -19,7 +19,7 @@ struct DocumentCache<Document: Sendable>: Sendable {
     private var confirmedAt: Int64?
     private var failure: (fault: ProviderFault, at: Int64)?
 
-    /// Decides what to do for somebody who needs the document.
+    /// Decides where the document comes from when it is needed.
     func decide(now: Int64) -> Decision {
         if let document, isWithin(Self.freshness, of: confirmedAt, now) { return .use(document) }
         guard let failure, isWithin(Self.coolDown, of: failure.at, now) else { return .fetch }

@@ -64,7 +64,7 @@ package actor IdentityProvider {
     /// - Parameters:
     ///   - query: of the callback.
     ///   - session: of the browser, if it showed a live secret.
-    ///   - takePending: takes the pending login of a hash out of the store, so that nobody finds it again. What it
+    ///   - takePending: takes the pending login of a hash out of the store, so that it is found once. What it
     ///     throws is thrown on.
     package func finish(
         query: String, session: BrowserSession?,

@@ -16,7 +16,8 @@ package struct ProviderMetadata: Sendable {
     /// The client authentication methods that are announced; nil if the document is silent.
     package let clientAuthenticationMethods: [String]?
 
-    /// The algorithms of ID tokens that are accepted at all: asymmetric, and with a digest that `at_hash` is defined for.
+    /// The algorithms of ID tokens that are accepted at all: asymmetric, and with a digest that `at_hash` is defined
+    /// for.
     package static let acceptedAlgorithms: [SignatureAlgorithm] = [
         .rs256, .es256, .ps256, .rs384, .rs512, .ps384, .ps512, .es384, .es512, .ed25519, .eddsa,
     ]

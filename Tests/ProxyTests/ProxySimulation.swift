@@ -7,9 +7,9 @@ import RandomForTests
 
 /// A client, upstreams and a clock around one ``ProxyMachine``, in an order that a seed decides.
 ///
-/// The world obeys the machine as ``ProxyExchange`` does, and keeps the books: what the client sent and got, what each
+/// The simulation obeys the machine as ``ProxyExchange`` does, and keeps the books: what the client sent and got, what each
 /// connection carried. It calls back in the middle of an action, as real connections do.
-struct ProxyWorld {
+struct ProxySimulation {
     enum ClientEnd { case whole, gone }
 
     /// What the upstream says on one connection.
@@ -99,7 +99,7 @@ struct ProxyWorld {
 
 // MARK: - What the upstream says
 
-extension ProxyWorld {
+extension ProxySimulation {
     mutating func script() -> Script {
         let status = chance(5) ? [204, 304].randomElement(using: &random) ?? 204 : 200
         let size = [0, 3, 50, 200].randomElement(using: &random) ?? 0
@@ -156,7 +156,7 @@ extension ProxyWorld {
 
 // MARK: - Obeying the machine
 
-extension ProxyWorld {
+extension ProxySimulation {
     mutating func act() {
         guard !isInAction else { return }
         isInAction = true
@@ -261,7 +261,7 @@ extension ProxyWorld {
 
 // MARK: - What happens
 
-extension ProxyWorld {
+extension ProxySimulation {
     mutating func connect() {
         guard isConnectDue else { return }
         isConnectDue = false

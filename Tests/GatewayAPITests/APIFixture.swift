@@ -16,10 +16,10 @@ import TrafficCop
 @testable import StateSurface
 
 /// The API over a store of its own, without the edge around it.
-final class APIHouse: Sendable {
+final class APIFixture: Sendable {
     static let password = "correct horse battery staple"
 
-    let clock = HandClock()
+    let clock = TestClock()
     let state: any StateSurface
     let guarding: SecurityGuard
     let runtime: Runtime
@@ -174,7 +174,7 @@ private final class Alive: Sendable {
 }
 
 /// A clock in the test's hand.
-final class HandClock: Sendable {
+final class TestClock: Sendable {
     private let now = Mutex<Int64>(1_800_000_000_000)
 
     var read: @Sendable () -> Int64 { { self.now.withLock { $0 } } }

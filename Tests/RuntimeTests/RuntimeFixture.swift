@@ -6,13 +6,13 @@ import TrafficCop
 @testable import Runtime
 
 /// A Runtime with everything around it, on a clock that stands still.
-final class House: Sendable {
+final class RuntimeFixture: Sendable {
     let clock: TestClock
     let store: MemorySurface
     let cop: TrafficCop
     let runtime: Runtime
 
-    /// - Parameter store: another house's, to be a second node.
+    /// - Parameter store: another fixture's, to be a second node.
     init(
         store: MemorySurface = MemorySurface(), clock: TestClock = TestClock(),
         policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [], limits: AgentLimits = AgentLimits(),

@@ -1,0 +1,80 @@
+import EdgeCore
+import HTTPWire
+import NIOCore
+
+/// Writes one answer as HTTP/1.1 frames it. Gives back what is to be written, in order.
+struct AnswerEncoder {
+    /// Up to four pieces; most answers are one.
+    struct Pieces {
+        var first: ByteBuffer?
+        var second: ByteBuffer?
+        var third: ByteBuffer?
+        var fourth: ByteBuffer?
+    }
+
+    /// A body of no more than this goes out in one piece with its head.
+    private static let smallBody = 16 * 1024
+
+    private var isChunked = false
+    private var hasLength = false
+    private var hasBody = false
+    /// The head that has not been written yet: a small body goes out in the same piece.
+    private var head: ByteBuffer?
+
+    /// Begins an answer; its head is written with what comes next.
+    ///
+    /// - Parameters:
+    ///   - head: status line and fields, without those that frame the body.
+    ///   - more: further fields, each with its line end.
+    mutating func start(_ head: consuming ByteBuffer, more: ByteBuffer?, _ terms: ConnectionMachine.AnswerTerms) {
+        var out = head
+        isChunked = false
+        hasLength = false
+        hasBody = terms.framing != .none
+        switch terms.framing {
+        case .none: break
+        case .length(let count):
+            hasLength = true
+            HeadWriter.field("Content-Length", count, to: &out)
+        case .stream:
+            if !terms.isVersion10 {
+                isChunked = !terms.isHead
+                out.writeStaticString("Transfer-Encoding: chunked\r\n")
+            }
+        }
+        if let more { out.writeImmutableBuffer(more) }
+        if terms.closes {
+            out.writeStaticString("Connection: close\r\n")
+        } else if terms.isVersion10 {
+            out.writeStaticString("Connection: keep-alive\r\n")
+        }
+        out.writeStaticString("\r\n")
+        self.head = out
+    }
+
+    /// A part of the body; nothing where the answer has none.
+    mutating func body(_ bytes: ByteBuffer) -> Pieces {
+        guard hasBody else { return Pieces() }
+        guard isChunked else {
+            guard var head = head.take() else { return Pieces(first: bytes) }
+            guard hasLength, bytes.readableBytes <= Self.smallBody else { return Pieces(first: head, second: bytes) }
+            head.writeImmutableBuffer(bytes)
+            return Pieces(first: head)
+        }
+        var size = ByteBuffer()
+        HeadWriter.chunkHeader(length: bytes.readableBytes, to: &size)
+        if let head = head.take() { return Pieces(first: head, second: size, third: bytes, fourth: HeadWriter.chunkEnd) }
+        return Pieces(first: size, second: bytes, third: HeadWriter.chunkEnd)
+    }
+
+    /// What is held, before a flush.
+    mutating func heldHead() -> ByteBuffer? { head.take() }
+
+    /// The end of the answer.
+    mutating func end() -> Pieces {
+        let held = head.take()
+        guard isChunked else { return Pieces(first: held) }
+        isChunked = false
+        return held == nil ? Pieces(first: HeadWriter.lastChunk) : Pieces(first: held, second: HeadWriter.lastChunk)
+    }
+}

@@ -1,0 +1,40 @@
+import NIOCore
+import NIOHTTP2
+
+/// What the gateway allows the clients of its HTTP/2 connections.
+struct EdgeHTTP2Settings {
+    private static let maxStreams = 128
+    private static let frameLength = 16 * 1024
+
+    /// The longest head that is decoded, in bytes as RFC 9113 section 6.5.2 counts them.
+    ///
+    /// A head is compressed and can't be left unread, so what the decoder does not take ends the connection. It takes
+    /// more than is allowed: then one stream is refused with 431, as over HTTP/1.1.
+    let maxHeaderList: Int
+
+    /// - Parameter maxHeader: the longest head that is allowed, in bytes as HTTP/1.1 writes it.
+    init(maxHeader: Int) { maxHeaderList = max(64 * 1024, maxHeader * 4) }
+
+    /// Sets up HTTP/2 on a connection whose TLS handshake chose it.
+    ///
+    /// - Parameters:
+    ///   - goodbyes: is told of every frame that SwiftNIO writes.
+    ///   - stream: makes the pipeline of a new stream.
+    func configure(
+        _ channel: any Channel, _ goodbyes: SentGoodbyes,
+        stream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) throws {
+        var configuration = NIOHTTP2Handler.Configuration()
+        configuration.connection.initialSettings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.maxStreams),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: maxHeaderList),
+            HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
+        ]
+        configuration.connection.maximumSequentialContinuationFrames = maxHeaderList / Self.frameLength + 1
+        // The sequence of streams that comes back is dropped: streams are set up by the closure alone. Only this way of
+        // making the handler takes both a delegate for frames and SwiftNIO's own multiplexer.
+        _ = try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
+            mode: .server, streamDelegate: nil, frameDelegate: goodbyes, configuration: configuration,
+            streamInitializer: stream)
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import HTTPWire
+import NIOCore
+import NIOHPACK
+
+/// The request that the HEADERS of an HTTP/2 stream make.
+enum HTTP2Request {
+    /// - isTunnel: whether it asks for a tunnel (RFC 8441), which it does as an upgrade request over HTTP/1.1 would.
+    case request(RequestHead, isTunnel: Bool)
+    /// What breaks a rule of every head, or, where there is no error, one of HTTP/2's own.
+    case refused(WireError?, isHead: Bool)
+
+    /// Reads the fields of a stream's first HEADERS.
+    ///
+    /// - Parameter endsStream: whether no body follows.
+    static func read(_ headers: HPACKHeaders, endsStream: Bool, limits: WireLimits) -> HTTP2Request {
+        let isHead = headers.first(name: ":method") == "HEAD"
+        do {
+            guard let pseudo = Pseudo(headers), let isTunnel = pseudo.isTunnel else {
+                return .refused(nil, isHead: isHead)
+            }
+            guard let head = try head(pseudo, isTunnel, headers, endsStream, limits) else {
+                return .refused(nil, isHead: isHead)
+            }
+            return .request(head, isTunnel: isTunnel)
+        } catch {
+            return .refused(error, isHead: isHead)
+        }
+    }
+
+    /// nil for what HTTP/2 forbids (RFC 9113 section 8.2, 8.3).
+    private static func head(
+        _ pseudo: Pseudo, _ isTunnel: Bool, _ headers: HPACKHeaders, _ endsStream: Bool, _ limits: WireLimits
+    ) throws(WireError) -> RequestHead? {
+        guard let kept = Kept(headers, authority: pseudo.authority, isTunnel: isTunnel) else { return nil }
+        var head = try RequestHeadBuilder(
+            method: isTunnel ? "GET" : pseudo.method, target: pseudo.path, limits: limits)
+        try head.add("Host", pseudo.authority)
+        for field in kept.fields { try head.add(field.name, field.value) }
+        if !kept.cookies.isEmpty { try head.add("cookie", kept.cookies.joined(separator: "; ")) }
+        if isTunnel {
+            // RFC 8441 has no key; an upstream that is asked over HTTP/1.1 gets one as random as a client's.
+            try head.add("Connection", "Upgrade")
+            try head.add("Upgrade", "websocket")
+            try head.add("Sec-WebSocket-Key", randomKey())
+        } else if !endsStream, !kept.hasLength {
+            // A body of unknown length goes on to an upstream in chunks.
+            try head.add("Transfer-Encoding", "chunked")
+        }
+        return try head.finish()
+    }
+
+    /// The fields that become fields of the head.
+    private struct Kept {
+        var fields: [(name: String, value: String)] = []
+        /// Cookies may come in several fields, and are one (RFC 9113 section 8.2.3).
+        var cookies: [String] = []
+        var hasLength = false
+
+        init?(_ headers: HPACKHeaders, authority: String, isTunnel: Bool) {
+            fields.reserveCapacity(headers.count)
+            var hasHost = false
+            for (name, value, _) in headers where !name.hasPrefix(":") {
+                guard HTTP2Request.isFieldName(name), HTTP2Request.isFieldValue(value) else { return nil }
+                switch name {
+                case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "http2-settings":
+                    return nil
+                case "te":
+                    if value != "trailers" { return nil }
+                    continue
+                case "host":
+                    // Two names for one thing must agree, and there are no three.
+                    guard !hasHost, value.lowercased() == authority.lowercased() else { return nil }
+                    hasHost = true
+                    continue
+                case "cookie":
+                    cookies.append(value)
+                    continue
+                case "content-length": hasLength = true
+                case "sec-websocket-key" where isTunnel: continue
+                default: break
+                }
+                fields.append((name, value))
+            }
+        }
+    }
+
+    /// Sixteen random bytes in base64.
+    private static func randomKey() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let halves: [UInt64] = [generator.next(), generator.next()]
+        return halves.withUnsafeBytes { Data($0) }.base64EncodedString()
+    }
+
+    private struct Pseudo {
+        var method = ""
+        var path = ""
+        var authority = ""
+        private var protocolName: String?
+
+        /// nil for a protocol that is none of ours: `:protocol` goes with CONNECT and nothing else (RFC 8441 section 4).
+        var isTunnel: Bool? {
+            let isTunnel = protocolName == "websocket"
+            if protocolName != nil, !isTunnel { return nil }
+            return isTunnel == (method == "CONNECT") ? isTunnel : nil
+        }
+
+        init?(_ headers: HPACKHeaders) {
+            var scheme: String?
+            var seen: Set<String> = []
+            for (name, value, _) in headers where name.hasPrefix(":") {
+                guard seen.insert(name).inserted, HTTP2Request.isFieldValue(value) else { return nil }
+                switch name {
+                case ":method": method = value
+                case ":path": path = value
+                case ":scheme": scheme = value
+                case ":authority": authority = value
+                case ":protocol": protocolName = value
+                default: return nil
+                }
+            }
+            if authority.isEmpty { authority = headers.first(name: "host") ?? "" }
+            // `*` is for OPTIONS alone (RFC 9113 section 8.3.1), and refused where the same is over HTTP/1.1.
+            let isAsterisk = path == "*" && method == "OPTIONS"
+            guard scheme == "https" || scheme == "http", path.hasPrefix("/") || isAsterisk, !authority.isEmpty,
+                !method.isEmpty, !path.utf8.contains(0x20), !method.utf8.contains(0x20), !authority.utf8.contains(0x20)
+            else { return nil }
+        }
+    }
+
+    /// A byte that is no UTF-8 has become U+FFFD when SwiftNIO gives it here. It can't be forwarded as it was sent, so it
+    /// is not forwarded at all.
+    fileprivate static func isFieldValue(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f } && !value.unicodeScalars.contains("\u{FFFD}")
+    }
+
+    fileprivate static func isFieldName(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x61...0x7a: true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

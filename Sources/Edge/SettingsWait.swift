@@ -1,0 +1,91 @@
+import NIOCore
+
+/// Keeps a long first head back until the client has acknowledged our HTTP/2 settings.
+///
+/// SwiftNIO puts our settings in force when their acknowledgement arrives (RFC 9113 section 6.5.3). Until then it takes
+/// heads of no more than 16 KiB and ends the connection for longer ones. A client's first request comes before it has
+/// read our settings, and may carry as long a head as any other. So a head that may be too long waits here, with
+/// everything behind it, and the client's acknowledgement is passed on ahead of it. No other head waits. After the
+/// acknowledgement this handler only passes bytes on.
+final class SettingsWait: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private enum Frame {
+        static let headerLength = 9
+        static let preface = 24
+        static let headers: UInt8 = 1
+        static let settings: UInt8 = 4
+        /// ACK of SETTINGS.
+        static let isAcknowledgement: UInt8 = 1
+        static let endsHead: UInt8 = 4
+    }
+
+    /// Text of no more compressed bytes than this is less than 16 KiB long: Huffman's shortest code has five bits. A head
+    /// of hundreds of references to HPACK's tables can be shorter and too long all the same; SwiftNIO ends the connection
+    /// for one that comes first.
+    private static let longest = 8 * 1024
+    /// The most that is kept: then all of it is passed on as it came.
+    private let maxHeld: Int
+
+    /// Bytes up to the next frame header: the preface, or the rest of a frame.
+    private var rest = Frame.preface
+    /// The frame header that is arriving.
+    private var header: [UInt8] = []
+    /// A long head and what came behind it.
+    private var held: ByteBuffer?
+    private var isOver = false
+
+    /// - Parameter maxHead: how long a head may be under our settings, in bytes.
+    init(maxHead: Int) {
+        // Behind the head there may be as much of bodies as the first window of a connection allows, and some frames.
+        self.maxHeld = maxHead + 128 * 1024
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver else { return context.fireChannelRead(data) }
+        var bytes = unwrapInboundIn(data)
+        var out = context.channel.allocator.buffer(capacity: bytes.readableBytes + Frame.headerLength)
+        while !isOver, bytes.readableBytes > 0 { advance(over: &bytes, to: &out) }
+        if let all = held, isOver || all.readableBytes > maxHeld {
+            isOver = true
+            held = nil
+            out.writeImmutableBuffer(all)
+        }
+        out.writeBuffer(&bytes)
+        if out.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(out)) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        held = nil
+        context.fireChannelInactive()
+    }
+
+    private func advance(over bytes: inout ByteBuffer, to out: inout ByteBuffer) {
+        if rest > 0 {
+            guard var part = bytes.readSlice(length: min(rest, bytes.readableBytes)) else { return }
+            rest -= part.readableBytes
+            if held == nil { out.writeBuffer(&part) } else { held?.writeBuffer(&part) }
+            return
+        }
+        header += bytes.readBytes(length: min(Frame.headerLength - header.count, bytes.readableBytes)) ?? []
+        guard header.count == Frame.headerLength else { return }
+        frameBegan(&out)
+        header.removeAll(keepingCapacity: true)
+    }
+
+    private func frameBegan(_ out: inout ByteBuffer) {
+        let length = Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2])
+        let (type, flags) = (header[3], header[4])
+        rest = length
+        if type == Frame.settings, flags & Frame.isAcknowledgement != 0, length == 0 {
+            isOver = true
+            out.writeBytes(header)
+            return
+        }
+        if held == nil, type == Frame.headers, length > Self.longest || flags & Frame.endsHead == 0 {
+            held = ByteBuffer()
+        }
+        if held == nil { out.writeBytes(header) } else { held?.writeBytes(header) }
+    }
+}

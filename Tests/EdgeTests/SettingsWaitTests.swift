@@ -1,0 +1,79 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import Edge
+
+/// A long first head waits for the acknowledgement of our settings, and nothing else does.
+@Suite struct SettingsWaitTests {
+    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    private static let settings = frame(4, 0, 0, [0, 3, 0, 0, 0, 100])
+    private static let acknowledgement = frame(4, 1, 0, [])
+    private static let begin = preface + settings
+
+    private static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        let length = payload.count
+        let size = [
+            UInt8(truncatingIfNeeded: length >> 16), UInt8(truncatingIfNeeded: length >> 8), UInt8(length & 0xff),
+        ]
+        return size + [type, flags, 0, 0, 0, stream] + payload
+    }
+
+    private static func head(_ length: Int, ends: Bool = true) -> [UInt8] {
+        frame(1, ends ? 5 : 1, 1, [UInt8](repeating: 7, count: length))
+    }
+
+    private static let data = frame(0, 1, 3, [1, 2, 3])
+
+    /// What is passed on of bytes that arrive `step` at a time.
+    private static func passed(_ bytes: [UInt8], step: Int) throws -> [UInt8] {
+        let channel = EmbeddedChannel(handler: SettingsWait(maxHead: 64 * 1024))
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + step)
+            _ = try channel.writeInbound(ByteBuffer(bytes: bytes[start..<end]))
+            start = end
+        }
+        var read: [UInt8] = []
+        while let part = try channel.readInbound(as: ByteBuffer.self) { read += part.readableBytesView }
+        return read
+    }
+
+    @Test("A short head is passed on at once, and what follows it too", arguments: [7, 100_000])
+    func short(step: Int) throws {
+        for length in [0, 100, 8 * 1024] {
+            let bytes = Self.begin + Self.head(length) + Self.data
+            #expect(try Self.passed(bytes, step: step) == bytes)
+        }
+    }
+
+    @Test("A long head waits with what is behind it, and comes behind the acknowledgement", arguments: [7, 100_000])
+    func long(step: Int) throws {
+        for head in [Self.head(8 * 1024 + 1), Self.head(10, ends: false) + Self.frame(9, 4, 1, [1, 2])] {
+            #expect(try Self.passed(Self.begin + head + Self.data, step: step) == Self.begin)
+            let more = Self.head(9000)
+            let all = Self.begin + head + Self.data + Self.acknowledgement + more
+            let expected = Self.begin + Self.acknowledgement + head + Self.data + more
+            #expect(try Self.passed(all, step: step) == expected)
+        }
+    }
+
+    @Test("Behind the acknowledgement nothing waits", arguments: [7, 100_000])
+    func after(step: Int) throws {
+        let bytes = Self.begin + Self.acknowledgement + Self.head(20_000) + Self.head(10, ends: false)
+        #expect(try Self.passed(bytes, step: step) == bytes)
+    }
+
+    @Test("What is kept is bounded: too much is passed on as it came")
+    func bound() throws {
+        let block = Self.frame(9, 0, 1, [UInt8](repeating: 1, count: 16_000))
+        let bytes = Self.begin + Self.head(10, ends: false) + (0..<13).flatMap { _ in block }
+        #expect(try Self.passed(bytes, step: 4096) == bytes)
+    }
+
+    @Test("Bytes that are no HTTP/2 are passed on for others to refuse")
+    func noise() throws {
+        let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n and more that is no frame either".utf8)
+        #expect(try Self.passed(bytes, step: 5).starts(with: bytes.prefix(24)))
+    }
+}
