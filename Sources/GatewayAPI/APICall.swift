@@ -4,11 +4,14 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// One request to the API while it is being answered: what is known of it, and the cookies its answer will set,
-/// refusal or not.
+/// One request to the API while it is being answered: what is known of it, and the cookies that its answer, refusals
+/// included, will set.
 package final class APICall: Sendable {
+    /// The modules behind the API.
     package let services: APIServices
+    /// What the edge has found out about the request.
     package let facts: APIRequestFacts
+    /// The method of the request.
     package let method: HTTPRequest.Method
     /// `If-None-Match`, for the public documents.
     package let ifNoneMatch: String?
@@ -21,6 +24,7 @@ package final class APICall: Sendable {
     }
     private let cookies = Mutex(Cookies())
 
+    /// Takes the call from Hummingbird's request and context.
     package init(services: APIServices, request: Request, context: APIContext) {
         self.services = services
         self.facts = context.facts
@@ -31,13 +35,13 @@ package final class APICall: Sendable {
 
     // MARK: Cookies
 
-    /// Hands a session secret to a cookie jar for `maxAge` seconds.
+    /// Sets the cookie with a session secret for `maxAge` seconds.
     func setSessionCookie(_ secret: String, maxAge: Int64) {
         let value = facts.cookieMode.sessionCookie(secret, maxAge: maxAge)
         cookies.withLock { $0.session = value }
     }
 
-    /// Hands a refresh token to a cookie jar for `maxAge` seconds.
+    /// Sets the cookie with a refresh token for `maxAge` seconds.
     func setRefreshCookie(_ token: String, maxAge: Int64) {
         let value = facts.cookieMode.refreshCookie(token, maxAge: maxAge)
         cookies.withLock { $0.refresh = value }
@@ -53,7 +57,7 @@ package final class APICall: Sendable {
     }
 }
 
-/// What a route answers when it does not refuse.
+/// The answer of a route that does not refuse.
 package struct APIAnswer: Sendable {
     package var status: HTTPResponse.Status = .ok
     package var contentType: String? = "application/json"
@@ -61,11 +65,11 @@ package struct APIAnswer: Sendable {
     package var body: [UInt8] = []
     package var headers: [(name: String, value: String)] = []
 
-    /// 200 with a JSON object.
+    /// An answer with status 200 and a JSON object.
     package static func json(_ object: JSONObject) -> APIAnswer {
         APIAnswer(body: JSONValue.object(object).serializedBytes())
     }
 
-    /// 204.
+    /// An answer with status 204.
     static var noContent: APIAnswer { APIAnswer(status: .noContent, contentType: nil) }
 }

@@ -5,10 +5,12 @@ import Logging
 import NIOCore
 import SecurityGuard
 
-/// What the edge has found out about a request before an API route sees it. Nothing in it has been judged.
+/// What the edge has found out about a request before an API route gets it. No credential in it has been judged, except
+/// as ``verdict`` says.
 package struct APIRequestFacts: Sendable {
     /// How the `Authorization` field was used.
     package enum Authorization: Sendable, Equatable {
+        /// There is no such field.
         case absent
         /// `Bearer` with one token.
         case bearer(String)
@@ -18,13 +20,15 @@ package struct APIRequestFacts: Sendable {
         case other
     }
 
+    /// The id of the request.
     package var requestID: String
     /// Canonical path, `/api/sessions…` already written as `/api/session…`.
     package var path: String
     /// The query text without `?`, if any.
     package var query: String?
-    /// The client's address as limits count it (IPv6 as its /64).
+    /// The client's address as limits count it (an IPv6 address as its /64).
     package var clientAddress: String
+    /// How the `Authorization` field was used.
     package var authorization: Authorization
     /// `Session-Secret`, at most one.
     package var sessionSecret: String?
@@ -34,16 +38,18 @@ package struct APIRequestFacts: Sendable {
     package var sessionCookie: String?
     /// Value of the gateway's refresh cookie in the mode of this connection.
     package var refreshCookie: String?
+    /// Which names the gateway's cookies have for this request.
     package var cookieMode: CookieMode
     /// Whether a browser sent the request (`Sec-Fetch-Site` is there).
     package var isBrowser: Bool
+    /// The `Origin` field, if any.
     package var origin: String?
     /// `Content-Type`, lower-cased, without parameters.
     package var contentType: String?
     /// The whole body, at most 64 KiB.
     package var body: [UInt8]
-    /// What the token of `Authorization` was found to be, where somebody has looked: the edge does, from the memory of
-    /// its event loop, so that a token is not verified anew with every request.
+    /// The result of checking the token of `Authorization`, where the edge has already done so. It uses the memory of
+    /// its event loop, so that a token is not verified again with every request.
     package var verdict: Result<Principal, TokenFault>?
 
     package init(
@@ -70,7 +76,7 @@ package struct APIRequestFacts: Sendable {
     }
 }
 
-/// Hands the facts to Hummingbird's request context.
+/// Passes the facts to Hummingbird's request context.
 package struct APIContextSource: RequestContextSource {
     package let facts: APIRequestFacts
     package let logger: Logger
@@ -81,7 +87,7 @@ package struct APIContext: RequestContext {
     package typealias Source = APIContextSource
 
     package var coreContext: CoreRequestContextStorage
-    /// What the edge knows of the request.
+    /// What the edge has found out about the request.
     package let facts: APIRequestFacts
 
     package init(source: APIContextSource) {

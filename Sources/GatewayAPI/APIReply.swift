@@ -4,11 +4,13 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// A whole answer of the API.
+/// A complete answer of the API.
 package struct APIReply: Sendable {
+    /// The status code.
     package let status: Int
-    /// Without what the connection writes itself: length, framing, `Date`, `X-Request-Id`.
+    /// The fields, except those that the connection writes itself: length, framing, `Date`, `X-Request-Id`.
     package let fields: [(name: String, value: String)]
+    /// The whole body.
     package let body: [UInt8]
 }
 
@@ -47,7 +49,7 @@ extension APIResponder {
     }
 }
 
-/// Gathers a response body; the router's bodies are small.
+/// Collects a response body. The router's bodies are small.
 private final class BodyCollector: ResponseBodyWriter {
     private let bytes = CollectedBytes()
 

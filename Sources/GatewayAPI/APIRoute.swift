@@ -2,15 +2,19 @@ import Answers
 import HTTPTypes
 import Hummingbird
 
-/// One method of one path, and who answers it.
+/// One method of one path, and the function that answers it.
 package struct APIRoute: Sendable {
+    /// Answers a call.
     package typealias Handler = @Sendable (APICall) async throws -> APIAnswer
 
+    /// The method.
     package let method: HTTPRequest.Method
-    /// `/api/session/{id}`: a segment in braces stands for any.
+    /// The path, for example `/api/session/{id}`. A segment in braces stands for any segment.
     package let path: String
+    /// Answers the call.
     package let handler: Handler
 
+    /// Creates a route.
     package init(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
         self.method = method
         self.path = path
@@ -18,7 +22,7 @@ package struct APIRoute: Sendable {
     }
 }
 
-/// Which paths there are and what each allows: decides between 404 and 405 before anything is routed.
+/// Which paths exist and which methods each allows. Decides between 404 and 405 before a request is routed.
 struct APIPathTable: Sendable {
     private struct Entry: Sendable {
         let segments: [ArraySlice<UInt8>]
@@ -32,7 +36,7 @@ struct APIPathTable: Sendable {
         }
     }
 
-    /// Paths without a segment in braces go first, so that `create` is never somebody's id.
+    /// Paths without a segment in braces are matched first, so that `create` is never taken for an id.
     private var literals: [[UInt8]: [HTTPRequest.Method]] = [:]
     private var patterns: [Entry] = []
 
@@ -52,7 +56,7 @@ struct APIPathTable: Sendable {
         }
     }
 
-    /// The refusal of a method on a path, nil when a route is there.
+    /// The refusal of a method on a path; nil when there is a route for it.
     func refusal(of method: HTTPRequest.Method, path: String) -> Problem? {
         guard let methods = self.methods(of: Array(path.utf8)) else { return Problem(.notFound) }
         if methods.contains(method) || (method == .head && methods.contains(.get)) { return nil }

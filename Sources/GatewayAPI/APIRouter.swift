@@ -19,19 +19,20 @@ package struct APIResponder: HTTPResponder {
     private let table: APIPathTable
     private let router: RouterResponder<APIContext>
 
-    /// What is not there while `accounts.passwords` is off.
+    /// The paths that do not exist while `accounts.passwords` is off.
     private static let passwordPaths = [LoginRoute.route.path, AuthRoutes.passwordPath, AccountRoutes.registerPath]
 
-    /// Every endpoint there is. What else knows of a path is made from this: the paths that win over routes
-    /// (``paths``), the table of allowed methods, Hummingbird's router.
+    /// All endpoints. Everything else that needs their paths is made from this list: the paths that take precedence
+    /// over routes (``paths``), the table of allowed methods, Hummingbird's router.
     static let routes: [APIRoute] =
         SessionRoutes.all + SessionCreationRoutes.all + AuthRoutes.all + AccountRoutes.all
         + [LoginRoute.route, RefreshRoute.route, LogoutRoute.route, IntentRoute.route]
         + OAuthRoutes.all + WellKnownRoutes.all
 
-    /// The paths of all endpoints, segments in braces standing for any; those that are switched off are among them.
+    /// The paths of all endpoints, including those that are switched off. A segment in braces stands for any segment.
     package static let paths: [String] = routes.map(\.path)
 
+    /// Builds the router.
     package init(_ services: APIServices) {
         var routes = Self.routes
         let accounts = services.configuration.accounts
@@ -58,7 +59,7 @@ package struct APIResponder: HTTPResponder {
             if request.method != .get, request.method != .head { await services.leasesSettled() }
             return response
         } catch {
-            // What the router knows no route for.
+            // The router has no route for the request.
             let isUnknown = (error as? HTTPError)?.status == .notFound
             return refusalResponse(
                 isUnknown ? Problem(.notFound) : Problem.from(error), services, context.facts, cookies: [])
@@ -66,7 +67,7 @@ package struct APIResponder: HTTPResponder {
     }
 }
 
-/// Runs one route and puts what comes of it into a response.
+/// Runs one route and turns its answer or refusal into a response.
 private func answer(
     _ route: APIRoute, _ services: APIServices, _ request: Request, _ context: APIContext
 ) async -> Response {
@@ -105,7 +106,7 @@ private func response(_ answer: APIAnswer, _ call: APICall) -> Response {
     return Response(status: answer.status, headers: fields, body: body)
 }
 
-/// A refusal on its way out: told to the audit log, in the form of the path it belongs to.
+/// The response for a refusal, in the form that its path uses. The refusal is written to the audit log.
 private func refusalResponse(
     _ problem: Problem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
 ) -> Response {

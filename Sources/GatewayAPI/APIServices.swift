@@ -6,23 +6,31 @@ import SecurityGuard
 import SignIn
 import TrafficCop
 
-/// The rooms behind the API, and what the edge around it offers.
+/// The modules behind the API, and what the edge around it offers.
 package struct APIServices: Sendable {
+    /// Verifies and issues tokens.
     package let securityGuard: SecurityGuard
+    /// Keeps sessions.
     package let runtime: Runtime
+    /// Counts requests against their limits.
     package let trafficCop: TrafficCop
+    /// Signs users in and out.
     package let signIn: SignInService
+    /// The configuration of the gateway.
     package let configuration: GatewayConfiguration
     /// `tokens.issuer`, or the address that was bound where none is configured.
     package let issuer: String
+    /// Milliseconds since the Unix epoch.
     package let clock: @Sendable () -> Int64
+    /// The operator's log.
     package let logger: Logger
-    /// The id of the session whose current, last or previous secret hashes to this, dead or alive.
+    /// The id of the session whose current, last or previous secret has this hash, whether the session is live or has
+    /// ended.
     package let sessionIDOfSecret: @Sendable (_ hash: [UInt8]) async throws -> String?
     /// Whether the store's feed is alive: without it no login, upgrade or refresh is done.
     package let storeIsAlive: @Sendable () -> Bool
-    /// Returns when everything that a change made here has ended is closed: awaited before the answer leaves, so that
-    /// nothing from before a login outlives it.
+    /// Returns when every socket and stream that a change on this node has ended is closed. Awaited before the answer
+    /// is sent, so that nothing from before a login outlives it.
     package let leasesSettled: @Sendable () async -> Void
     /// Writes a refusal, with its reason, to the audit log.
     package let refused: @Sendable (_ problem: Problem, _ requestID: String) -> Void
@@ -48,7 +56,7 @@ package struct APIServices: Sendable {
         self.refused = refused
     }
 
-    /// Refuses what must not rest on memory alone while the store is out of reach.
+    /// Refuses a request that must not be answered from memory alone while the store can't be reached.
     func requireStore() throws(Problem) {
         guard storeIsAlive() else { throw Problem(.storeUnavailable, reason: "feed_silent") }
     }

@@ -7,7 +7,7 @@ import SignIn
 import StateSurface
 import TrafficCop
 
-/// What a caller may ask about the account behind the token.
+/// The endpoints for the account that the token belongs to.
 enum AuthRoutes {
     static let passwordPath = "/api/auth/password"
     static let all = [
@@ -27,7 +27,7 @@ enum AuthRoutes {
         ])
     }
 
-    /// A new password for the old one. Of the user's sessions the one that asked stays, and the home of its family.
+    /// Changes the password. Of the user's sessions only the one that asked stays, and the home of its family.
     private static func changePassword(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         let body = try SecurityBody(call.facts.body, allowing: ["current", "new"])
@@ -42,7 +42,7 @@ enum AuthRoutes {
     }
 }
 
-/// Accounts that strangers make, where `accounts.registration` allows it.
+/// Registration of accounts without a token, where `accounts.registration` allows it.
 enum AccountRoutes {
     static let registerPath = "/api/auth/register"
     static let all = [APIRoute(.post, registerPath, register)]
@@ -53,7 +53,8 @@ enum AccountRoutes {
         let password = try body.required("password")
         let tenantID = try body.string("tenant_id")
         try call.services.requireStore()
-        // Each one costs a hash and tells whether an e-mail is known: strangers get as many as they get login failures.
+        // Each call costs a password hash and shows whether an e-mail is known, so it counts against the limit for
+        // failed logins.
         if case .limited(let seconds) = call.services.trafficCop.allow(.loginByAddress, key: call.facts.clientAddress) {
             throw Problem(.rateLimited, headers: [(name: "Retry-After", value: String(seconds))])
         }

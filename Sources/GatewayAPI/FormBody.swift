@@ -5,6 +5,7 @@ package struct FormBody: Sendable {
     private static let maximumCount = 64
     private var parameters: [(name: [UInt8], value: String)] = []
 
+    /// Parses a body.
     package init(_ bytes: [UInt8]) throws(OAuthProblem) {
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
@@ -28,13 +29,13 @@ package struct FormBody: Sendable {
         return found.value.isEmpty ? nil : found.value
     }
 
-    /// The value of a parameter that must be there.
+    /// The value of a required parameter.
     package func required(_ name: String) throws(OAuthProblem) -> String {
         guard let value = self[name] else { throw OAuthProblem(.invalidRequest, "'\(name)' is needed.") }
         return value
     }
 
-    /// Percent-decoding with `+` for a space; nil for a broken escape.
+    /// Decodes percent-encoding, with `+` for a space; nil for an invalid escape.
     package static func decode(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

@@ -4,7 +4,7 @@ import HTTPTypes
 import Runtime
 import SecurityGuard
 
-/// `POST /api/intent`: one intent in a session of the caller's, answered with its one event.
+/// `POST /api/intent`: one intent in a session of the caller, answered with its one event.
 enum IntentRoute {
     static let route = APIRoute(.post, "/api/intent", run)
 

@@ -6,7 +6,7 @@ import Runtime
 import SecurityGuard
 import SignIn
 
-/// `POST /api/auth/login`: a password becomes a family of tokens and an authenticated session.
+/// `POST /api/auth/login`: signs in with a password, and answers with a family of tokens and an authenticated session.
 enum LoginRoute {
     static let route = APIRoute(.post, "/api/auth/login", login)
 
@@ -30,7 +30,7 @@ enum LoginRoute {
         return answer(call, signedIn, wantsBody: wantsBody)
     }
 
-    /// The live session that the presented secret opens, unless another one is named.
+    /// The live session that the presented secret opens; nil when there is none, or when the request names another one.
     private static func target(_ call: APICall, named: String?) async throws -> SignInTarget? {
         let secret = try await call.presentedSecret()
         guard let hash = secret.hash else { return nil }

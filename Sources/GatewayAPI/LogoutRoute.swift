@@ -5,9 +5,9 @@ import Runtime
 import SecurityGuard
 import SignIn
 
-/// `POST /api/auth/logout`: the session, its family and its access tokens end, before the answer.
+/// `POST /api/auth/logout`: ends the session, its family and its access tokens before it answers.
 ///
-/// Any one proof is enough, also of something that has ended before: a caller who logs out wants to be out.
+/// Any one proof is enough, also one that has expired or been used: logging out twice is not an error.
 enum LogoutRoute {
     static let route = APIRoute(.post, "/api/auth/logout", logOut)
 
@@ -24,11 +24,11 @@ enum LogoutRoute {
                 principal: principal, session: secret.session.map { (snapshot: $0, proof: secret.proof) },
                 refreshToken: member))
         var proved = done.isProved
-        // The last secret of a session that has ended is proof of having been there.
+        // The last secret of a session that has ended proves that the session was the caller's.
         if !proved, secret.carrier != nil, secret.session == nil {
             proved = try await call.fault(ofUnusable: secret).code != .mismatch
         }
-        // The refresh cookie alone is proof enough, but an explicit token in the body comes first.
+        // The refresh cookie alone is enough, but a token in the body takes precedence.
         if !proved, member == nil, let cookie = call.facts.refreshCookie {
             proved = try await signIn.logOut(LogoutProofs(refreshToken: cookie)).isProved
         }
@@ -38,7 +38,7 @@ enum LogoutRoute {
         return .noContent
     }
 
-    /// An access token whose signature and everything else is good proves a logout, also past its `exp`.
+    /// The owner of the access token. A token that is valid except for its `exp` is enough for a logout.
     private static func judgeToken(_ call: APICall) throws(Problem) -> Principal? {
         guard let token = call.bearerToken else { return nil }
         try call.requireShape(token, .accessToken)

@@ -3,7 +3,7 @@ import Encodings
 import Runtime
 import SecurityGuard
 
-/// A session that the path names, and the proof that opened it.
+/// A session that the path names, and the credential that opened it.
 package struct OpenedSession: Sendable {
     package let session: SessionSnapshot
     let proof: SessionProof
@@ -13,8 +13,8 @@ package struct OpenedSession: Sendable {
 extension APICall {
     /// The session of `{id}`, opened by its current secret or its owner's token.
     ///
-    /// Without a credential nothing is looked up. With one that doesn't open it the answer is the same whether the
-    /// session is unknown, somebody else's, or the secret is an old one.
+    /// Without a credential the session is not looked up. With one that doesn't open it, the answer is the same for an
+    /// unknown session, for one of another user, and for an old secret.
     func openNamedSession() async throws -> OpenedSession {
         try requireShape(pathID, .sessionID)
         let principal = try principalIfAny()
@@ -37,7 +37,7 @@ extension APICall {
                 if refusal.code != .mismatch { fault = refusal }
             }
         }
-        // A dead cookie of another session is as good as none.
+        // A cookie of another session that has ended counts as none.
         if principal == nil, secret.isDeadCookie, fault.code == .mismatch { throw Problem(.credentialsMissing) }
         throw Problem(fault)
     }
@@ -51,7 +51,7 @@ extension APICall {
         }
     }
 
-    /// The right of a token's user to use one of their own live sessions.
+    /// The permit for a token's user to use one of their own live sessions.
     package func permit(sessionID: String, for principal: Principal) async throws -> Permit {
         guard SessionID.isShaped(sessionID.utf8) else { throw Problem(.sessionMismatch) }
         let admitted = try await services.runtime.admit(

@@ -11,7 +11,7 @@ enum OAuthClient {
         let secret: String
     }
 
-    /// The client; refused when none authenticates itself.
+    /// The authenticated client; refused when there is none.
     static func require(_ call: APICall, _ form: FormBody) async throws -> ClientRecord {
         guard let client = try await authenticate(call, form) else {
             throw OAuthProblem(.invalidClient, "Client authentication is needed.", reason: "client_missing")
@@ -19,7 +19,7 @@ enum OAuthClient {
         return client
     }
 
-    /// The client; nil for the public client of password logins, which has no secret to show.
+    /// The authenticated client; nil for the public client of password logins, which has no secret.
     static func authenticate(_ call: APICall, _ form: FormBody) async throws -> ClientRecord? {
         guard let credentials = try credentials(call, form) else {
             guard form["client_id"].map({ $0.hasSameBytes(as: firstPartyClientID) }) ?? true else {

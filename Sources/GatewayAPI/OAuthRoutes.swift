@@ -24,7 +24,7 @@ enum OAuthRoutes {
         return .json(try await call.services.securityGuard.introspect(token: token, by: client))
     }
 
-    /// 200 for whatever is no longer, was never, or is not this client's to revoke.
+    /// Revokes a token. The answer is 200 also for a token that has ended, is unknown, or belongs to another client.
     private static func revoke(_ call: APICall) async throws -> APIAnswer {
         let form = try FormBody(call.facts.body)
         let client = try await OAuthClient.require(call, form)
@@ -59,7 +59,8 @@ enum OAuthRoutes {
         return .json(members(of: token))
     }
 
-    /// Families belong to the client they were opened for: a refresh token of another is refused as if unknown.
+    /// A family belongs to the client it was opened for. The refresh token of another client is refused as if it were
+    /// unknown.
     private static func refresh(
         _ call: APICall, _ form: FormBody, _ client: ClientRecord?
     ) async throws -> APIAnswer {
@@ -117,10 +118,11 @@ enum OAuthRoutes {
     }
 }
 
-/// The grant types that `/oauth2/token` knows.
+/// The grant types that `/oauth2/token` supports.
 package enum OAuthGrant {
     static let clientCredentials = "client_credentials"
     static let refreshToken = "refresh_token"
     static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+    /// All of them.
     package static let all = [clientCredentials, refreshToken, tokenExchange]
 }

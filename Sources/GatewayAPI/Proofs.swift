@@ -3,7 +3,7 @@ import Encodings
 import Runtime
 import SecurityGuard
 
-/// How requests prove who calls and which session is theirs.
+/// How requests prove who the caller is and which session is theirs.
 extension APICall {
     // MARK: Access tokens
 
@@ -13,19 +13,19 @@ extension APICall {
         return principal
     }
 
-    /// The caller, from `Authorization`; nil without a bearer token. A token that is there must be good.
+    /// The caller, from `Authorization`; nil without a bearer token. A token that is present must be valid.
     func principalIfAny() throws(Problem) -> Principal? {
         guard let token = bearerToken else { return nil }
         return try judge(token)
     }
 
-    /// What `Authorization: Bearer` carries, if it carries anything.
+    /// The token of `Authorization: Bearer`, if there is one.
     var bearerToken: String? {
         guard case .bearer(let token) = facts.authorization, !token.isEmpty else { return nil }
         return token
     }
 
-    /// Judges an access token, wherever it was carried.
+    /// Judges an access token from any carrier.
     package func judge(_ token: String) throws(Problem) -> Principal {
         try requireShape(token, .accessToken)
         switch verdict(on: token) {
@@ -34,7 +34,7 @@ extension APICall {
         }
     }
 
-    /// The edge's verdict on this very token, unless it has been revoked since; else a full check.
+    /// The edge's verdict on the same token, unless it has been revoked since; else that of a full check.
     private func verdict(on token: String) -> Result<Principal, TokenFault> {
         if let verdict = facts.verdict, bearerToken?.hasSameBytes(as: token) == true {
             guard case .success(let principal) = verdict, services.securityGuard.isRevoked(principal) else {
@@ -44,7 +44,7 @@ extension APICall {
         return services.securityGuard.judge(token: Array(token.utf8))
     }
 
-    /// Refuses a value that is shaped like another kind of credential, before anything is looked up.
+    /// Refuses a value that has the form of another kind of credential, before anything is looked up.
     func requireShape(_ value: String, _ expected: CredentialShape) throws(Problem) {
         guard CredentialShape(value.utf8).isSwapped(from: expected) else { return }
         throw Problem(.credentialsSwapped, reason: "wrong_kind")
@@ -63,8 +63,8 @@ extension APICall {
 
     /// The session secret that counts: the header's, or a live cookie's.
     ///
-    /// A live cookie beside a different `Session-Secret` is refused. A dead cookie is cleared and does not count,
-    /// but is still told: on its own session it may explain why it is dead.
+    /// A live cookie beside a different `Session-Secret` is refused. A cookie that is no longer valid is cleared and
+    /// does not count, but is still returned: on its own session it may explain why it is no longer valid.
     func presentedSecret() async throws -> PresentedSecret {
         let cookie = facts.sessionCookie.flatMap { $0.isEmpty ? nil : $0 }
         guard let header = facts.sessionSecret else {
@@ -83,15 +83,15 @@ extension APICall {
         return PresentedSecret(text: header, hash: hash, carrier: .header, session: session)
     }
 
-    /// The secret for a caller that tries it on the session it names: a header alone is not looked up beforehand, since
-    /// the session itself says whether it opens.
+    /// The secret to try on the session that the request names. A header alone is not looked up beforehand, since the
+    /// session itself tells whether the secret opens it.
     func secretToTry() async throws -> PresentedSecret {
         guard facts.sessionCookie == nil, let header = facts.sessionSecret else { return try await presentedSecret() }
         return PresentedSecret(
             text: header, hash: SessionSecret.hash(ofPresented: header), carrier: .header, session: nil)
     }
 
-    /// Why a secret opens no live session: told apart only to whoever holds a session's last secret.
+    /// Why a secret opens no live session. Only a caller with a session's last secret is told the exact reason.
     package func fault(ofUnusable secret: PresentedSecret) async throws -> SessionFault {
         guard let hash = secret.hash, let id = try await services.sessionIDOfSecret(hash) else {
             return SessionFault(.mismatch)
@@ -117,22 +117,25 @@ extension APICall {
 
 /// A session secret as a request carried it, looked up.
 package struct PresentedSecret: Sendable {
+    /// How the secret was sent.
     package enum Carrier: Sendable { case header, cookie }
 
-    /// The secret itself; only ever given back to the cookie jar it came from.
+    /// The secret itself. It is only ever sent back as the cookie it came in.
     package let text: String
-    /// nil for a text that no secret looks like.
+    /// The secret's hash; nil for a text that does not have the form of a secret.
     package let hash: [UInt8]?
+    /// How the secret was sent; nil when none was.
     package let carrier: Carrier?
-    /// The live session whose current secret this is.
+    /// The live session whose current secret this is; nil when there is none.
     package let session: SessionSnapshot?
 
+    /// No secret was sent.
     package static let none = PresentedSecret(text: "", hash: nil, carrier: nil, session: nil)
 
-    /// A cookie that opens nothing any more.
+    /// Whether it is a cookie that opens no live session.
     var isDeadCookie: Bool { carrier == .cookie && session == nil }
-    /// Whether a credential was sent that has to be judged: anything but a dead cookie.
+    /// Whether a secret was sent that has to be judged: any except a dead cookie.
     package var counts: Bool { carrier != nil && !isDeadCookie }
-    /// What the Runtime is shown. A text that is no secret is shown as the hash of nothing.
+    /// The proof for the Runtime. A text that isn't a secret becomes an empty hash, which matches no session.
     var proof: SessionProof { .secret(hash: hash ?? []) }
 }

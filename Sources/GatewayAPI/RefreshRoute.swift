@@ -5,7 +5,7 @@ import Runtime
 import SecurityGuard
 import SignIn
 
-/// `POST /api/auth/refresh`: one refresh token for the next pair.
+/// `POST /api/auth/refresh`: exchanges a refresh token for the next pair of tokens.
 enum RefreshRoute {
     static let route = APIRoute(.post, "/api/auth/refresh", refresh)
 
@@ -34,7 +34,7 @@ enum RefreshRoute {
         let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: cameByCookie)
         var answer = TokenAnswer.members(of: tokens)
         if let next = tokens.refreshToken {
-            // Rotation does not make a family live longer: the cookie gets what is left of it.
+            // Rotation does not make a family live longer: the cookie lives for the rest of the family's time.
             let left = refreshed.familyEndsAt - call.services.clock()
             if let shown = delivery.hand(refreshToken: next, lifetime: left) {
                 answer["refresh_token"] = .string(shown)
@@ -51,7 +51,7 @@ enum RefreshRoute {
         return .json(answer)
     }
 
-    /// The home session has just been used: its cookie may live as long as it does now.
+    /// Renews the session cookie: the home session has just been used and lives longer.
     private static func renewCookie(_ call: APICall, of home: SessionSnapshot) async throws {
         guard let cookie = call.facts.sessionCookie, let hash = SessionSecret.hash(ofPresented: cookie),
             let session = try await call.services.runtime.current(secretHash: hash), session.id == home.id

@@ -1,6 +1,6 @@
 import Runtime
 
-/// Where secrets go: into a browser's cookies, or into the body.
+/// How secrets are returned: as a browser's cookies, or in the body.
 package struct SecretDelivery: Sendable {
     private let call: APICall
     private let usesCookies: Bool
@@ -8,22 +8,22 @@ package struct SecretDelivery: Sendable {
 
     /// - Parameters:
     ///   - bodyWanted: the body asks for `"deliver":"body"`.
-    ///   - cameByCookie: the credential at hand came in a cookie: whoever keeps cookies gets the new one there too.
+    ///   - cameByCookie: the request's credential came in a cookie, so the new one is returned as a cookie too.
     package init(_ call: APICall, bodyWanted: Bool, cameByCookie: Bool = false) {
         self.call = call
         usesBody = bodyWanted || !call.facts.isBrowser
         usesCookies = !bodyWanted && (call.facts.isBrowser || cameByCookie)
     }
 
-    /// Hands out a session secret.
-    /// - Returns: what the body shows of it.
+    /// Returns a session secret to the client.
+    /// - Returns: the value for the body; nil when the body is not to contain it.
     func hand(_ secret: SessionSecret, of session: SessionSnapshot) -> String? {
         if usesCookies { call.setSessionCookie(secret.text, maxAge: call.secondsLeft(of: session)) }
         return usesBody ? secret.text : nil
     }
 
-    /// Hands out a refresh token that is good until then (ms).
-    /// - Returns: what the body shows of it.
+    /// Returns a refresh token to the client, with its remaining life in ms.
+    /// - Returns: the value for the body; nil when the body is not to contain it.
     func hand(refreshToken: String, lifetime: Int64) -> String? {
         if usesCookies { call.setRefreshCookie(refreshToken, maxAge: lifetime / 1000) }
         return usesBody ? refreshToken : nil
@@ -36,7 +36,7 @@ extension APICall {
         max(0, session.expiresAt - services.clock()) / 1000
     }
 
-    /// Uses the session that a secret has just opened: it lives longer from here on, and so does its cookie.
+    /// Marks the session that a secret has just opened as used, which prolongs the session and its cookie.
     func use(_ session: SessionSnapshot, by secret: PresentedSecret) async throws -> SessionSnapshot {
         let used = try await services.runtime.find(id: session.id, proof: secret.proof)
         if secret.carrier == .cookie { setSessionCookie(secret.text, maxAge: secondsLeft(of: used)) }

@@ -1,11 +1,11 @@
 import Answers
 import Encodings
 
-/// The JSON object that a request brought, read without leniency: no unknown or doubled members, no wrong types.
+/// The JSON object in a request's body, read strictly: no unknown or repeated members, no wrong types.
 package struct SecurityBody: Sendable {
     private let members: JSONObject
 
-    /// An empty body counts as `{}`.
+    /// Parses a body. An empty one counts as `{}`.
     package init(_ bytes: [UInt8], allowing known: [String]) throws(Problem) {
         guard !bytes.isEmpty else {
             members = JSONObject()
@@ -21,14 +21,14 @@ package struct SecurityBody: Sendable {
         }
     }
 
-    /// A text; nil when the member is absent.
+    /// A string member; nil when it is absent.
     package func string(_ name: String) throws(Problem) -> String? {
         guard let value = members[name] else { return nil }
         guard let text = value.stringValue else { throw Self.wrongType(name, "a string") }
         return text
     }
 
-    /// A text that must be there.
+    /// A string member that is required.
     package func required(_ name: String) throws(Problem) -> String {
         guard let text = try string(name) else {
             throw Problem(.invalidRequest, detail: "'\(name)' is needed.", reason: "member_missing")
@@ -36,14 +36,14 @@ package struct SecurityBody: Sendable {
         return text
     }
 
-    /// A truth; nil when the member is absent.
+    /// A Boolean member; nil when it is absent.
     package func bool(_ name: String) throws(Problem) -> Bool? {
         guard let value = members[name] else { return nil }
         guard let truth = value.boolValue else { throw Self.wrongType(name, "true or false") }
         return truth
     }
 
-    /// An object as JSON text; nil when the member is absent.
+    /// An object member as JSON text; nil when it is absent.
     func objectText(_ name: String) throws(Problem) -> String? {
         guard let value = members[name] else { return nil }
         guard value.objectValue != nil else { throw Self.wrongType(name, "an object") }
@@ -63,7 +63,8 @@ package struct SecurityBody: Sendable {
         Problem(.invalidRequest, detail: "'\(name)' must be \(expected).", reason: "member_type")
     }
 
-    /// Names the member, unless its name is nothing a member would be called: then it may be somebody's secret.
+    /// The refusal of an unknown member. It names the member only where the name is an ordinary word: otherwise it
+    /// could be a secret.
     private static func unknown(_ name: String) -> Problem {
         let isPlain = !name.isEmpty && name.utf8.count <= 40 && name.utf8.allSatisfy(isWordByte)
         guard isPlain, CredentialShape(name.utf8) == .other else { return Problem(.unknownMember) }

@@ -5,14 +5,15 @@ import SecurityGuard
 import SignIn
 import TrafficCop
 
-/// Sessions that come to be. Each goes through an intent and its contract; there is no other road.
+/// The endpoints that create sessions. Every session is created by an intent and its contract; there is no other way.
 enum SessionCreationRoutes {
     static let all = [
         APIRoute(.post, "/api/session/create-anonymous", createAnonymous),
         APIRoute(.post, "/api/session/create", create),
     ]
 
-    /// A session for whoever asks. With the secret of a live one: that one, unless a fresh one is wanted.
+    /// A session for any caller. A caller with the secret of a live session gets that one, unless it asks for a fresh
+    /// one.
     private static func createAnonymous(_ call: APICall) async throws -> APIAnswer {
         let body = try SecurityBody(call.facts.body, allowing: ["metadata", "fresh", "deliver"])
         let wantsBody = try body.wantsBodyDelivery()
@@ -30,7 +31,7 @@ enum SessionCreationRoutes {
         return show(issued, SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: secret.carrier == .cookie))
     }
 
-    /// A session of the token's user.
+    /// Creates a session of the token's user.
     private static func create(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         let body = try SecurityBody(call.facts.body, allowing: ["metadata", "user_id", "tenant_id", "deliver"])

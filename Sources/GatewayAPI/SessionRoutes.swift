@@ -6,7 +6,7 @@ import SecurityGuard
 import SignIn
 import TrafficCop
 
-/// Sessions that exist: seen, listed, upgraded, ended, and tickets to them.
+/// The endpoints for existing sessions: show, list, upgrade and end them, and issue tickets to them.
 enum SessionRoutes {
     static let all = [
         APIRoute(.get, "/api/session/current", current),
@@ -53,7 +53,8 @@ enum SessionRoutes {
         _ = try SecurityBody(call.facts.body, allowing: [])
         try call.services.requireStore()
         let permit = try await call.permit(sessionID: call.pathID, for: principal)
-        // What the token says goes with the ticket, and is judged anew by whoever redeems it; the token does not.
+        // The ticket carries the facts of the token, not the token itself. They are judged again when the ticket is
+        // redeemed.
         let ticket = try await call.services.runtime.mintTicket(
             for: permit, tokenFacts: call.services.securityGuard.facts(of: principal), origin: call.facts.origin)
         guard let ticket else { throw Problem(.overloaded, reason: "tickets_full") }
@@ -62,7 +63,7 @@ enum SessionRoutes {
 
     // MARK: Upgrade
 
-    /// An anonymous session is given to the token's user, or its owner repeats that for a new secret.
+    /// Gives an anonymous session to the token's user. Its owner may repeat the request, for a new secret.
     private static func upgrade(_ call: APICall) async throws -> APIAnswer {
         let body = try SecurityBody(
             call.facts.body, allowing: ["access_token", "user_id", "tenant_id", "metadata", "deliver"])
@@ -82,7 +83,8 @@ enum SessionRoutes {
         do {
             issued = try await carryOutUpgrade(call, secret, principal, metadata)
         } catch let fault as SessionFault where fault.code == .mismatch && secret.isDeadCookie {
-            // A dead cookie counts as none, unless it is the last secret of a session that has ended.
+            // A cookie that is no longer valid counts as none, unless it is the last secret of a session that has
+            // ended.
             let isLast = try await call.fault(ofUnusable: secret).code != .mismatch
             throw Problem(isLast ? .sessionMismatch : .credentialsMissing)
         }

@@ -2,8 +2,8 @@ import Encodings
 import HTTPTypes
 import SecurityGuard
 
-/// The public documents: the key set and the server's metadata (RFC 7517, RFC 8414). Both speak of the issuer as it is
-/// configured, never of what `Host` says.
+/// The public documents: the key set and the server's metadata (RFC 7517, RFC 8414). Both use the configured issuer,
+/// never `Host`.
 enum WellKnownRoutes {
     static let keysPath = "/.well-known/jwks.json"
     static let metadataPath = "/.well-known/oauth-authorization-server"

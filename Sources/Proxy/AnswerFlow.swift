@@ -1,6 +1,7 @@
-/// What is due while an answer is passed on and nothing more of it has arrived: a flush, and a lease for an answer that
-/// turns out to last.
+/// Decides what to do in a pause of an answer that is being passed on: flush, and take a lease for an answer that lasts
+/// longer.
 package struct AnswerFlow {
+    /// What the pause asks for.
     package enum Action {
         /// The answer was not complete after its first burst of bytes: it must be possible to end it early.
         case takeLease
@@ -14,6 +15,7 @@ package struct AnswerFlow {
     /// Whether there is a lease that can end the answer.
     package var isLeaseHeld = false
 
+    /// Creates the state of an answer that has not begun.
     package init() {}
 
     /// The head has been passed on.
@@ -25,10 +27,10 @@ package struct AnswerFlow {
     /// A part of the body has been passed on.
     package mutating func passedPart() { needsFlush = true }
 
-    /// Whether the answer may be silent for as long as it likes, since its lease ends it.
+    /// Whether the answer may be silent without a time limit, since its lease ends it.
     package var mayBeSilent: Bool { isStream && isLeaseHeld }
 
-    /// What is due at a pause; nil when nothing is.
+    /// The next action in a pause; nil when there is none.
     package mutating func nextOfPause() -> Action? {
         if !hasAskedForLease {
             hasAskedForLease = true

@@ -1,28 +1,30 @@
 import HTTPWire
 import NIOCore
 
-/// Reads an upstream's answer out of its bytes: interim heads, the head, the body in parts, and whether it was whole.
+/// Reads an upstream's answer from its bytes: interim heads, the head, the body in parts, and whether it was complete.
 package struct AnswerReader {
+    /// What the reader has found.
     package enum Step {
-        /// Something has to arrive first.
+        /// More bytes are needed.
         case wait
         case interim(ResponseHead)
         case start(ResponseHead)
         case part(ByteBuffer)
-        /// The answer is whole.
+        /// The answer is complete.
         case end
-        /// The upstream closed within the answer.
+        /// The upstream closed before the answer was complete.
         case cut
+        /// The bytes are not an HTTP answer.
         case malformed
-        /// `101`, which was asked for: what follows the head is no HTTP.
+        /// A `101` that was asked for: the bytes after the head are not HTTP.
         case switched(ResponseHead)
-        /// `101` that was not asked for, or interim answers without end.
+        /// A `101` that was not asked for, or too many interim answers.
         case unexpected
     }
 
     private enum Phase {
         case head
-        /// The head has been read, and nothing of it passed on: whether a body follows as announced is not known yet.
+        /// The head has been read but not passed on: whether the announced body follows is not known yet.
         case held(ResponseHead)
         case body
     }
@@ -40,28 +42,29 @@ package struct AnswerReader {
     private var decoder = BodyDecoder(.none)
     private var framing = BodyFraming.none
     private var interimCount = 0
-    /// The part that was looked at before the head was passed on.
+    /// The first part of the body, which was read before the head was passed on.
     private var firstPart: ByteBuffer?
     private var isWhole = false
     private var isBroken = false
 
     /// Whether anything has arrived.
     package private(set) var hasBegun = false
-    /// Whether no more bytes are under way in this turn of the loop.
+    /// Whether all bytes of this turn of the loop have arrived.
     package private(set) var isBurstOver = true
     /// Whether the upstream has closed its side.
     package private(set) var isUpstreamOver = false
-    /// The head, from when it has been read.
+    /// The head; nil until it has been read.
     package private(set) var head: ResponseHead?
 
-    /// - Parameter requestWasHead: whether no body follows, whatever the head says.
+    /// - Parameter requestWasHead: whether the request was a HEAD, so that no body follows regardless of the answer's
+    ///   head.
     /// - Parameter expectsSwitch: whether the request asked for `101 Switching Protocols`.
     package init(requestWasHead: Bool, expectsSwitch: Bool = false) {
         self.requestWasHead = requestWasHead
         self.expectsSwitch = expectsSwitch
     }
 
-    /// Whether there are bytes behind what was read.
+    /// Whether there are bytes that have not been read yet.
     package var hasMore: Bool { inbound.readableBytes > 0 }
     /// Whether a part waits to be passed on.
     package var holdsPart: Bool { firstPart != nil }
@@ -70,6 +73,7 @@ package struct AnswerReader {
         if case .body = phase { true } else { false }
     }
 
+    /// Bytes have arrived.
     package mutating func received(_ bytes: ByteBuffer) {
         isBurstOver = false
         hasBegun = true
@@ -80,15 +84,17 @@ package struct AnswerReader {
         }
     }
 
+    /// All bytes of this turn of the loop have arrived.
     package mutating func receivedAll() { isBurstOver = true }
 
-    /// Takes out what has arrived behind the head of a `101`.
+    /// Takes the bytes that have arrived after the head of a `101`.
     package mutating func takeRest() -> ByteBuffer {
         let rest = inbound
         inbound = ByteBuffer()
         return rest
     }
 
+    /// The upstream has closed its side; `isBroken` when by a fault.
     package mutating func closed(isBroken: Bool) {
         isBurstOver = true
         isUpstreamOver = true
@@ -124,7 +130,8 @@ package struct AnswerReader {
         }
     }
 
-    /// Passes the head on as soon as it is clear what follows; until then a fault of the body can still be answered.
+    /// Passes the head on once the beginning of the body is known to be valid. Until then a fault of the body can still
+    /// be answered with a problem.
     private mutating func start(_ head: ResponseHead) -> Step {
         switch decoder.next(&inbound, maxSlice: Self.maxPart) {
         case .data(let part): firstPart = part

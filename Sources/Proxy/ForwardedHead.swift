@@ -4,21 +4,23 @@ import Gate
 import HTTPWire
 import NIOCore
 
-/// Writes the head of a request as the upstream gets it: hop-by-hop fields first, then whole families of names that
-/// only the gateway may assert, then credentials are left out; then identity and tracing are added.
+/// Writes the head of a request as the upstream gets it. Left out are hop-by-hop fields, the names that only the
+/// gateway may assert, and credentials. Identity and tracing are added.
 package struct ForwardedHead {
-    /// What is particular to the route.
+    /// The settings of the route.
     package struct Options {
         var forwardsAuthorization = false
         /// Sent instead of fields of the same name.
         package var headers: [RouteConfiguration.Header] = []
-        /// What goes before the path.
+        /// The path of the upstream's URL, which goes before the forwarded path.
         var basePath: [UInt8] = []
-        /// The upstream's own name, for requests that name no host.
+        /// The upstream's name, for requests that name no host.
         package var authority = ""
 
+        /// Creates the settings of a route that has none of its own.
         package init() {}
 
+        /// Takes the settings from a route and its pool.
         package init(_ route: Route, pool: UpstreamPool) {
             forwardsAuthorization = route.configuration.forwardAuthorization
             headers = route.configuration.headers
@@ -27,12 +29,15 @@ package struct ForwardedHead {
         }
     }
 
+    /// The client's request.
     package let request: EdgeRequest
+    /// The path for the upstream.
     package let path: ArraySlice<UInt8>
     /// The query without credentials; nil when there is none left.
     package let query: [UInt8]?
-    /// Fields that say who calls, each with its line end.
+    /// The fields that say who the caller is, each with its line end.
     package let identity: ByteBuffer
+    /// The settings of the route.
     package let options: Options
 
     package init(
@@ -45,7 +50,7 @@ package struct ForwardedHead {
         self.options = options
     }
 
-    /// The head of a plain request, with its framing.
+    /// The head of an ordinary request, with its framing.
     package func plain() -> ByteBuffer {
         var out = start()
         copyFields(to: &out) { _ in false }
@@ -69,7 +74,7 @@ package struct ForwardedHead {
         return out
     }
 
-    /// The one sound `traceparent` of the request.
+    /// The valid `traceparent` of the request; nil when there is none, or more than one.
     private var trace: HeaderField? {
         guard request.head.present.contains(.traceparent), let field = request.head.only(.traceparent),
             !isNominated(field), request.head.withBytes(field.value, { TraceContext.isValid($0) })
@@ -89,7 +94,7 @@ package struct ForwardedHead {
             out.writeBytes(query)
         }
         out.writeStaticString(" HTTP/1.1\r\nHost: ")
-        // An HTTP/1.0 client need not name a host; an HTTP/1.1 upstream wants one.
+        // An HTTP/1.0 client need not name a host, but an HTTP/1.1 upstream needs one.
         out.writeString(request.host.isEmpty ? options.authority : request.host)
         out.writeStaticString("\r\n")
         return out
@@ -123,7 +128,7 @@ package struct ForwardedHead {
         }
     }
 
-    /// Copies what may pass. Neighbouring fields that pass are copied in one piece.
+    /// Copies the fields that are forwarded. Neighbouring ones are copied in one piece.
     private func copyFields(to out: inout ByteBuffer, except isDropped: (KnownField) -> Bool) {
         let head = request.head
         var run: ByteRange?
@@ -139,7 +144,7 @@ package struct ForwardedHead {
                 if field.id == .cookie, !isNominated(field) { copyCookies(field, to: &out) }
                 continue
             }
-            // A run goes on where nothing but the CRLF lies between; white space behind a value is not copied.
+            // A field belongs to the piece where only the CRLF lies between; white space after a value is not copied.
             if let piece = run, piece.end + 2 == field.name.start {
                 run = ByteRange(start: piece.start, end: field.value.end)
             } else {
@@ -158,7 +163,7 @@ package struct ForwardedHead {
         case .authorization:
             return options.forwardsAuthorization && !isNominated(field)
         case .traceparent, .tracestate:
-            // Without a sound parent the trace begins here, and what was said of another one is void.
+            // Without a valid parent the trace begins here, and the state of another trace does not apply.
             return trace != nil && !isNominated(field)
         default: break
         }

@@ -9,13 +9,13 @@ import Musl
 import Darwin
 #endif
 
-/// Connects to an upstream on the same machine, without waiting for the event loop to say that it has.
+/// Connects to an upstream on the same machine, without waiting for the event loop to report the connection.
 ///
-/// The kernel is through with such a connection when `connect` returns: it is made or refused. Only a listener whose
-/// queue is full answers neither.
+/// When `connect` returns, the kernel has already made or refused such a connection. Only where the listener's queue is
+/// full is it undecided.
 enum LocalConnection {
     enum Outcome {
-        /// A connected socket that does not block, and that the caller owns.
+        /// A connected non-blocking socket that the caller owns.
         case connected(NIOBSDSocket.Handle)
         case failed(errno: CInt)
         /// Not known at once: the event loop has to wait for it.
@@ -50,7 +50,7 @@ enum LocalConnection {
                 guard Glibc.connect(socket, pointer, socklen_t(size)) != 0 else { return .connected(socket) }
                 switch errno {
                 case EISCONN: return .connected(socket)
-                // Under way; asked a second time the kernel tells what has come of it.
+                // In progress: a second call tells the result.
                 case EINPROGRESS where attempt == 0: continue
                 case EINPROGRESS, EALREADY, EAGAIN, EINTR: return .undecided
                 case let code: return .failed(errno: code)

@@ -1,11 +1,12 @@
 import HTTPWire
 import NIOCore
 
-/// What an upstream has yet to be given of one request: its head, its body in pieces, and the end of a chunked body.
+/// The part of one request that has not been sent to the upstream yet: its head, its body in pieces, and the end of a
+/// chunked body.
 ///
-/// A piece leaves in the order in which it came, and only behind the head. What has arrived waits here for as long as
-/// there is no connection.
+/// The pieces are sent in the order in which they came, after the head. While there is no connection they wait here.
 package struct OwedRequest {
+    /// What to send.
     package enum Action {
         case sendHead
         case sendBody(ByteBuffer)
@@ -22,7 +23,7 @@ package struct OwedRequest {
     private var needsFlush = false
     /// How many bytes of the body wait here.
     package private(set) var heldBytes = 0
-    /// Whether anything of the body has been sent: then the request can't be sent again.
+    /// Whether any part of the body has been sent: then the request can't be sent again.
     package private(set) var hasSentBody = false
     /// Whether the client has sent the whole request.
     package private(set) var isComplete: Bool
@@ -33,32 +34,33 @@ package struct OwedRequest {
         isComplete = framing == .none
     }
 
-    /// Whether the upstream has been given all of it.
+    /// Whether the whole request has been sent.
     package var isPaid: Bool { isComplete && isEndSent && nextPiece == pieces.count }
 
+    /// Adds a piece of the body.
     package mutating func add(_ piece: ByteBuffer) {
         pieces.append(piece)
         heldBytes += piece.readableBytes
     }
 
-    /// The client has sent the last of the body.
+    /// The client has sent the whole body.
     package mutating func complete() { isComplete = true }
 
-    /// What has been sent was lost with its connection. Must not be called once a part of the body was sent.
+    /// Starts again, after the connection was lost. Must not be called once a part of the body was sent.
     package mutating func restart() {
         isHeadSent = false
         isEndSent = false
         needsFlush = false
     }
 
-    /// The upstream's connection is gone, and what is left of the body with it.
+    /// Drops the rest of the body, after the upstream's connection has gone.
     package mutating func drop() {
         pieces = []
         nextPiece = 0
         heldBytes = 0
     }
 
-    /// The next thing to give to the upstream; nil when all that has come was given.
+    /// The next thing to send; nil when everything that has come was sent.
     package mutating func next() -> Action? {
         if !isHeadSent {
             isHeadSent = true

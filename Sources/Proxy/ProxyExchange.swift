@@ -4,10 +4,10 @@ import HTTPWire
 import Leases
 import NIOCore
 
-/// One request on its way to an upstream, and its answer on the way back: does what ``ProxyMachine`` decides.
+/// Passes one request to an upstream and its answer back: does what ``ProxyMachine`` decides.
 ///
-/// Every callback is an event for the machine, followed by whatever actions are due. An action that calls back here only
-/// adds an event; the actions that follow from it come in the turn that is already under way.
+/// Every callback is an event for the machine, followed by the actions that are due. An action that causes a callback
+/// only adds an event; the actions that follow from it are carried out in the turn that is already running.
 package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser, UpstreamSeeker {
     /// What the exchange needs to know of its route.
     package struct Terms {
@@ -19,10 +19,11 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         package var maxBody: Int64?
         /// Whether the gateway answers CORS questions on this route.
         package var ownsCORS: Bool
-        /// What the request was let in by: what ends that ends the answer early.
+        /// What admitted the request. When those credentials end, the answer ends early.
         package var admission: Admission
         /// Whether the lease's expiry counts for every answer, and not only for event streams.
         package var isLeased: Bool
+        /// The configured limits of an answer's life.
         package var leaseBounds: LeaseBounds
         /// When the request's head was complete, in ms since the epoch.
         package var receivedAt: Int64
@@ -140,9 +141,10 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// Does what is due.
     private func act() { act { _ in } }
 
-    /// Tells the machine of an event and does what follows; within an action it only tells.
+    /// Tells the machine of an event and does what follows. Within an action it only tells the machine.
     ///
-    /// The event and the first question share one access to the machine: each is checked for exclusivity at run time.
+    /// The event and the first question for actions share one access to the machine, since each access is checked for
+    /// exclusivity at run time.
     private func act(_ event: (inout ProxyMachine) -> Void) {
         guard !isActing else { return event(&machine) }
         isActing = true
@@ -207,15 +209,16 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
             return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
         }
         deadline.arm(after: terms.timeout)
-        // HEAD and 304 may say how long a body would be; nothing else without a body may (RFC 9110 section 8.6).
+        // Of the answers without a body, only those to HEAD and 304 may say how long it would be (RFC 9110 section
+        // 8.6).
         let keepsLength = head.framing == .none && head.status != 204 && (isHead || head.status == 304)
         let out = ResponseFilter.head(
             of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength, date: writer.date)
         writer.startResponse(out, framing: ResponseFraming(of: head))
     }
 
-    /// An answer that is not complete after its first burst of bytes can be ended early: a stream by all that ends its
-    /// lease, any other only by a revocation.
+    /// Takes a lease for an answer that is not complete after its first burst of bytes. A stream is ended by everything
+    /// that ends its lease, any other answer only by a revocation.
     private func takeLease() {
         guard leaseID == nil,
             var lease = terms.admission.leaseTerms(terms.leaseBounds, now: terms.receivedAt)

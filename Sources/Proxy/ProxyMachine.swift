@@ -2,17 +2,17 @@ import Answers
 import HTTPWire
 import NIOCore
 
-/// One exchange with an upstream as a value: events go in, and ``next(clientTakes:upstreamTakes:)`` gives the one action
-/// that is due, until nothing is.
+/// One exchange with an upstream as a value: it is told of events, and ``next(clientTakes:upstreamTakes:)`` gives the
+/// one action that is due, until none is.
 ///
-/// Bytes are conserved whatever the order of events: the upstream gets exactly the body that the client sent, or the
-/// connection to it is closed; the client gets exactly the answer that the upstream gave, or sees it cut. A connection
-/// is offered for reuse only after an exchange whose request and answer were both whole.
+/// In any order of events no byte is lost or added: the upstream gets exactly the body that the client sent, or the
+/// connection to it is closed; the client gets exactly the answer that the upstream gave, or can see that it is
+/// incomplete. A connection is offered for reuse only after an exchange whose request and answer were both complete.
 ///
 /// Events only change the state. An action may cause further events before the next action is asked for: a piece of the
 /// body that arrives while the upstream is being written to waits in ``OwedRequest`` for its turn.
 struct ProxyMachine {
-    /// What the request and its route say beforehand.
+    /// What is known of the request and its route beforehand.
     struct Terms {
         /// How the request's body is framed, towards the upstream as from the client.
         var framing: BodyFraming
@@ -24,20 +24,21 @@ struct ProxyMachine {
     }
 
     enum Action {
-        /// What concerns the upstream's connection.
+        /// An action for the upstream's connection.
         case upstream(UpstreamAttempt.Action)
-        /// Stop and resume the flow of the request's body.
+        /// Stop the flow of the request's body.
         case pauseBody
+        /// Let it flow again.
         case resumeBody
         case sendInterim(ResponseHead)
         case startAnswer(ResponseHead)
         case sendAnswer(ByteBuffer)
         case flushAnswer
-        /// The answer is going to last: it must be possible to end it early.
+        /// Take a lease: the answer goes on for longer, and it must be possible to end it early.
         case takeLease
-        /// Let go of deadline and lease.
+        /// Give back deadline and lease.
         case settle
-        /// The last word to the client.
+        /// Complete the answer.
         case finishAnswer
         case abortAnswer
         case respond(Problem)
@@ -56,7 +57,7 @@ struct ProxyMachine {
         case gone
     }
 
-    /// More than this of a body, in bytes, is not held while there is no connection.
+    /// The most bytes of a body that are held while there is no connection.
     static let maxHeld = 64 * 1024
 
     private let terms: Terms
@@ -97,7 +98,7 @@ struct ProxyMachine {
         attempt.failedToConnect(to: member, fault)
     }
 
-    /// None of the upstreams can be reached.
+    /// No upstream can be reached.
     mutating func noUpstreamLeft() {
         guard attempt.isConnecting else { return }
         fail(Problem(.upstreamUnavailable, reason: attempt.connectFailure))
@@ -105,14 +106,14 @@ struct ProxyMachine {
 
     mutating func received(body: ByteBuffer) {
         if case .over = phase { return }
-        // Nothing comes behind a body's end; were it otherwise, it would be another request's to the upstream.
+        // No bytes come after a body's end. If there were any, the upstream would take them for another request.
         if attempt.owed.isComplete { return }
         receivedBytes += Int64(body.readableBytes)
         if let limit = terms.maxBody, receivedBytes > limit { return fail(Problem(.payloadTooLarge)) }
         if case .length(let announced) = terms.framing, receivedBytes > announced {
             return fail(Problem(.badMessage, reason: "body_length"))
         }
-        // The connection is closed: what is left of the body has nowhere to go, and it will not be used again.
+        // Once the upstream has closed its side, the rest of the body is dropped; the connection will not be reused.
         if !attempt.answer.isUpstreamOver { attempt.owed.add(body) }
     }
 
@@ -124,10 +125,10 @@ struct ProxyMachine {
         attempt.owed.complete()
     }
 
-    /// The client has gone, or what it sent can't be read.
+    /// The client has gone, or its message is malformed.
     mutating func clientGone() { end(.gone) }
 
-    /// The head can't be said to this client; nothing of the answer has been passed on.
+    /// The answer's head can't be sent to this client. No part of the answer has been passed on.
     mutating func cannotPassOn(reason: String) { fail(Problem(.upstreamUnavailable, reason: reason)) }
 
     mutating func leaseTaken() { flow.isLeaseHeld = true }
@@ -144,13 +145,13 @@ struct ProxyMachine {
 
     mutating func upstreamReceivedAll() { attempt.answer.receivedAll() }
 
-    /// The upstream closed its side or failed; the connection is of no more use.
+    /// The upstream closed its side or failed. The connection can't be used any more.
     mutating func upstreamClosed(_ fault: UpstreamFault, isBroken: Bool) {
         guard case .running = phase, let reason = attempt.closed(fault, isBroken: isBroken) else { return }
         fail(Problem(.upstreamUnavailable, reason: reason))
     }
 
-    /// The time limit has passed. Returns whether it is to be set anew: another limit ends this.
+    /// The time limit has passed. Returns whether it is to be set again, where another limit ends the exchange.
     mutating func deadlinePassed(clientTakes: Bool, upstreamTakes: Bool) -> Bool {
         guard case .running = phase else { return false }
         if attempt.isConnecting {
@@ -160,7 +161,7 @@ struct ProxyMachine {
             if !clientTakes || flow.mayBeSilent { return true }
             end(.abort)
         } else {
-            // So has a client that is slow with its body.
+            // A client that is slow to send its body has a time limit of its own as well.
             if !attempt.owed.isComplete, upstreamTakes { return true }
             attempt.blame(.answerTimeout)
             fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
@@ -170,21 +171,21 @@ struct ProxyMachine {
 
     // MARK: Questions
 
-    /// Whether a connection is still wanted.
+    /// Whether the machine still waits for a connection.
     var isConnecting: Bool { attempt.isConnecting }
 
-    /// Whether more bytes of the upstream are of use now.
+    /// Whether more bytes of the upstream can be processed now.
     func wantsUpstreamBytes(clientTakes: Bool) -> Bool {
         guard case .running = phase, attempt.answer.hasStarted else { return true }
         return clientTakes && !attempt.answer.holdsPart
     }
 
-    /// What can end the answer early: everything that ends its lease, or only a revocation.
+    /// Whether everything that ends the lease ends the answer, and not only a revocation.
     var endsWithLease: Bool { flow.isStream }
 
     // MARK: Actions
 
-    /// The first thing to do after an event.
+    /// Takes in an event; the first action that follows from it.
     mutating func next(
         after event: (inout ProxyMachine) -> Void, clientTakes: Bool, upstreamTakes: Bool
     ) -> Action? {
@@ -192,7 +193,7 @@ struct ProxyMachine {
         return next(clientTakes: clientTakes, upstreamTakes: upstreamTakes)
     }
 
-    /// The next thing to do; nil when something has to happen first.
+    /// The next action; nil when the machine waits for an event.
     mutating func next(clientTakes: Bool, upstreamTakes: Bool) -> Action? {
         if let action = attempt.next() { return .upstream(action) }
         switch phase {
@@ -260,7 +261,7 @@ extension ProxyMachine {
         return next(clientTakes: clientTakes, upstreamTakes: true)
     }
 
-    /// What is due while an answer lasts and nothing more of it can be passed on at the moment.
+    /// The action that is due while no more of an unfinished answer can be passed on.
     private mutating func nextOfPause(_ clientTakes: Bool) -> Action? {
         guard attempt.answer.hasStarted, attempt.answer.isBurstOver || !clientTakes else { return nil }
         switch flow.nextOfPause() {
@@ -270,13 +271,13 @@ extension ProxyMachine {
         }
     }
 
-    /// Whether the connection may carry another exchange: request and answer were whole, nothing came behind them, and
-    /// no other reader of the same bytes can see another end of them.
+    /// Whether the connection may carry another exchange: request and answer were complete, no bytes followed them, and
+    /// no other implementation could see the end of the answer in another place.
     private var mayReuse: Bool {
         guard let head = attempt.answer.head, head.keepAlive, !attempt.answer.isUpstreamOver, !attempt.answer.hasMore,
             attempt.owed.isPaid
         else { return false }
-        // Bytes that another reader takes for the body announced here would be the next exchange's answer.
+        // If the announced body came nevertheless, its bytes would be taken for the next exchange's answer.
         let announcesBody = head.contentLength.map { $0 > 0 } ?? head.present.contains(.transferEncoding)
         if head.framing == .none, announcesBody { return false }
         switch terms.method {

@@ -4,7 +4,7 @@ import NIOCore
 
 /// Writes the head of an upstream's answer as the client gets it.
 package enum ResponseFilter {
-    /// Status line and the fields that may pass; framing and `Connection` are the client connection's to add.
+    /// The status line and the fields that are passed on. The client's connection adds framing and `Connection`.
     ///
     /// - Parameter ownsCORS: whether the gateway answers CORS questions on this route, so that the upstream's
     ///   `Access-Control-*` fields are left out.
@@ -14,7 +14,7 @@ package enum ResponseFilter {
         of response: ResponseHead, ownsCORS: Bool, keepsLength: Bool, date: @autoclosure () -> String?
     ) -> ByteBuffer {
         var out = ByteBuffer()
-        // Room for what the connection adds and for a small body.
+        // Leaves room for the fields that the connection adds and for a small body.
         out.reserveCapacity(response.bytes.readableBytes + 768)
         HeadWriter.statusLine(of: response, to: &out)
         var run: ByteRange?

@@ -1,21 +1,23 @@
 import HTTPWire
 import NIOCore
 
-/// The attempt to have one request answered by an upstream, as a value: which connection to ask for, what it is owed,
-/// what has come back, and whether another try is safe. Proxied requests and relayed upgrades both begin with one.
+/// The attempt to have one request answered by an upstream, as a value: which connection to ask for, what still has to
+/// be sent, what has come back, and whether another try is safe. Proxied requests and relayed upgrades both begin with
+/// one.
 ///
-/// Events only change the state; ``next()`` gives the one action that is due, until nothing is.
+/// Events only change the state; ``next()`` gives the one action that is due, until none is.
 package struct UpstreamAttempt {
     /// Which idle connections a request may use.
     package enum Reuse {
-        /// Any that should still be open: the request is repeated on a new one if it is not.
+        /// Any that should still be open. If it has been closed, the request is repeated on a new one.
         case any
-        /// Only one that was used a moment ago: the request can't be repeated safely.
+        /// Only one that was used within the last second: the request can't be repeated safely.
         case recent
         /// None.
         case none
     }
 
+    /// What is known of the request beforehand.
     package struct Terms {
         /// How the request's body is framed.
         package var framing: BodyFraming
@@ -39,23 +41,24 @@ package struct UpstreamAttempt {
         }
     }
 
+    /// What the attempt asks for.
     package enum Action {
-        /// Get a connection to any upstream but those that were tried in vain.
+        /// Get a connection to any upstream except those that were already tried.
         case connect(Reuse, excluding: Set<Int>)
-        /// Give the connection something of the request, or flush it.
+        /// Send a part of the request on the connection, or flush it.
         case send(OwedRequest.Action)
-        /// Give the connection up, for reuse or to be closed.
+        /// Give the connection back, for reuse or to be closed.
         case release(reuse: Bool)
-        /// The upstream did not serve: for the operator's log.
+        /// Write to the operator's log that the upstream failed.
         case tell(UpstreamFault, member: Int)
     }
 
     private enum State {
         case created
         case connecting(Reuse, isAsked: Bool)
-        /// There is a connection, and it is this attempt's.
+        /// The attempt has a connection.
         case open(isPooled: Bool)
-        /// The connection is to be given up; then perhaps another one is asked for.
+        /// The connection is to be given back; then, where `retries`, another one is asked for.
         case releasing(reuse: Bool, retries: Bool)
         /// There is no connection, and none will be asked for.
         case done
@@ -71,7 +74,7 @@ package struct UpstreamAttempt {
     private var connectFault: UpstreamFault?
     private var untold: (fault: UpstreamFault, member: Int)?
 
-    /// What the upstream has yet to be given.
+    /// The part of the request that has not been sent yet.
     package var owed: OwedRequest
     /// What the upstream has answered.
     package var answer: AnswerReader
@@ -82,7 +85,7 @@ package struct UpstreamAttempt {
         answer = AnswerReader(requestWasHead: terms.isHead, expectsSwitch: terms.expectsSwitch)
     }
 
-    /// Whether a connection is still wanted.
+    /// Whether the attempt still waits for a connection.
     package var isConnecting: Bool {
         switch state {
         case .connecting, .releasing(_, retries: true): true
@@ -90,7 +93,7 @@ package struct UpstreamAttempt {
         }
     }
 
-    /// Whether there is a connection to give something to.
+    /// Whether the attempt has a connection.
     package var isOpen: Bool {
         if case .open = state { true } else { false }
     }
@@ -108,7 +111,7 @@ package struct UpstreamAttempt {
         state = .open(isPooled: isPooled)
     }
 
-    /// One upstream can't be reached. Nothing was sent, so another may be asked whatever the method is.
+    /// One upstream can't be reached. Nothing was sent, so another may be asked, with any method.
     package mutating func failedToConnect(to member: Int, _ fault: UpstreamFault) {
         untold = (fault, member)
         guard case .connecting = state else { return }
@@ -120,23 +123,23 @@ package struct UpstreamAttempt {
     /// Why there is no upstream left to ask.
     package var connectFailure: String { connectFault?.reason ?? "no_upstream_reachable" }
 
-    /// The upstream closed its side or failed; the connection is of no more use.
+    /// The upstream closed its side or failed. The connection can't be used any more.
     ///
     /// - Returns: why the attempt has failed; nil where it goes on, with what has arrived of the answer or with another
     ///   connection.
     package mutating func closed(_ fault: UpstreamFault, isBroken: Bool) -> String? {
         guard case .open(let isPooled) = state else { return nil }
         guard answer.head == nil else {
-            // A slow client may still have to be given what came before the end.
+            // A slow client may not have got everything that came before the end.
             answer.closed(isBroken: isBroken)
             owed.drop()
             state = .releasing(reuse: false, retries: false)
             return nil
         }
-        // Another try is safe if nothing of a body went out and the method may be repeated.
+        // Another try is safe if no part of a body was sent and the method may be repeated.
         let retries = terms.isRepeatable && !owed.hasSentBody && !isRetry && !answer.hasBegun
         state = .releasing(reuse: false, retries: retries)
-        // That an idle connection was closed meanwhile is not the upstream's fault.
+        // An idle connection that was closed meanwhile is not a fault of the upstream.
         if !retries || !isPooled { blame(fault) }
         guard retries else { return fault.reason }
         isRetry = true
@@ -144,12 +147,12 @@ package struct UpstreamAttempt {
         return nil
     }
 
-    /// The upstream that was asked last did not serve.
+    /// Records a fault of the upstream that was asked last.
     package mutating func blame(_ fault: UpstreamFault) {
         if let member { untold = (fault, member) }
     }
 
-    /// Nothing more is wanted of the upstream.
+    /// Ends the attempt and gives the connection back.
     package mutating func end(reuse: Bool) {
         owed.drop()
         switch state {
@@ -159,7 +162,7 @@ package struct UpstreamAttempt {
         }
     }
 
-    /// The connection belongs to someone else from here on. Returns what has arrived behind the answer's head.
+    /// Hands the connection over to a new owner. Returns the bytes that have arrived after the answer's head.
     package mutating func handOver() -> ByteBuffer {
         state = .done
         return answer.takeRest()
@@ -167,7 +170,7 @@ package struct UpstreamAttempt {
 
     // MARK: Actions
 
-    /// The next thing to do; nil when something has to happen first.
+    /// The next action; nil when the attempt waits for an event.
     package mutating func next() -> Action? {
         if let (fault, member) = untold.take() { return .tell(fault, member: member) }
         switch state {

@@ -2,7 +2,7 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// Who uses an upstream connection at the moment. Every call comes on the connection's event loop.
+/// The current user of an upstream connection. Every call comes on the connection's event loop.
 package protocol UpstreamUser: AnyObject {
     /// Bytes from the upstream, as they came.
     func upstreamReceived(_ bytes: ByteBuffer)
@@ -11,7 +11,7 @@ package protocol UpstreamUser: AnyObject {
     func upstreamBecameWritable()
     /// The upstream has closed or failed. Called at most once, and not after `release`.
     func upstreamClosed()
-    /// Whether more bytes are of use now.
+    /// Whether more bytes can be processed now.
     var wantsUpstreamBytes: Bool { get }
 }
 
@@ -21,6 +21,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
+    /// The channel of the connection.
     package let channel: any Channel
     /// Which of the pool's upstreams it leads to.
     package let member: Int
@@ -28,6 +29,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     private var context: ChannelHandlerContext?
     private var user: (any UpstreamUser)?
     private var isReadPending = false
+    /// Whether it is not closed.
     package private(set) var isOpen = true
     /// Whether it ended by a fault, a reset for example, and not by the upstream's orderly close.
     package private(set) var isBroken = false
@@ -45,19 +47,19 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         self.member = member
     }
 
-    /// As the last events told; asking the channel costs more.
+    /// Whether it can be used, according to the last events; asking the channel would cost more.
     package var isUsable: Bool { isOpen }
     package private(set) var isWritable = true
     private var isFlushPending = false
     package var output: DirectOutput
 
-    /// Gives the connection to `user`, who is called from here on.
+    /// Gives the connection to `user`, which gets all calls from here on.
     package func lend(to user: any UpstreamUser) {
         self.user = user
         resumeReading()
     }
 
-    /// Gives the connection up. Clean ones go back to the pool, others are closed.
+    /// Ends its use. A clean connection goes back to the pool, any other is closed.
     package func release(clean: Bool) {
         guard user != nil else { return }
         user = nil
@@ -70,12 +72,12 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         }
     }
 
-    /// Leaves with the next ``flush()``; dropped when the connection is closed.
+    /// Writes bytes, which are sent with the next ``flush()``. They are dropped when the connection is closed.
     package func write(_ bytes: ByteBuffer) {
         if let context { write(bytes, to: context) }
     }
 
-    /// Gives the upstream what it is owed of a request.
+    /// Sends a part of a request.
     package func send(_ action: OwedRequest.Action, head: ByteBuffer, isChunked: Bool) {
         switch action {
         case .sendHead: write(head)
@@ -91,7 +93,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         }
     }
 
-    /// Takes effect when the loop is through with what has arrived.
+    /// Flushes once the loop has processed everything that has arrived.
     package func flush() {
         guard !isFlushPending else { return }
         isFlushPending = true
@@ -104,13 +106,13 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         if let context { flushOutput(context) }
     }
 
-    /// Closes at once: what has not been flushed is lost.
+    /// Closes at once. Bytes that have not been flushed are lost.
     package func close() {
         isOpen = false
         channel.close(promise: nil)
     }
 
-    /// Reads on where reading stopped because its user had no use for more, and has now.
+    /// Continues reading, where it stopped because the user could not take more and now can.
     package func resumeReading() {
         if isReadPending, let context, user?.wantsUpstreamBytes ?? true {
             isReadPending = false
@@ -136,7 +138,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
             return close()
         }
         guard hasAsked else {
-            // They came before the request has left, so they can't be its answer.
+            // They came before the request was sent, so they can't be its answer.
             close()
             return user.upstreamClosed()
         }

@@ -3,20 +3,23 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Why an upstream did not serve: a word for the audit log, and a phrase for the operator's log.
+/// Why an upstream failed.
 package struct UpstreamFault: Sendable, Equatable {
+    /// A word for the audit log.
     package let reason: String
+    /// A phrase for the operator's log.
     package let cause: String
 
+    /// Creates a fault.
     package init(reason: String, cause: String) {
         self.reason = reason
         self.cause = cause
     }
 
-    /// What connecting failed with.
+    /// The fault for an error of connecting.
     package init(connecting error: any Error) {
         if let error = error as? NIOConnectionError {
-            // A name with several addresses: what became of the first stands for all.
+            // For a name with several addresses, the error of the first is reported.
             if let first = error.connectionErrors.first {
                 self = UpstreamFault(connecting: first.error)
             } else {
@@ -33,7 +36,7 @@ package struct UpstreamFault: Sendable, Equatable {
         }
     }
 
-    /// What ended a connection before its answer came; nil for an orderly close.
+    /// The fault of a connection that ended before its answer came; the error is nil for an orderly close.
     package init(closedBy error: (any Error)?) {
         if let tls = error.flatMap({ Self.tlsCause(of: $0) }) {
             self.init(reason: "upstream_tls", cause: tls)
@@ -44,10 +47,13 @@ package struct UpstreamFault: Sendable, Equatable {
         }
     }
 
+    /// The answer is not HTTP/1.1.
     package static let malformed = UpstreamFault(
         reason: "upstream_answer_malformed", cause: "its answer is no HTTP/1.1")
+    /// No connection was made in time.
     package static let connectTimeout = UpstreamFault(
         reason: "upstream_connect_timeout", cause: "no connection in time")
+    /// No answer came in time.
     package static let answerTimeout = UpstreamFault(
         reason: "upstream_answer_timeout", cause: "no answer within the timeout")
 
@@ -67,7 +73,7 @@ package struct UpstreamFault: Sendable, Equatable {
         return tlsCause(in: String(describing: error))
     }
 
-    /// The one part of a TLS error's description that tells something.
+    /// The useful part of a TLS error's description.
     static func tlsCause(in text: String) -> String {
         if text.contains("failedToValidateHostname") { return "its certificate is for another name" }
         if text.contains("CERTIFICATE_VERIFY_FAILED") {

@@ -1,4 +1,5 @@
-/// Which faults are told: the first of each kind at once, then one line in ten seconds with how many there were.
+/// Decides which faults are logged: the first of each kind at once, then at most one line in ten seconds, with the
+/// number of faults since.
 struct UpstreamFaultPacer {
     private struct Key: Hashable {
         let target: UpstreamTarget
@@ -7,17 +8,17 @@ struct UpstreamFaultPacer {
 
     private static let pause: Int64 = 10_000
 
-    /// When each was told last, in ms, and how often it has come since.
+    /// When each was logged last, in ms, and how often it has come since.
     private var told: [Key: (at: Int64, since: Int)] = [:]
 
-    /// How often it has come without being told; nil when it is not to be told now either.
+    /// How often the fault has come without being logged; nil when it is not to be logged now.
     mutating func tell(_ target: UpstreamTarget, reason: String, now: Int64) -> Int? {
         let key = Key(target: target, reason: reason)
         guard let known = told[key] else {
             told[key] = (now, 0)
             return 0
         }
-        // A clock that was set back must not silence it.
+        // A clock that was set back must not stop the log.
         guard now >= known.at + Self.pause || now < known.at else {
             told[key] = (known.at, known.since + 1)
             return nil

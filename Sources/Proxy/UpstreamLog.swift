@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Tells the operator of upstreams that do not serve. Asked only when one has failed.
+/// Logs failures of upstreams for the operator.
 package final class UpstreamLog: Sendable {
     private let logger: Logger
     private let clock: @Sendable () -> Int64
@@ -12,6 +12,7 @@ package final class UpstreamLog: Sendable {
         self.clock = clock
     }
 
+    /// Logs a fault, unless the same was logged a moment ago.
     package func failed(_ target: UpstreamTarget, _ fault: UpstreamFault) {
         let now = clock()
         guard let untold = pacer.withLock({ $0.tell(target, reason: fault.reason, now: now) }) else { return }

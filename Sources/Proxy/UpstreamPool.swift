@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The upstreams of one route on one event loop: idle connections, who is well, whose turn it is.
+/// The upstreams of one route on one event loop: their idle connections, which ones have failed, and which one is next.
 ///
 /// Confined to its loop; connections never change loops.
 package final class UpstreamPool {
@@ -13,13 +13,13 @@ package final class UpstreamPool {
         var active = 0
         var failures = 0
         var restsUntil = NIODeadline.uptimeNanoseconds(0)
-        /// Made once: making it costs as much as the connection.
+        /// Made once, since making it costs as much as the connection.
         var bootstrap: ClientBootstrap?
 
         /// The idle connection that was used last, if that was not before `oldest` and it should still be open.
         mutating func takeIdle(notBefore oldest: NIODeadline) -> UpstreamConnection? {
             while let connection = idle.last {
-                // Those before it have been idle for longer still.
+                // Those before it have been idle for even longer.
                 guard connection.idleSince >= oldest else { return nil }
                 idle.removeLast()
                 if connection.isUsable {
@@ -39,12 +39,13 @@ package final class UpstreamPool {
         }
     }
 
-    /// What a bootstrap knows of the pool that keeps it.
+    /// A weak reference to the pool, for a bootstrap that the pool itself keeps.
     private struct WeakPool {
         weak var pool: UpstreamPool?
     }
 
     private let loop: any EventLoop
+    /// The flush queue of the loop.
     package let flushes: FlushQueue
     private let tls: NIOSSLContext?
     /// The name to verify instead of the one in a target's URL.
@@ -54,15 +55,16 @@ package final class UpstreamPool {
     private var turn = 0
     /// The connection whose channel was made last.
     private var made: UpstreamConnection?
-    /// What goes before every path, and the name of the upstream: those of the member named first hold for all.
+    /// The path that goes before every forwarded path. The first member's is used for all.
     let basePath: [UInt8]
+    /// The `Host` for requests that name none. The first member's is used for all.
     package let authority: String
     /// Makes the channel of a new connection, in tests; nil for a socket.
     private let dial: ((UpstreamTarget, (any Channel) throws -> Void) -> EventLoopFuture<any Channel>)?
     private var isReaping = false
     private static let maxIdlePerTarget = 256
-    /// Unused for longer, a connection is closed. Shorter than what servers, balancers and address translators on the
-    /// way usually allow (60 s), since what they have forgotten only shows when nothing answers.
+    /// A connection that is idle for longer is closed. This is shorter than servers, balancers and address translators
+    /// usually allow (60 s): one that they have dropped is only noticed when no answer comes.
     static let maxIdleTime = TimeAmount.seconds(30)
     private static let reapInterval = TimeAmount.seconds(5)
     /// How recently a connection must have been used for a request that can't be repeated: servers that close idle
@@ -85,6 +87,7 @@ package final class UpstreamPool {
         self.authority = targets.first?.authority ?? ""
     }
 
+    /// Whether the route has no upstreams.
     package var isEmpty: Bool { members.isEmpty }
 
     /// Which member to ask next: the one with the fewest requests under way, in turn among equals; members that failed
@@ -107,16 +110,17 @@ package final class UpstreamPool {
         return best
     }
 
-    /// Lower is better: a member that rests comes behind all that do not.
+    /// Lower is better: a resting member comes after all that are not.
     private func load(_ index: Int, _ now: NIODeadline) -> (rests: Int, active: Int) {
         (members[index].restsUntil > now ? 1 : 0, members[index].active)
     }
 
+    /// Where the member with this number is.
     package func target(_ index: Int) -> UpstreamTarget { members[index].target }
 
-    /// Gets a connection for `seeker`: an idle one if one suits, else a new one. The seeker is told at once or later.
+    /// Gets a connection for `seeker`: a suitable idle one, else a new one. The seeker is told at once or later.
     ///
-    /// A new connection that is no longer wanted when it is there waits for the next request.
+    /// A new connection that is no longer wanted once it is made is kept for the next request.
     package func lend(to seeker: any UpstreamSeeker, _ reuse: UpstreamAttempt.Reuse, excluding tried: Set<Int>) {
         guard let member = choose(excluding: tried) else { return seeker.noUpstreamLeft() }
         if let idle = takeIdle(member, reuse) { return seeker.connected(to: idle, isPooled: true) }
@@ -149,7 +153,7 @@ package final class UpstreamPool {
         made = nil
         let pool = NIOLoopBound(self, eventLoop: loop)
         let connected = open(index).flatMapThrowing { channel in
-            // A name with several addresses makes a channel for each, of which one wins.
+            // For a name with several addresses a channel is made for each, and one of them is used.
             let made = pool.value.made.take()
             if let made, made.channel === channel { return made }
             return try channel.pipeline.syncOperations.handler(type: UpstreamConnection.self)
@@ -185,7 +189,7 @@ package final class UpstreamPool {
             let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName ?? target.serverName)
             try channel.pipeline.syncOperations.addHandler(handler)
         }
-        // A connection keeps its first buffer: the usual answer's size, growing where that is short.
+        // A connection keeps its first buffer. It has the size of a usual answer and grows where that is too small.
         try channel.syncOptions?.setOption(
             .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 64 * 1024))
         KeepAlive.turnOn(channel)
@@ -211,14 +215,14 @@ package final class UpstreamPool {
         }
     }
 
-    /// Back after a complete and clean exchange.
+    /// Takes a connection back after a complete and clean exchange.
     package func giveBack(_ connection: UpstreamConnection) {
         connection.idleSince = loop.now
         guard members[connection.member].giveBack(connection) else { return connection.close() }
         reapLater()
     }
 
-    /// One look at the idle connections is due as long as there are any.
+    /// Schedules the next check of the idle connections, if there are any.
     private func reapLater() {
         guard !isReaping else { return }
         isReaping = true
@@ -240,7 +244,7 @@ package final class UpstreamPool {
         if isAnyLeft { reapLater() }
     }
 
-    /// Not to be used again.
+    /// Counts off a connection that will not be used again.
     func discard(_ connection: UpstreamConnection) {
         members[connection.member].active -= 1
         connection.close()

@@ -3,6 +3,7 @@ import EdgeCore
 /// The pools of one event loop, one per route and one for the external Runtime.
 package final class UpstreamPools {
     private let pools: [UpstreamPool]
+    /// The pool of the external Runtime; nil when the Runtime is embedded.
     package let runtime: UpstreamPool?
 
     package init(pools: [UpstreamPool], runtime: UpstreamPool?) {
@@ -10,6 +11,7 @@ package final class UpstreamPools {
         self.runtime = runtime
     }
 
+    /// The pool of a route; nil when it has none.
     package func pool(for route: Route) -> UpstreamPool? {
         pools.indices.contains(route.index) ? pools[route.index] : nil
     }

@@ -1,8 +1,8 @@
-/// Who asks a pool for a connection. Every call comes on the pool's event loop.
+/// Asks a pool for a connection. Every call comes on the pool's event loop.
 package protocol UpstreamSeeker: AnyObject {
     /// Whether a connection is still wanted.
     var isSeekingUpstream: Bool { get }
-    /// Here is one; it has not been lent yet.
+    /// A connection has been found. It has not been lent yet.
     func connected(to connection: UpstreamConnection, isPooled: Bool)
     /// One member can't be reached; nothing was sent.
     func failedToConnect(to member: Int, _ fault: UpstreamFault)

@@ -1,20 +1,23 @@
 import EdgeCore
 import NIOCore
 
-/// Where an upstream is reached.
+/// The address of an upstream.
 package struct UpstreamTarget: Sendable, Hashable {
+    /// A host and port, or the path of a Unix socket.
     package enum Address: Sendable, Hashable {
         case host(String, port: Int)
         case unixSocket(String)
     }
 
+    /// Where to connect.
     package let address: Address
+    /// Whether the connection uses TLS.
     package let isTLS: Bool
     /// The address, where it needs no resolver.
     let socketAddress: SocketAddress?
     /// Whether that address is on this machine.
     let isLocal: Bool
-    /// What goes before every forwarded path, without a trailing slash.
+    /// The path that goes before every forwarded path, without a trailing slash.
     let basePath: [UInt8]
 
     /// Reads `http://HOST[:PORT][/PATH]`, `https://…` or `unix:/path`; nil for anything else.
@@ -46,14 +49,14 @@ package struct UpstreamTarget: Sendable, Hashable {
         self.basePath = path
     }
 
-    /// What `Host` says when a client named none.
+    /// The `Host` for a request that names none.
     package var authority: String {
         guard case .host(let host, let port) = address else { return "localhost" }
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isTLS ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// Where it is, as a log line calls it: never more than host and port, or the path of the socket.
+    /// The place as named in log lines: only host and port, or the path of the socket.
     package var place: String {
         switch address {
         case .unixSocket(let path): "unix:\(path)"

@@ -2,7 +2,7 @@ import EdgeConfiguration
 import EdgeCore
 import NIOSSL
 
-/// TLS towards upstreams. Chain and name are always verified; a route only says by which roots and for which name.
+/// TLS for connections to upstreams. Chain and name are always verified; a route only chooses the roots and the name.
 package enum UpstreamTrust {
     /// Whether the bytes are certificates in PEM, at least one.
     package static func holdsCertificates(_ pem: [UInt8]) -> Bool {
@@ -15,7 +15,7 @@ package enum UpstreamTrust {
         (try? NIOSSLPrivateKey(bytes: pem, format: .pem)) != nil
     }
 
-    /// Whether a server could show these certificates with this key, both in PEM.
+    /// Whether these certificates and this key, both in PEM, belong together.
     package static func fit(certificates: [UInt8], key: [UInt8]) -> Bool {
         guard let chain = try? NIOSSLCertificate.fromPEMBytes(certificates),
             let privateKey = try? NIOSSLPrivateKey(bytes: key, format: .pem)
@@ -26,7 +26,7 @@ package enum UpstreamTrust {
         return (try? NIOSSLContext(configuration: configuration)) != nil
     }
 
-    /// One context for each route that needs one, in the order of the routes. Routes that say the same share it.
+    /// One context for each route that needs one, in the order of the routes. Routes with the same settings share one.
     package static func contexts(for routes: [RouteConfiguration]) throws -> [NIOSSLContext?] {
         var made: [RouteConfiguration.UpstreamTLS: NIOSSLContext] = [:]
         var contexts: [NIOSSLContext?] = []
