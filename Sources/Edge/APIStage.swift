@@ -9,7 +9,8 @@ import SecurityGuard
 /// A request to one of the JSON endpoints: its body is collected, then Hummingbird's router answers.
 struct APIStage: RequestStage {
     static let maxBody = 64 * 1024
-    /// How long a whole body may take to arrive, however steadily it does; `server.idle_timeout` where that is shorter.
+    /// How long a whole body may take to arrive, even if it arrives steadily; `server.idle_timeout` where that is
+    /// shorter.
     static let bodyTime = TimeAmount.seconds(30)
 
     let dispatcher: Dispatcher
@@ -31,7 +32,7 @@ struct APIStage: RequestStage {
         return exchange
     }
 
-    /// Whether the whole body has come with the head, as most do: then nothing has to be waited for.
+    /// Whether the whole body has come with the head, as most do, so that there is no need to wait.
     private var isBodyAtHand: Bool {
         switch request.head.framing {
         case .none: true
@@ -42,7 +43,7 @@ struct APIStage: RequestStage {
 
     private var form: RefusalForm { RefusalForm(path: path) }
 
-    /// Refuses before the body, in the form of the path.
+    /// Refuses before the body is read, in the form that the path uses.
     func refuse(_ problem: Problem) { dispatcher.connection.respond(problem, as: form) }
 
     private func facts(_ credentials: PresentedCredentials) -> APIRequestFacts {
@@ -72,7 +73,8 @@ struct APIStage: RequestStage {
         bytes.flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
     }
 
-    /// nil where there is none, and where there are several, since it would be a guess which of them holds.
+    /// The media type; nil where there is none, and where there are several, since the gateway would have to guess
+    /// which one counts.
     private func contentType(_ head: RequestHead) -> String? {
         guard let field = head.only(.contentType) else { return nil }
         let type = head.string(field.value).prefix { $0 != ";" }
@@ -80,7 +82,7 @@ struct APIStage: RequestStage {
     }
 }
 
-/// Collects the body, calls the router off the parse, writes what it answers.
+/// Collects the body, calls the router in a task, and writes its answer.
 final class APIExchange: Exchange, DeadlineHolder {
     private let connection: EdgeConnection
     private let request: EdgeRequest
@@ -99,7 +101,8 @@ final class APIExchange: Exchange, DeadlineHolder {
         bodyDeadline = ConnectionDeadline(connection.loop.deadlines)
     }
 
-    /// The connection's own deadline begins anew with every part of a body; this one does not.
+    /// Limits the time for the whole body. The connection's own deadline begins again with every part of a body; this
+    /// one does not.
     func limitTime() {
         bodyDeadline.arm(after: min(APIStage.bodyTime, connection.services.idleTimeout), for: self)
     }
@@ -136,7 +139,7 @@ final class APIExchange: Exchange, DeadlineHolder {
     func clientGone() {
         isOver = true
         bodyDeadline.cancel()
-        // What has begun goes on: a login that was paid for is not undone because its reader left.
+        // The task goes on: a login whose password was checked is not undone because its client left.
         task = nil
     }
 
@@ -151,7 +154,7 @@ final class APIExchange: Exchange, DeadlineHolder {
         judgeToken()
         let head = request.head
         let ifNoneMatch = head.first(.ifNoneMatch).map { head.string($0.value) }
-        // A HEAD is answered as its GET: the connection leaves out the body and keeps its length.
+        // A HEAD is answered like a GET: the connection leaves out the body and keeps its length.
         let method = head.knownMethod == .head ? "GET" : head.string(head.method)
         let responder = connection.services.responder
         let logger = connection.services.logger
@@ -162,7 +165,8 @@ final class APIExchange: Exchange, DeadlineHolder {
         }.whenComplete { me.value.answer($0) }
     }
 
-    /// Looks at the access token while the loop's memory of verified ones is at hand; the route decides what it is worth.
+    /// Judges the access token here, where the loop's cache of verified tokens can be used. The route decides what
+    /// follows from it.
     private func judgeToken() {
         guard case .bearer(let token) = facts.authorization, CredentialShape(token.utf8) == .accessToken else { return }
         facts.verdict = connection.loop.gate.tokens.principal(for: token.utf8, now: connection.loop.now())
@@ -179,7 +183,7 @@ final class APIExchange: Exchange, DeadlineHolder {
 }
 
 extension EdgeConnection {
-    /// Refuses in the form of the endpoint.
+    /// Refuses in the form that the endpoint uses.
     fileprivate func respond(_ problem: Problem, as form: RefusalForm) {
         guard form != .problem else { return respond(problem) }
         services.observe(problem, requestID: requestID.text)

@@ -12,6 +12,7 @@ import Synchronization
 
 /// The operator's listener: `/healthz`, `/readyz`, `/metrics`. Never the public one.
 package final class AdminListener: Sendable {
+    /// Whether the gateway is stopping, so that `/readyz` fails.
     package let isDraining = Atomic<Bool>(false)
     private let services: EdgeServices
     private let state: any ChangeFeed
@@ -51,6 +52,7 @@ package final class AdminListener: Sendable {
         }
     }
 
+    /// Closes the listener.
     package func close() async {
         let channel = self.channel.withLock { $0 }
         try? await channel?.close().get()
@@ -79,7 +81,7 @@ package final class AdminListener: Sendable {
         return (200, exposition.contentType, exposition.text())
     }
 
-    /// Records what is looked up and not counted: open connections, leases, the store's health.
+    /// Records the values that are looked up instead of counted: open connections, leases, the store's health.
     package func recordGauges() async {
         var leases = 0
         for bound in loops.all {

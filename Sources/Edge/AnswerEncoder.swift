@@ -2,9 +2,9 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// Writes one answer as HTTP/1.1 frames it. Gives back what is to be written, in order.
+/// Frames one answer as HTTP/1.1. Returns the bytes to be written, in order.
 struct AnswerEncoder {
-    /// Up to four pieces; most answers are one.
+    /// Up to four pieces; most answers have one.
     struct Pieces {
         var first: ByteBuffer?
         var second: ByteBuffer?
@@ -12,16 +12,16 @@ struct AnswerEncoder {
         var fourth: ByteBuffer?
     }
 
-    /// A body of no more than this goes out in one piece with its head.
+    /// A body up to this size, in bytes, is written in one piece with its head.
     private static let smallBody = 16 * 1024
 
     private var isChunked = false
     private var hasLength = false
     private var hasBody = false
-    /// The head that has not been written yet: a small body goes out in the same piece.
+    /// The head that has not been written yet: a small body is written in the same piece.
     private var head: ByteBuffer?
 
-    /// Begins an answer; its head is written with what comes next.
+    /// Begins an answer. Its head is written with the next piece.
     ///
     /// - Parameters:
     ///   - head: status line and fields, without those that frame the body.
@@ -52,7 +52,7 @@ struct AnswerEncoder {
         self.head = out
     }
 
-    /// A part of the body; nothing where the answer has none.
+    /// A part of the body; no pieces where the answer has no body.
     mutating func body(_ bytes: ByteBuffer) -> Pieces {
         guard hasBody else { return Pieces() }
         guard isChunked else {
@@ -67,7 +67,7 @@ struct AnswerEncoder {
         return Pieces(first: size, second: bytes, third: HeadWriter.chunkEnd)
     }
 
-    /// What is held, before a flush.
+    /// Takes the head that is still held, before a flush.
     mutating func heldHead() -> ByteBuffer? { head.take() }
 
     /// The end of the answer.

@@ -3,23 +3,23 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// A client's side of one connection (or of one HTTP/2 stream) as a value: what arrives goes in as events, and
-/// ``next()`` gives the one action that is due, until nothing is.
+/// The client's side of one connection (or of one HTTP/2 stream) as a value: it is told of events, and ``next()`` gives
+/// the one action that is due, until none is.
 ///
-/// Requests are answered one after the other in the order of their arrival, each at most once. Bytes of a body never
-/// become a head, and nothing is dispatched, given or answered once the connection is closed. Events only change the
+/// Requests are answered one after the other in the order of their arrival, each at most once. Bytes of a body are
+/// never read as a head, and no request is dispatched or answered once the connection is closed. Events only change the
 /// state; an action may cause further events before the next action is asked for. Events of the answering side return
 /// what is to be written, because the order of writes is the order of calls.
 ///
-/// The machine knows no channel and no clock: time limits are actions (`arm`) and one event (`deadlinePassed`).
+/// The machine uses no channel and no clock: time limits are actions (`arm`) and one event (`deadlinePassed`).
 struct ConnectionMachine {
     /// The time limits that the machine asks for. One deadline is armed at a time; arming it again moves it.
     enum Timer: Equatable {
-        /// How long a client may be silent, or read nothing of its answer.
+        /// How long a client may send nothing, or read nothing of its answer.
         case idle
         /// How long a head may take.
         case head
-        /// The same, where no earlier limit holds already.
+        /// The same, unless an earlier limit is already set.
         case headAtMost
         /// How long a client has to close its side, or to show that it is still there.
         case moment
@@ -28,16 +28,16 @@ struct ConnectionMachine {
     enum Action {
         /// A request has begun: find out what answers it, and tell the machine with ``dispatched(hasExchange:)``.
         case dispatch(RequestHead)
-        /// A head that never became a request: answer it under a request id of its own.
+        /// Answer a head that could not be read as a request, under a request id of its own.
         case refuse(Problem)
-        /// The body can't be read: answer with this instead of what the exchange would have said.
+        /// The body can't be read: answer with this problem instead of the exchange.
         case respond(Problem)
         case giveBody(ByteBuffer)
         case giveEnd
-        /// Tell the exchange that nothing of it can be answered any more, and let go of it.
+        /// Tell the exchange that no answer is possible any more, and release it.
         case dropExchange
         case arm(Timer)
-        /// The answers are complete: flush, and call ``outputFinished()`` when the last byte has left.
+        /// The answers are complete: flush, and call ``outputFinished()`` when the last byte has been sent.
         case finishOutput
         /// Close the writing side alone: a reset would destroy what the client has not read yet.
         case closeOutput
@@ -49,7 +49,7 @@ struct ConnectionMachine {
     private enum BodySource {
         /// Bytes as HTTP/1.1 frames them.
         case framed(BodyDecoder)
-        /// Bytes that are the body's alone, until the client ends its stream.
+        /// All bytes belong to the body, until the client ends its stream.
         case stream
     }
 
@@ -86,18 +86,18 @@ struct ConnectionMachine {
         }
     }
 
-    /// One request and its answer. A new value for each: nothing of the request before it can be left over.
+    /// One request and its answer. Each has a new value, so that no state of the previous request can be left over.
     private struct Request {
         var isHead = false
         var isVersion10 = false
-        /// Whether the connection takes another request behind this one.
+        /// Whether the connection takes another request after this one.
         var keepsAlive = false
         /// Whether the client waits for 100 (Continue) before it sends its body.
         var isAwaitingContinue = false
         var body = BodySource.stream
         var isBodyComplete = false
         var isBodyPaused = false
-        /// Whether something takes the body. Where nothing does, a bounded part of it is read and thrown away.
+        /// Whether an exchange takes the body. Without one, a bounded part of the body is read and dropped.
         var hasExchange = false
         var discardBudget = ConnectionMachine.maxDiscarded
         var answer = Answer.none
@@ -123,25 +123,25 @@ struct ConnectionMachine {
         case request(Request)
         /// The bytes belong to a ``Tunnel``.
         case tunnel
-        /// The last answer is on its way out. What arrives is thrown away until the client has closed: closing before
-        /// would reset the connection, and with it destroy the answer.
+        /// The last answer is being sent. Bytes that arrive are dropped until the client has closed: closing earlier
+        /// would reset the connection and destroy the answer.
         case lingering(Lingering)
         case closed
     }
 
-    /// More than this of a body that nothing takes is not read.
+    /// The most bytes that are read of a body without an exchange.
     static let maxDiscarded = 256 * 1024
-    /// More than this is not thrown away while waiting for the client to close.
+    /// The most bytes that are dropped while waiting for the client to close.
     static let maxLingering = 1024 * 1024
-    /// The largest part of a body that is given at once.
+    /// The largest part of a body that is given to the exchange at once.
     static let maxPart = 64 * 1024
-    /// No more than this is read of requests behind the one that is being answered.
+    /// The most bytes that are read of requests after the one that is being answered.
     static let maxPipelined = 16 * 1024
 
     private let isStream: Bool
     private var state = State.head
     private var scanner: HeadScanner
-    /// What has arrived and has not been taken.
+    /// The bytes that have arrived and were not taken yet.
     private(set) var inbound = ByteBuffer()
     /// The head of an HTTP/2 stream's request, until it is dispatched.
     private var streamHead: RequestHead?
@@ -153,8 +153,8 @@ struct ConnectionMachine {
     private var isOutputCloseDue = false
     private var dueTimer: Timer?
 
-    /// - Parameter isStream: whether this is a stream of HTTP/2, which carries one request whose head and body come taken
-    ///   apart.
+    /// - Parameter isStream: whether this is a stream of HTTP/2, which carries one request whose head and body come
+    ///   separately.
     init(limits: WireLimits, isStream: Bool) {
         self.isStream = isStream
         self.scanner = HeadScanner(limits: limits)
@@ -164,7 +164,7 @@ struct ConnectionMachine {
 // MARK: - What the client does
 
 extension ConnectionMachine {
-    /// Bytes of a connection, or of the body of a stream. Those of a tunnel are not the machine's.
+    /// Bytes of a connection, or of the body of a stream. A tunnel's bytes do not come here.
     mutating func received(_ bytes: ByteBuffer) {
         switch state {
         case .head, .request:
@@ -190,8 +190,8 @@ extension ConnectionMachine {
     /// The head of a stream's request is malformed or too long.
     ///
     /// - Parameters:
-    ///   - error: nil where HTTP/2's own rules forbid the head.
-    ///   - isHead: whether it was a HEAD, whose answer has no body whatever was wrong.
+    ///   - error: what is wrong; nil where HTTP/2's own rules forbid the head.
+    ///   - isHead: whether it was a HEAD, whose answer never has a body.
     mutating func receivedUnreadableHead(_ error: WireError?, isHead: Bool) {
         guard case .head = state else { return }
         refuse(error.map { .head($0) } ?? .http2Head, isHead: isHead)
@@ -213,14 +213,14 @@ extension ConnectionMachine {
         case .tunnel: close()
         case .lingering(let lingering): if lingering.isOutputClosed { close() }
         case .request(let request):
-            // A client may shut down its side and wait for its answers. One that has closed its socket sends the same, and
-            // is found out by what is written next; a stream that has nothing to write must not wait for that.
+            // A client may shut down its side and wait for its answers. One that has closed its socket looks the same
+            // until the next write fails; a stream that may have nothing to write must not wait for that.
             if request.isBodyComplete, request.answer == .started(.stream) { dueTimer = .moment }
         case .head, .closed: break
         }
     }
 
-    /// - Parameter clientTakes: whether the channel takes more bytes: a client that reads nothing has had its time.
+    /// - Parameter clientTakes: whether the channel takes more bytes. A client that does not read has used up its time.
     mutating func deadlinePassed(clientTakes: Bool) {
         switch state {
         case .head:
@@ -247,7 +247,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// The gateway stops: an idle connection is closed now, any other behind its answer.
+    /// The gateway stops: an idle connection is closed now, any other after its answer.
     mutating func drain() {
         isDraining = true
         switch state {
@@ -266,14 +266,14 @@ extension ConnectionMachine {
         isCloseDue = false
     }
 
-    /// The last byte has left, after ``Action/finishOutput``.
+    /// The last byte has been sent, after ``Action/finishOutput``.
     mutating func outputFinished() {
         guard case .lingering(var lingering) = state else { return }
         if isInputClosed || (isStream && lingering.isInputComplete) { return close() }
         lingering.isOutputClosed = true
         state = .lingering(lingering)
         dueTimer = .moment
-        // A stream has ended with its answer; a client that still sends is given the moment to see that.
+        // A stream has ended with its answer. A client that still sends gets a moment to notice.
         isOutputCloseDue = !isStream
     }
 }
@@ -281,20 +281,21 @@ extension ConnectionMachine {
 // MARK: - What answers
 
 extension ConnectionMachine {
-    /// What an answer's encoder has to know.
+    /// What the encoder of an answer has to know.
     struct AnswerTerms: Equatable {
         var framing: ResponseFraming
-        /// Whether the connection is closed behind the answer.
+        /// Whether the connection is closed after the answer.
         var closes: Bool
         var isVersion10: Bool
-        /// Whether the request was a HEAD: then no body is written whatever the framing says.
+        /// Whether the request was a HEAD: then no body is written, regardless of the framing.
         var isHead: Bool
     }
 
-    /// What has been dispatched is known.
+    /// The request has been dispatched.
     ///
-    /// - Parameter hasExchange: whether something takes the body; false where the answer has been given already.
-    /// - Returns: Whether the exchange may start. If not, nothing of it can be answered.
+    /// - Parameter hasExchange: whether there is an exchange that takes the body; false where the answer has already
+    ///   been given.
+    /// - Returns: Whether the exchange may start. If not, no answer is possible any more.
     mutating func dispatched(hasExchange: Bool) -> Bool {
         guard case .request(var request) = state, !request.isBodyComplete, request.answer != .done else { return false }
         request.hasExchange = hasExchange
@@ -312,7 +313,8 @@ extension ConnectionMachine {
         return true
     }
 
-    /// - Parameter isContinue: whether it is 100: any other leaves the client waiting for leave to send its body.
+    /// - Parameter isContinue: whether it is a 100. After any other interim answer the client still waits before it
+    ///   sends its body.
     /// - Returns: Whether an interim answer may be written.
     mutating func sendInterim(isContinue: Bool) -> Bool {
         guard case .request(var request) = state, request.answer == .none, !request.isVersion10 else { return false }
@@ -342,7 +344,7 @@ extension ConnectionMachine {
         return !request.isHead
     }
 
-    /// The answer is whole. Returns whether it had begun, and its end is to be written.
+    /// The answer is complete. Returns whether it had begun, so that its end is to be written.
     mutating func finishAnswer() -> Bool {
         guard case .request(var request) = state, case .started = request.answer else { return false }
         request.answer = .done
@@ -355,7 +357,7 @@ extension ConnectionMachine {
     /// The answer can't be completed.
     mutating func abortAnswer() { close() }
 
-    /// What becomes of a problem: an answer of its own, an answer cut short, or nothing.
+    /// What happens with a problem: it is answered, or it aborts the answer that has begun, or it is dropped.
     enum Refusal { case answer, abort, none }
 
     var refusal: Refusal {
@@ -385,7 +387,7 @@ extension ConnectionMachine {
 
     /// The connection's bytes belong to a tunnel from here on.
     ///
-    /// - Returns: What has arrived behind the request; nil where there is nothing to switch.
+    /// - Returns: The bytes that have arrived after the request; nil where the connection can't be switched.
     mutating func switchProtocols() -> ByteBuffer? {
         guard case .request(let request) = state, request.answer == .none else { return nil }
         state = .tunnel
@@ -406,7 +408,7 @@ extension ConnectionMachine {
     /// Whether the gateway is stopping.
     var mustDrain: Bool { isDraining }
 
-    /// Whether more bytes are of use now. A tunnel knows that itself.
+    /// Whether more bytes can be processed now. For a tunnel, the tunnel says so.
     var wantsBytes: Bool {
         switch state {
         case .head, .lingering, .closed, .tunnel: true
@@ -415,7 +417,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// Whether nothing can follow the request being answered: the client has ended its side behind it.
+    /// Whether the request being answered is the last: the client has ended its side after it.
     private func isLast(_ request: Request) -> Bool {
         isInputClosed && request.isBodyComplete && inbound.readableBytes == 0
     }
@@ -475,7 +477,7 @@ extension ConnectionMachine {
             refuse(.head(error))
             return next()
         case .needMoreData:
-            // The answers to the requests before it may still be on their way out.
+            // The answers to earlier requests may not have been sent completely yet.
             if isInputClosed { return linger(isInputComplete: true) }
             guard !isHeadTimed else { return nil }
             isHeadTimed = true
@@ -487,7 +489,7 @@ extension ConnectionMachine {
         state = .request(
             Request(
                 isHead: head.knownMethod == .head, isVersion10: head.versionMinor == 0,
-                // A stream carries one request; its end is the end of the answer.
+                // A stream carries one request and ends with its answer.
                 keepsAlive: head.keepAlive && !isStream, isAwaitingContinue: head.expectContinue,
                 body: isStream && head.framing != .none ? .stream : .framed(BodyDecoder(head.framing))))
         return .dispatch(head)
@@ -537,11 +539,11 @@ extension ConnectionMachine {
         }
     }
 
-    /// What follows a whole answer; nil while the rest of its request is still to be read.
+    /// The step after a complete answer; nil while the rest of its request still has to be read.
     private func stepBehindAnswer(_ request: Request) -> Step? {
         guard request.keepsAlive else { return .linger }
         if request.isBodyComplete { return isDraining || isLast(request) ? .linger : .nextHead }
-        // The client may or may not send the body it announced: only a new connection is safe.
+        // The client may or may not send the body it announced, so the next request needs a new connection.
         return request.isAwaitingContinue ? .linger : nil
     }
 
@@ -562,7 +564,7 @@ extension ConnectionMachine {
     private mutating func beginHead() {
         state = .head
         isHeadTimed = false
-        // What is read next goes into a buffer of its own: this one's storage belongs to the request that is over.
+        // The next bytes get a buffer of their own: the storage of this one belongs to the request that is over.
         if inbound.readableBytes == 0 { inbound = ByteBuffer() }
     }
 

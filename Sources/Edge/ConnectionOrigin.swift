@@ -1,6 +1,6 @@
 import EdgeCore
 
-/// What is known of a connection before its first request.
+/// What is known of a connection before its first request arrives.
 package struct ConnectionOrigin {
     /// The peer's address; nil for a Unix socket.
     var peer: [UInt8]?
@@ -10,6 +10,7 @@ package struct ConnectionOrigin {
     var isStream: Bool
     /// The peer's address as text.
     let peerText: String
+    /// Whether the peer is on this machine.
     package let isLoopback: Bool
 
     package init(peer: [UInt8]?, isTLS: Bool, isStream: Bool) {

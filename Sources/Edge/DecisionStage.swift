@@ -5,17 +5,18 @@ import Gate
 import HTTPWire
 import NIOCore
 
-/// `/api/auth/verify`: answers for a proxy in front whether a request may pass, by the same gate and on the same path
-/// as proxied traffic.
+/// `/api/auth/verify`: tells a proxy in front of the gateway whether a request may pass, by the same gate and for the
+/// same canonical path as proxied traffic.
 ///
-/// Nginx `auth_request`, Traefik and Caddy `forward_auth`, HAProxy and Envoy's HTTP `ext_authz` all ask it. Whatever is
-/// unclear is refused; what is 400 elsewhere is 401 here, since these proxies know only 2xx, 401 and 403.
+/// Nginx `auth_request`, Traefik and Caddy `forward_auth`, HAProxy and Envoy's HTTP `ext_authz` all use it. An
+/// ambiguous request is refused. A refusal that is 400 elsewhere is 401 here, since these proxies only handle 2xx, 401
+/// and 403.
 struct DecisionStage: GatedStage {
     let dispatcher: Dispatcher
     let request: EdgeRequest
-    /// The path behind `/api/auth/verify`, as Envoy sends it.
+    /// The path after `/api/auth/verify`, as Envoy sends it.
     let appended: [UInt8]
-    /// By which route the request is judged; without one the credentials alone are.
+    /// The route by which the request is judged. Without one, only the credentials are judged.
     private var route = Self.bare
 
     private var connection: EdgeConnection { dispatcher.connection }
@@ -31,7 +32,7 @@ struct DecisionStage: GatedStage {
 
     /// The request that is asked about.
     private struct Original {
-        /// nil where the proxy does not tell it.
+        /// Its method; nil where the proxy does not say.
         var method: [UInt8]?
         var path: [UInt8]
         var query: [UInt8]?
@@ -39,16 +40,16 @@ struct DecisionStage: GatedStage {
     }
 
     func start() throws(Problem) -> (any Exchange)? {
-        // Nothing forwards these, so no proxy can be told to.
+        // A TRACE is never forwarded, so no proxy may be told to do so.
         if head.knownMethod == .trace { throw Self.wrongMethod }
         guard let original = try original() else {
-            // An access token in a header field; no parameter of the endpoint's own query counts.
+            // Only header fields count, not the endpoint's own query.
             return try judge(query: nil, method: nil, way: .fields)
         }
         return try judge(original)
     }
 
-    /// Whether the head asks this endpoint, told by its raw path where that has no canonical form.
+    /// Whether the head asks this endpoint, judged by its raw path, for paths that have no canonical form.
     static func isAsked(_ head: RequestHead) -> Bool {
         head.withBytes(head.path) { $0.starts(with: "/api/auth/verify/".utf8) }
     }
@@ -57,7 +58,8 @@ struct DecisionStage: GatedStage {
 
     private var isAppended: Bool { !appended.isEmpty && appended != [UInt8(ascii: "/")] }
 
-    /// nil when no forwarded field speaks of another request: then the credentials alone are judged.
+    /// The request that is asked about; nil when no forwarded field describes one. Then only the credentials are
+    /// judged.
     private func original() throws(Problem) -> Original? {
         let said = ForwardedRequest(head)
         guard said.isForwarded || isAppended else { return nil }
@@ -71,7 +73,7 @@ struct DecisionStage: GatedStage {
             throw Self.forbidden("X-Forwarded-Uri or X-Original-URI is missing: which path is asked about?", "no_uri")
         }
         let (path, query, host) = try target(said)
-        // Envoy asks with the method of the request itself; the others with GET, whatever was asked of them.
+        // Envoy asks with the method of the original request, the others always with GET.
         return Original(
             method: said.method ?? (said.uri == nil ? ownMethod : nil), path: path, query: query,
             host: HostName.withoutPort((host ?? Array(request.host.utf8)).map(ASCII.lower)))
@@ -83,7 +85,8 @@ struct DecisionStage: GatedStage {
         Problem(.invalidRequest, .forwarding, detail: detail, reason: reason)
     }
 
-    /// Path, query and host of the original request: from its header, else what was appended to ours.
+    /// Path, query and host of the original request: from a header field, else from the path appended to the
+    /// endpoint's.
     private func target(
         _ said: ForwardedRequest
     ) throws(Problem) -> (path: [UInt8], query: [UInt8]?, host: [UInt8]?) {
@@ -95,7 +98,7 @@ struct DecisionStage: GatedStage {
             throw Self.forbidden("The forwarded headers name two hosts.", "forwarded_hosts")
         }
         let asked = Array(path.bytes.readableBytesView)
-        // One of them was not made by the proxy in front, and which one cannot be told.
+        // One of them was not made by the proxy in front, and it is unknown which.
         if isAppended, asked != appended || parts.query != request.query {
             throw Self.forbidden("The forwarded header and the path asked name two requests.", "forwarded_paths")
         }
@@ -125,16 +128,16 @@ struct DecisionStage: GatedStage {
     }
 
     private func judge(_ original: Original, by route: Route) throws(Problem) -> (any Exchange)? {
-        // Nothing is forwarded here, so the query of an open route need not be readable.
+        // The gateway forwards nothing here, so the query of an open route need not be readable.
         if route.access.requirement == .none { return try judge(query: nil, method: original.method, way: .fields) }
         let offers = try Subprotocols.read(head)
         let opensSocket = route.configuration.webSocket ? try asksForSocket(offers, original.query) : false
-        // A method that is not told counts as one that changes something.
+        // An unknown method counts as unsafe.
         return try judge(
             query: original.query, method: original.method ?? [], way: opensSocket ? .handshake : .fields)
     }
 
-    /// Whether a proxy in front asks about a WebSocket: the carriers and rules of the socket edge hold then.
+    /// Whether a proxy in front asks about a WebSocket, so that the carriers and rules for sockets apply.
     private func asksForSocket(_ offers: Subprotocols, _ query: [UInt8]?) throws(Problem) -> Bool {
         if head.present.contains(.secWebSocketKey) || offers.carriesCredentials { return true }
         return try CredentialQuery.isPresent(in: query)
@@ -167,14 +170,14 @@ struct DecisionStage: GatedStage {
         return nil
     }
 
-    /// Tells the proxy in front that the request may pass, and as whose.
+    /// Tells the proxy in front that the request may pass, and who the caller is.
     private func allow(_: Admission, _ identity: ByteBuffer) {
         connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity, body: [])
     }
 
     func refuse(_ problem: Problem) { connection.respond(problem.asDecision) }
 
-    /// Credentials judged without any route.
+    /// The stand-in for a route where only the credentials are judged.
     private static let bare: Route = {
         var configuration = RouteConfiguration(path: "/api/auth/verify")
         configuration.require = .token
@@ -184,7 +187,7 @@ struct DecisionStage: GatedStage {
 }
 
 extension [UInt8] {
-    /// Whether a canonical path holds `%2F`.
+    /// Whether a canonical path contains `%2F`.
     var containsEncodedSlash: Bool {
         guard count >= 3 else { return false }
         for index in indices.dropLast(2) where self[index] == UInt8(ascii: "%") {

@@ -8,23 +8,27 @@ import NIOCore
 import Proxy
 import Web
 
-/// Gives each request to what answers it. Read this file to follow a request: its sections are the stages, in order.
+/// Finds out what answers each request. Read this file to follow a request: its sections are the stages, in order.
 ///
-/// 1. **Form**: the host is ours, the path has one canonical form, the proxies in front do not contradict themselves.
+/// 1. **Form**: the host is allowed, the path has one canonical form, the proxies in front do not contradict
+/// themselves.
 /// 2. **Target**: the gateway's own paths, else the page, else the longest route.
 /// 3. **Cross-site**: CORS fields and preflights; unsafe requests of foreign pages to the API.
 /// 4. **The gate**: carriers, credentials, rights, session; see ``Gate/judge(_:_:)``. The API's endpoints judge theirs.
 /// 5. **Answer**: the API, the decision endpoint, a socket, the proxy, the page.
 ///
-/// Whatever a stage refuses it throws as a ``Problem``, which the target's own stage puts into an answer.
+/// A stage refuses a request by throwing a ``Problem``, which the target's own stage turns into an answer.
 package struct Dispatcher {
+    /// The connection that the request came on.
     package let connection: EdgeConnection
+    /// What every connection shares.
     package var services: EdgeServices { connection.services }
+    /// The state of the connection's event loop.
     package var loop: LoopState { connection.loop }
 
     /// Starts answering.
     ///
-    /// - Returns: what takes the body, or nil when the answer has been given.
+    /// - Returns: the exchange that takes the body, or nil when the answer has been given.
     package func exchange(for head: RequestHead) -> (any Exchange)? {
         services.metrics.requests.increment()
         if head.upgradeOffered || head.knownMethod == .trace { connection.closeAfterAnswer() }
@@ -33,7 +37,7 @@ package struct Dispatcher {
             request = try prepare(head)
         } catch {
             connection.closeAfterAnswer()
-            // The decision endpoint answers to proxies, and no script reads that.
+            // The decision endpoint answers proxies, so the answer needs no CORS fields.
             return DecisionStage.isAsked(head) ? refuse(error.asDecision) : refuse(error, to: head)
         }
         let target: Target
@@ -47,7 +51,7 @@ package struct Dispatcher {
         return answer(request, target, cors)
     }
 
-    /// Refuses what nothing here answers, or can; scripts of allowed origins may read that, too.
+    /// Refuses a request that has no target. Scripts of allowed origins may read this answer, too.
     private func refuse(_ problem: Problem, to head: RequestHead) -> (any Exchange)? {
         connection.answerFields = CORS(services.origins, head, isPublic: false).fields()
         return refuse(problem)
@@ -65,7 +69,7 @@ package struct Dispatcher {
     // MARK: 1. Form
 
     private func prepare(_ head: RequestHead) throws(Problem) -> EdgeRequest {
-        // These two ask for no resource: nothing is tunnelled, and `OPTIONS *` has nothing to say of the whole.
+        // These two ask for no resource: the gateway is no tunnel, and has no answer to `OPTIONS *`.
         if head.knownMethod == .connect || head.targetForm == .asterisk {
             throw methodNotAllowed(MethodRegistry.usual.filter { $0 != "OPTIONS" })
         }
@@ -87,8 +91,8 @@ package struct Dispatcher {
             traces: loop.traces, receivedAt: loop.now())
     }
 
-    /// Whether it is the decision endpoint that is asked. That knows the `X-` fields alone: what it judges must not hang
-    /// on one more field, which many proxies in front pass on as the client sent it.
+    /// Whether the request is for the decision endpoint. That only uses the `X-` fields: its decision must not depend
+    /// on the field `Forwarded`, which many proxies in front pass on as the client sent it.
     private func asksForDecision(_ path: [UInt8]) -> Bool {
         guard case .verify = services.ownPaths.find(path) else { return false }
         return true
@@ -105,7 +109,7 @@ package struct Dispatcher {
         let bytes = Array(path.bytes.readableBytesView)
         guard path.hasEncodedSlash || path.hasParameters else { return bytes }
         let own = services.ownPaths.find(bytes)
-        // What was appended to the decision endpoint is judged there.
+        // The path that is appended to the decision endpoint's is judged there.
         if case .verify = own { return bytes }
         let host = head.host.map { head.string($0) } ?? ""
         if path.hasEncodedSlash {
@@ -126,7 +130,7 @@ package struct Dispatcher {
 
     // MARK: 2. Target
 
-    /// What is asked for.
+    /// What the request asks for.
     private enum Target {
         /// One of the JSON or form endpoints, by its path.
         case api(String)
@@ -150,7 +154,7 @@ package struct Dispatcher {
         switch services.routes.match(path: request.path, host: request.host, head: head) {
         case .route(let route):
             try requireMethod(of: head, takenBy: route)
-            // A route without an upstream is there for the decision endpoint alone.
+            // A route without an upstream only serves the decision endpoint.
             guard let pool = loop.upstreams.pool(for: route), !pool.isEmpty else { throw Problem(.notFound) }
             if route.configuration.webSocket, asksForWebSocket(head) {
                 return .socket(.upstream(route, pool, isRuntime: false))
@@ -166,7 +170,7 @@ package struct Dispatcher {
         case .api(let path): return .api(path)
         case .verify(let appended): return .decision(appended: appended)
         case .agent, .echo:
-            // Asked for with another method, and not for a socket: that is no handshake to be judged.
+            // With another method, and without an upgrade, it is not a handshake.
             if request.head.knownMethod != .get, !request.head.upgradeOffered {
                 connection.closeAfterAnswer()
                 throw methodNotAllowed(["GET"])
@@ -175,21 +179,21 @@ package struct Dispatcher {
             guard let pool = loop.upstreams.runtime else { return .socket(.agent) }
             return .socket(.upstream(RuntimeTarget.route, pool, isRuntime: true))
         case .runtime:
-            // `/api/runtime/…`: only an external Runtime has anything else there.
+            // `/api/runtime/…`: only an external Runtime has other paths there.
             guard let pool = loop.upstreams.runtime else { throw Problem(.notFound) }
             try requireMethod(of: request.head, takenBy: RuntimeTarget.route)
             return .proxy(RuntimeTarget.route, pool, isRuntime: true)
         }
     }
 
-    /// Refuses a method that nothing here forwards; what follows it on the connection is not read.
+    /// Refuses a method that is not forwarded. The connection is closed after the answer, without reading more.
     private func requireMethod(of head: RequestHead, takenBy route: Route) throws(Problem) {
         guard !route.takesMethod(of: head) else { return }
         connection.closeAfterAnswer()
         throw methodNotAllowed(route.allowedMethods)
     }
 
-    /// A preflight is none, even with the fields of a handshake.
+    /// Whether the request asks for a WebSocket. A preflight does not, even with the fields of a handshake.
     private func asksForWebSocket(_ head: RequestHead) -> Bool {
         guard head.upgradeOffered, !CORS.isPreflight(head), let upgrade = head.first(.upgrade) else { return false }
         return head.equals(upgrade.value, "websocket")
@@ -197,8 +201,8 @@ package struct Dispatcher {
 
     // MARK: 3. Cross-site
 
-    /// The rules that hold for the target, and the fields that every answer to the request carries by them; nil where
-    /// none hold.
+    /// The cross-site rules for the target, which also give the fields for every answer to the request; nil where none
+    /// apply.
     private func crossSiteRules(of target: Target, _ head: RequestHead) -> CORS? {
         switch target {
         case .api(let path):
@@ -213,12 +217,12 @@ package struct Dispatcher {
             let cors = CORS(services.origins, head, isPublic: false)
             if route.ownsCORS { connection.answerFields = cors.fields() }
             return cors
-        // Proxies in front ask the one, and the other is read by its own pages.
+        // Only proxies in front ask the decision endpoint, and only its own pages read the page.
         case .decision, .page: return nil
         }
     }
 
-    /// Browsers send preflights without credentials; an upstream may have asked to answer them itself.
+    /// Answers a preflight, which browsers send without credentials. A route may leave that to its upstream.
     private func answer(
         _ preflight: Admission, _ request: EdgeRequest, _ target: Target, _ cors: CORS?
     ) -> (any Exchange)? {
@@ -229,7 +233,7 @@ package struct Dispatcher {
                     dispatcher: self, request: request, route: route, pool: pool, isRuntime: isRuntime)
                 return run(stage) { stage throws(Problem) in try stage.proceed(preflight) }
             }
-            // Only the upstream knows which fields it takes.
+            // Only the upstream knows which fields it accepts.
             echoesHeaders = true
         }
         connection.respond(status: 204, fields: cors?.preflightFields(echoesHeaders: echoesHeaders) ?? [], body: [])
@@ -238,7 +242,7 @@ package struct Dispatcher {
 
     // MARK: 4. The gate
 
-    /// Judges a request, and goes on with the stage now or when the store has answered. The body waits that long.
+    /// Judges a request, and goes on with the stage at once or when the store has answered. Until then the body waits.
     func admit(
         _ request: GateRequest, _ terms: AccessTerms, for stage: some GatedStage
     ) throws(Problem) -> (any Exchange)? {
@@ -267,7 +271,7 @@ package struct Dispatcher {
         switch target {
         case .api(let path):
             return run(APIStage(dispatcher: self, request: request, path: path)) { stage throws(Problem) in
-                // The cookie or not: an unsafe request of a foreign page is refused here.
+                // With a cookie or without: an unsafe request of a foreign page is refused here.
                 try cors?.requireAllowed()
                 return try stage.start()
             }
@@ -288,7 +292,7 @@ package struct Dispatcher {
         }
     }
 
-    /// Runs a step of a stage; what it refuses is told in the stage's own form.
+    /// Runs a step of a stage. A refusal is answered in the stage's own form.
     private func run<Stage: RequestStage>(
         _ stage: Stage, _ step: (Stage) throws(Problem) -> (any Exchange)?
     ) -> (any Exchange)? {

@@ -12,7 +12,7 @@ extension EdgeConnection: ResponseWriter {
         act()
     }
 
-    /// The gateway itself wants the body: tell a client that waits for leave to send it.
+    /// Sends 100 (Continue) to a client that waits for it, when the gateway itself wants the body.
     func sendContinue() {
         guard let context, machine.sendContinue() else { return }
         write(interim: Self.goOn, to: context)
@@ -86,9 +86,9 @@ extension EdgeConnection: ResponseWriter {
         respond(status: problem.status, fields: problem.answerHeaders(), body: body)
     }
 
-    /// A whole answer of the gateway's own.
+    /// Sends a complete answer of the gateway itself.
     ///
-    /// - Parameter identity: fields that are written already, each with its line end.
+    /// - Parameter identity: fields that are already written, each with its line end.
     func respond(
         status: Int, fields: [(name: String, value: String)], identity: ByteBuffer? = nil, body: [UInt8]
     ) {

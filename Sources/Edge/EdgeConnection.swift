@@ -5,16 +5,21 @@ import NIOCore
 
 /// One client connection, or one stream of HTTP/2: does what ``ConnectionMachine`` decides.
 ///
-/// Hands each request to `Dispatcher`, which gives it an ``Exchange``, and writes the answers: itself as HTTP/1.1, through
+/// Gives each request to ``Dispatcher``, which finds its ``Exchange``, and writes the answers: itself as HTTP/1.1,
+/// through
 /// an ``HTTP2Stream`` as HTTP/2. After an upgrade its bytes belong to a ``Tunnel``.
 package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
+    /// What every connection shares.
     package let services: EdgeServices
+    /// The state of the event loop.
     package let loop: LoopState
+    /// The client's channel.
     package let channel: any Channel
+    /// Where the connection comes from.
     package let origin: ConnectionOrigin
     let deadline: ConnectionDeadline
     package let exchangeDeadline: ConnectionDeadline
@@ -26,17 +31,17 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     var context: ChannelHandlerContext?
     var exchange: (any Exchange)?
     var tunnel: (any Tunnel)?
-    /// Of the request being answered.
+    /// The id of the request being answered.
     var requestID: RequestID
     /// CORS fields of the current answer, as they are written.
     var answerFields: ByteBuffer?
-    /// What goes to the client goes through this.
+    /// All bytes for the client are written through this.
     package var output: DirectOutput
-    /// Whether the connection has failed, and was not closed in order.
+    /// Whether the connection has failed, and was not closed properly.
     package private(set) var wasReset = false
     private var isActing = false
     private var isReadPending = false
-    /// As the last event told; asking the channel costs more.
+    /// Whether the channel takes bytes, according to the last event; asking the channel would cost more.
     private var isWritable = true
     private var isFlushPending = false
 
@@ -55,11 +60,12 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     package var eventLoop: any EventLoop { channel.eventLoop }
     package var deadlines: DeadlineWheel { loop.deadlines }
     package var date: String { loop.date() }
-    /// A stream's window is opened and closed without an event for each.
+    /// Whether the client takes bytes. A stream's window opens and closes without an event for each change, so its
+    /// channel is asked.
     package var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
     package var opensTunnelOnSuccess: Bool { origin.isStream }
     package var takesAnyBytes: Bool { !origin.isStream }
-    /// What has arrived behind the head of the request being answered.
+    /// The bytes that have arrived after the head of the request being answered.
     var inbound: ByteBuffer { machine.inbound }
 
     // MARK: Obeying the machine
@@ -125,7 +131,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         }
     }
 
-    /// A slow reader may take a while for what was written: only when that has gone out does it have to close.
+    /// Waits until everything written has been sent, which a slow reader may delay, before the client has to close.
     private func finishOutput() {
         guard let context else { return }
         deadline.arm(after: services.idleTimeout)
@@ -139,7 +145,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         }
     }
 
-    /// Nothing can be answered any more.
+    /// Releases everything, when no answer is possible any more.
     private func letGo() {
         deadline.cancel()
         let (tunnel, exchange) = (self.tunnel, self.exchange)
@@ -158,13 +164,13 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         act()
     }
 
-    /// The head of a stream's request; no body follows where it is whole.
+    /// The head of a stream's request. Where `isWhole`, no body follows.
     func received(head: RequestHead, isWhole: Bool) {
         machine.received(head: head, isWhole: isWhole)
         act()
     }
 
-    /// The head of a stream's request is malformed or too long; there is no error where HTTP/2's own rules forbid it.
+    /// The head of a stream's request is malformed or too long. The error is nil where HTTP/2's own rules forbid it.
     func receivedUnreadableHead(_ error: WireError?, isHead: Bool) {
         machine.receivedUnreadableHead(error, isHead: isHead)
         act()
@@ -180,7 +186,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         if let tunnel { tunnel.wantsBytes } else { machine.wantsBytes }
     }
 
-    /// Asks for what `read` held back, if it is wanted by now.
+    /// Carries out the read that was held back, if bytes are wanted now.
     func resumeReading() {
         if isReadPending, let context, wantsBytes {
             isReadPending = false
@@ -196,7 +202,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
 
     // MARK: Flushing
 
-    /// Takes effect when the loop is through with what has arrived.
+    /// Flushes once the loop has processed everything that has arrived.
     func flush() {
         guard !isFlushPending else { return }
         isFlushPending = true
@@ -240,7 +246,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         if wantsBytes { context.read() } else { isReadPending = true }
     }
 
-    // A tunnel's application writes to the channel, and must not overtake what is held.
+    // A tunnel's application writes to the channel. Its bytes must not overtake those that are held.
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if promise == nil {
@@ -272,7 +278,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     }
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A reset or a TLS fault: the channel is of no more use, and neither is what its client holds.
+        // A reset or a TLS fault: the channel can't be used any more, and no answer can reach the client.
         wasReset = true
         machine.gone()
         letGo()
@@ -286,7 +292,8 @@ extension EdgeConnection: DeadlineHolder {
         act()
     }
 
-    /// The gateway stops: idle connections close now, others after their answer, tunnels say goodbye.
+    /// The gateway stops: an idle connection is closed now, any other after its answer; a tunnel is ended by its own
+    /// rules.
     package func drain() {
         machine.drain()
         if let tunnel { tunnel.drain() } else { act() }

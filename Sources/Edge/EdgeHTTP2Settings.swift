@@ -1,15 +1,16 @@
 import NIOCore
 import NIOHTTP2
 
-/// What the gateway allows the clients of its HTTP/2 connections.
+/// The limits for clients of HTTP/2 connections.
 struct EdgeHTTP2Settings {
     private static let maxStreams = 128
     private static let frameLength = 16 * 1024
 
     /// The longest head that is decoded, in bytes as RFC 9113 section 6.5.2 counts them.
     ///
-    /// A head is compressed and can't be left unread, so what the decoder does not take ends the connection. It takes
-    /// more than is allowed: then one stream is refused with 431, as over HTTP/1.1.
+    /// A head is compressed and can't be skipped, so one that the decoder does not take ends the connection. The
+    /// decoder therefore takes longer heads than are allowed: then only the one stream is refused with 431, as over
+    /// HTTP/1.1.
     let maxHeaderList: Int
 
     /// - Parameter maxHeader: the longest head that is allowed, in bytes as HTTP/1.1 writes it.
@@ -31,7 +32,7 @@ struct EdgeHTTP2Settings {
             HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
         ]
         configuration.connection.maximumSequentialContinuationFrames = maxHeaderList / Self.frameLength + 1
-        // The sequence of streams that comes back is dropped: streams are set up by the closure alone. Only this way of
+        // The sequence of streams that is returned is dropped, since the closure sets up the streams. Only this way of
         // making the handler takes both a delegate for frames and SwiftNIO's own multiplexer.
         _ = try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
             mode: .server, streamDelegate: nil, frameDelegate: goodbyes, configuration: configuration,

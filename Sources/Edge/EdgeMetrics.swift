@@ -3,12 +3,12 @@ import Exposition
 import Metrics
 import Synchronization
 
-/// What the edge counts. Labels are closed lists.
+/// What the edge counts. The possible label values are fixed.
 ///
 /// Each counter is made once and kept, so that recording costs one call of its handler: for ``PrometheusMetrics`` one
 /// atomic addition.
 package final class EdgeMetrics: Sendable {
-    /// What the gateway records, as `/metrics` shows it.
+    /// The metrics that the gateway records, as `/metrics` shows them.
     package static let families: [PrometheusMetrics.Family] = [
         .init("gatehouse_requests_total", .counter, help: "Requests whose head was read."),
         .init("gatehouse_proxied_requests_total", .counter, help: "Requests that were forwarded to an upstream."),
@@ -25,17 +25,19 @@ package final class EdgeMetrics: Sendable {
 
     /// Where the values can be read as text; nil for a backend that sends them elsewhere.
     package let exposition: (any MetricsExposition)?
+    /// Requests whose head was read.
     package let requests: Counter
     package let proxied: Counter
     package let upgrades: Counter
     package let connections: Counter
-    /// Client connections that are open now. A number of the gateway's own, since `server.max_connections` goes by it.
+    /// Client connections that are open now. The gateway keeps this number itself, since `server.max_connections` needs
+    /// it.
     package let openConnections = Atomic<Int>(0)
     private let openConnectionsGauge: Gauge
     private let leases: Gauge
     private let storeUp: Gauge
     private let factory: any MetricsFactory
-    /// Made for a code when it first occurs.
+    /// The counters of refusals, each made when its code first occurs.
     private let refusals = Mutex<[ProblemCode: Counter]>([:])
 
     package init(_ factory: any MetricsFactory) {
@@ -50,6 +52,7 @@ package final class EdgeMetrics: Sendable {
         storeUp = Gauge(label: "gatehouse_store_up", factory: factory)
     }
 
+    /// Counts a refusal.
     package func refused(_ code: ProblemCode) {
         let counter = refusals.withLock { refusals -> Counter in
             if let counter = refusals[code] { return counter }
@@ -61,7 +64,7 @@ package final class EdgeMetrics: Sendable {
         counter.increment()
     }
 
-    /// Records what is looked up now and then instead of counted.
+    /// Records the values that are looked up from time to time instead of counted.
     package func record(leases: Int, isStoreUp: Bool) {
         openConnectionsGauge.record(openConnections.load(ordering: .relaxed))
         self.leases.record(leases)

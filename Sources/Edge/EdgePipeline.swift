@@ -36,7 +36,7 @@ package struct EdgePipeline: Sendable {
             try Self.setOptions(of: channel)
             let peer = channel.remoteAddress.flatMap(IPAddress.bytes(of:))
             guard services.configuration.server.proxyProtocol else { return try serve(channel, peer, state) }
-            // Only a balancer that is trusted may say whom a connection comes from; nobody else speaks this here.
+            // Only a trusted balancer may send the header that says where a connection comes from.
             guard ForwardedFacts.isTrusted(peer, services) else {
                 services.warnOfForwarding()
                 throw ChannelError.operationUnsupported
@@ -50,12 +50,12 @@ package struct EdgePipeline: Sendable {
         }
     }
 
-    /// Set here and not by the bootstrap, which makes a future for each.
+    /// Sets the channel's options here, since the bootstrap would make a future for each.
     private static func setOptions(of channel: any Channel) throws {
         guard let options = channel.syncOptions else { return }
         try options.setOption(.allowRemoteHalfClosure, value: true)
         try options.setOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
-        // A connection keeps its first buffer for good: one that holds the usual request, and grows where that is short.
+        // A connection keeps its first buffer. It has the size of a usual request and grows where that is too small.
         try options.setOption(
             .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 64 * 1024))
     }
@@ -67,7 +67,7 @@ package struct EdgePipeline: Sendable {
         }
         try channel.pipeline.syncOperations.addHandler(TransportEndHandler())
         try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
-        // Whoever opens a connection and says nothing is not waited for.
+        // A client that opens a connection and does not finish the handshake is disconnected.
         let handshake = NIOLoopBound(ConnectionDeadline(state.value.deadlines), eventLoop: channel.eventLoop)
         handshake.value.arm(after: services.headerTimeout, for: ChannelCloser(channel))
         let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
@@ -83,7 +83,8 @@ package struct EdgePipeline: Sendable {
         try channel.pipeline.syncOperations.addHandler(negotiation)
     }
 
-    /// HTTP/2: every stream is a connection of its own, and a connection without any is not kept for long.
+    /// Sets up HTTP/2: every stream is treated as a connection of its own, and a connection without streams is closed
+    /// after a while.
     private func serveStreams(of channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
         let output = HTTP2Output()
         let watch = NIOLoopBound(

@@ -15,33 +15,46 @@ import Synchronization
 import TrafficCop
 import Web
 
-/// What every connection shares. Immutable, or safe from any thread.
+/// What every connection shares. Immutable, or safe to use from any thread.
 package final class EdgeServices: Sendable {
+    /// The configuration of the gateway.
     package let configuration: GatewayConfiguration
+    /// Verifies tokens and signs assertions.
     package let securityGuard: SecurityGuard
+    /// Keeps sessions.
     package let runtime: Runtime
+    /// Answers the API.
     package let responder: APIResponder
+    /// The configured routes.
     package let routes: RouteTable
-    /// The paths that win over routes.
+    /// The paths that take precedence over routes.
     let ownPaths = OwnPaths(api: APIResponder.paths)
+    /// Which web origins may use the gateway.
     package let origins: OriginPolicy
     let census: SocketCensus
+    /// The counters of the edge.
     package let metrics: EdgeMetrics
+    /// The operator's log.
     package let logger: Logger
     let upstreamLog: UpstreamLog
+    /// Milliseconds since the Unix epoch.
     package let clock: @Sendable () -> Int64
+    /// Writes a refusal to the audit log.
     package let refused: @Sendable (Problem, String) -> Void
+    /// The proxies whose forwarded fields count.
     package let trustedProxies: [AddressBlock]
     /// Names the gateway answers to, lower-case; empty for any.
     package let hosts: Set<[UInt8]>
     let wireLimits: WireLimits
+    /// How long a head may take to arrive.
     package let headerTimeout: TimeAmount
+    /// How long a client may send or read nothing.
     package let idleTimeout: TimeAmount
-    /// `server.max_body`; nil streams bodies of any length.
+    /// `server.max_body`; nil allows bodies of any length.
     let maxBody: Int64?
-    /// What bounds every lease besides its token and session.
+    /// The limits of every lease besides its token and session.
     let leaseBounds: LeaseBounds
-    /// The page and its files by path; only the client library where a route covers `/`.
+    /// The page and its files by path. Only the client library where a route covers `/`.
     let assets: [[UInt8]: WebAsset]
     private let hasWarnedOfCookies = Atomic<Bool>(false)
     private let hasWarnedOfForwarding = Atomic<Bool>(false)
@@ -82,13 +95,13 @@ package final class EdgeServices: Sendable {
 
     var explainsErrors: Bool { configuration.errors.explain }
 
-    /// Counts a refusal and hands it to the audit log.
+    /// Counts a refusal and writes it to the audit log.
     func observe(_ problem: Problem, requestID: String) {
         metrics.refused(problem.code)
         refused(problem, requestID)
     }
 
-    /// Browsers were told no cookie, because the connection is neither TLS nor loopback: said once.
+    /// Logs once that browsers get no cookies, because the connection is neither TLS nor loopback.
     func warnOfMissingCookies() {
         guard !hasWarnedOfCookies.exchange(true, ordering: .relaxed) else { return }
         logger.warning(
@@ -96,7 +109,7 @@ package final class EdgeServices: Sendable {
         )
     }
 
-    /// Somebody who is not in the list sent forwarded headers: said once.
+    /// Logs once that a peer that is not in `server.trusted_proxies` sent forwarded fields.
     func warnOfForwarding() {
         guard !hasWarnedOfForwarding.exchange(true, ordering: .relaxed) else { return }
         logger.warning(

@@ -4,18 +4,20 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// Who the client is and how it came, seen through the proxies in front that are trusted to say so.
+/// Who the client is and how it connected, according to the trusted proxies in front.
 package struct ForwardedFacts {
     /// The client's address as text.
     var clientAddress: String
+    /// Whether the client is on this machine.
     package var isLoopback: Bool
+    /// Whether the client came over TLS.
     package var isSecure: Bool
-    /// What goes into `X-Forwarded-For` for upstreams.
+    /// The value of `X-Forwarded-For` for upstreams.
     var forwardedFor: String
     /// The host that a trusted proxy was asked for.
     package var host: String?
 
-    /// Reads the forwarded fields if the peer is in the list; else the connection itself speaks.
+    /// Reads the forwarded fields if the peer is a trusted proxy; else takes the facts from the connection itself.
     ///
     /// - Parameter readsForwarded: whether `Forwarded` counts beside the `X-Forwarded-` fields.
     /// - Throws: when a trusted peer passed on a `Forwarded` that can't be read, or that contradicts the others.
@@ -44,21 +46,21 @@ package struct ForwardedFacts {
             clientAddress = IPAddress.text(of: client)
             isLoopback = IPAddress.isLoopback(client)
         }
-        // Somebody whom the proxy does not name is not the proxy.
+        // A client that the proxy does not name is not the proxy itself.
         if said.isHidden { isLoopback = false }
         if let proto = said.proto { isSecure = proto == "https" }
         host = said.host.flatMap { $0.isEmpty ? nil : $0 }
         forwardedFor = Self.chain(said.chain, behind: origin)
     }
 
-    /// The chain as upstreams are told it, the peer last. A peer on a Unix socket has no address to add; where nobody has
-    /// one, the word of RFC 7239 says so, which no upstream takes for an address.
+    /// The chain of addresses for upstreams, the peer last. A peer on a Unix socket has no address to add. A chain
+    /// without any address is written as `unknown` (RFC 7239), which no upstream takes for an address.
     private static func chain(_ addresses: [String], behind origin: ConnectionOrigin) -> String {
         let all = origin.peer == nil ? addresses : addresses + [origin.peerText]
         return all.isEmpty ? "unknown" : all.joined(separator: ", ")
     }
 
-    /// A Unix socket's peer is trusted when the list says so with `unix`; addresses by block.
+    /// Whether the peer is a trusted proxy: a Unix socket's peer if the list contains `unix`, others by address.
     static func isTrusted(_ peer: [UInt8]?, _ services: EdgeServices) -> Bool {
         guard let peer else { return services.configuration.server.trustedProxies.contains("unix") }
         return services.trustedProxies.contains { $0.contains(peer) }

@@ -1,31 +1,35 @@
 import EdgeCore
 
-/// The field `Forwarded` (RFC 7239): what each proxy on the way says of whoever asked it, the nearest proxy last.
+/// The field `Forwarded` (RFC 7239): what each proxy on the way says of its client, the nearest proxy last.
 package struct ForwardedField: Equatable {
-    /// Whom a proxy was asked by.
+    /// The client of a proxy.
     package enum Node: Equatable {
+        /// Its address.
         case address([UInt8])
         /// `unknown`, or a name that the proxy made up.
         case hidden
     }
 
-    /// One proxy's word. Parameters that are not here are read over.
+    /// What one proxy says. Other parameters are ignored.
     package struct Element: Equatable {
+        /// The proxy's client (`for`).
         package var node: Node?
         /// In lower case.
         var proto: String?
+        /// The host that was asked for.
         package var host: String?
     }
 
-    /// A chain of proxies says all it has to say in far less.
+    /// The longest field that is read. A chain of proxies needs far less.
     package static let maxBytes = 8 * 1024
 
+    /// One element for each proxy.
     package private(set) var elements: [Element] = []
 
-    /// Reads the field, which may stand on several lines; nil if any of them is malformed.
+    /// Reads the field, which may be sent on several lines; nil if any of them is malformed.
     ///
-    /// A client writes the beginning and proxies add to it, so what can't be read is never skipped: it could be there to
-    /// hide what stands behind it.
+    /// A client may write the beginning and proxies add to it, so a malformed part is never skipped: it could be there
+    /// to hide what follows it.
     package init?(_ lines: [[UInt8]]) {
         guard lines.reduce(0, { $0 + $1.count }) <= Self.maxBytes else { return nil }
         for line in lines {
@@ -79,7 +83,7 @@ extension ForwardedField.Node {
         }
     }
 
-    /// Nothing, or a colon with a number or a made-up name behind it.
+    /// Whether the rest is empty, or a colon followed by a number or an obfuscated port.
     private static func isPort(_ rest: ArraySlice<UInt8>) -> Bool {
         guard let first = rest.first else { return true }
         let port = rest.dropFirst()
@@ -131,7 +135,7 @@ private struct ForwardedScanner {
         while current == 0x20 || current == 0x09 { index += 1 }
     }
 
-    /// A name, in lower case.
+    /// Reads a name, in lower case.
     private mutating func token() -> [UInt8]? {
         var name: [UInt8] = []
         while let byte = current, Self.isToken(byte) {
@@ -144,7 +148,8 @@ private struct ForwardedScanner {
     private mutating func value() -> [UInt8]? {
         var text: [UInt8] = []
         guard current == UInt8(ascii: "\"") else {
-            // Addresses with a port belong in quotes. Many proxies leave these out, and without them nothing else is meant.
+            // Addresses with a port must be in quotes. Many proxies leave the quotes out, and the meaning is still
+            // clear.
             while let byte = current, Self.isToken(byte) || ":[]".utf8.contains(byte) {
                 text.append(byte)
                 index += 1

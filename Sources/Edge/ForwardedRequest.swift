@@ -1,14 +1,16 @@
 import HTTPWire
 import NIOCore
 
-/// What a proxy in front says of the request that it asks about.
+/// What a proxy in front says about the original request.
 package struct ForwardedRequest {
+    /// Its method, if a field says so.
     package private(set) var method: [UInt8]?
     private(set) var uri: [UInt8]?
+    /// Its host, if a field says so.
     package private(set) var host: [UInt8]?
     /// Whether any field of these families was sent.
     private(set) var isForwarded = false
-    /// Whether one thing was said twice, be it in two fields of different names.
+    /// Whether something was said twice, even in two fields of different names.
     private(set) var isDoubled = false
 
     package init(_ head: RequestHead) {
@@ -42,11 +44,14 @@ package struct ForwardedRequest {
 
 /// The request target that a proxy forwarded: a path with its query, or a whole http URI as some write it.
 package struct ForwardedURI {
+    /// The path.
     package let path: ByteBuffer
+    /// The query without `?`; nil when there is none.
     package let query: [UInt8]?
+    /// The host of a whole URI; nil for a path.
     package let host: [UInt8]?
 
-    /// nil for anything that no request line could have held.
+    /// Reads the target; nil for a value that could not be in a request line.
     package init?(_ uri: [UInt8]) {
         guard uri.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") }) else { return nil }
         var rest = uri[...]

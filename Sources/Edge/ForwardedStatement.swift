@@ -1,22 +1,23 @@
 import EdgeCore
 import HTTPWire
 
-/// What forwarded fields say of the client, as far as it was proxies that are trusted who wrote it.
+/// What forwarded fields say of the client, as far as trusted proxies wrote them.
 package struct ForwardedStatement: Equatable {
-    /// Whether they say who the client is, be it that nobody knows.
+    /// Whether they say who the client is, including that it is unknown.
     var namesClient = false
-    /// From the right, the first address that is no trusted proxy's; nil where the last entry is no address.
+    /// From the right, the first address that isn't a trusted proxy's; nil where the last entry isn't an address.
     package var client: [UInt8]?
-    /// Whether a trusted proxy keeps the client's address to itself.
+    /// Whether a trusted proxy hides the client's address.
     var isHidden = false
     /// The addresses of the chain, the nearest last.
     package var chain: [String] = []
-    /// How the client came, in lower case; empty where that was said twice.
+    /// The scheme that the client used, in lower case; empty where that was said twice.
     var proto: String?
-    /// The host that the client asked for; empty where that was said twice, or is none.
+    /// The host that the client asked for; empty where that was said twice, or isn't a host.
     package var host: String?
 
-    /// The nearest proxies wrote the last entries; only those can be told from what a client made up.
+    /// How many entries are read, from the end. The nearest proxies wrote the last ones; earlier ones may be made up by
+    /// the client.
     private static let maxChain = 32
 
     /// The fields `X-Forwarded-For`, `-Proto` and `-Host`.
@@ -26,7 +27,7 @@ package struct ForwardedStatement: Equatable {
             if head.equals(field.name, "x-forwarded-for") {
                 entries += head.string(field.value).split(separator: ",").suffix(Self.maxChain).map(Self.address)
             } else if head.equals(field.name, "x-forwarded-proto") {
-                // Two of them: nobody can say which one counts.
+                // With two of them it is unknown which one counts.
                 proto = proto == nil ? head.string(field.value).lowercased() : ""
             } else if head.equals(field.name, "x-forwarded-host") {
                 let name = head.string(field.value)
@@ -47,8 +48,8 @@ package struct ForwardedStatement: Equatable {
     package init(_ field: ForwardedField, isTrusted: ([UInt8]) -> Bool) {
         let elements = field.elements.suffix(Self.maxChain)
         walk: for element in elements.reversed() {
-            // A proxy's word is worth as much as the proxy: the first was written by the peer, each next one by the proxy
-            // that the one before it names.
+            // An element is trusted as far as its proxy is: the first was written by the peer, each next one by the
+            // proxy that the one before it names.
             proto = element.proto
             host = element.host
             namesClient = namesClient || element.node != nil
@@ -69,8 +70,8 @@ package struct ForwardedStatement: Equatable {
         }
     }
 
-    /// Both families as one, each adding what the other leaves out; nil where they contradict each other, since nobody
-    /// can say which of them the proxy wrote and which the client.
+    /// Both families combined, each adding what the other leaves out; nil where they contradict each other, since it is
+    /// unknown which of them the proxy wrote and which the client.
     func merged(with other: ForwardedStatement) -> ForwardedStatement? {
         if namesClient, other.namesClient, client != other.client { return nil }
         if let proto, let theirs = other.proto, !proto.utf8.elementsEqual(theirs.utf8) { return nil }

@@ -4,10 +4,10 @@ import NIOHPACK
 
 /// Heads of answers as HPACK fields.
 ///
-/// They come from lines that the gateway has written, after the fields of an upstream's answer have passed the parser:
-/// they are cut at their borders and not judged again.
+/// They are made from lines that the gateway has written itself, after the parser has checked the fields of an
+/// upstream's answer, so they are only split and not checked again.
 enum HTTP2Answer {
-    /// What speaks of an HTTP/1.1 connection alone.
+    /// Fields that only concern an HTTP/1.1 connection.
     private static let dropped: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer",
         "transfer-encoding", "upgrade", "http2-settings", "sec-websocket-accept",
@@ -15,7 +15,7 @@ enum HTTP2Answer {
 
     /// The fields of a head with its status line, `:status` first; and the status.
     ///
-    /// - Parameter other: the status to say instead: what opens a tunnel is 101 over HTTP/1.1 and 200 here.
+    /// - Parameter other: the status to send instead: a tunnel is opened by 101 over HTTP/1.1 and by 200 here.
     static func fields(of head: ByteBuffer, as other: String? = nil) -> (fields: HPACKHeaders, status: Int) {
         var lines = head
         // `HTTP/1.1 200 …`
@@ -45,14 +45,14 @@ enum HTTP2Answer {
         }
     }
 
-    /// Takes a head out of what follows it.
+    /// Takes the head off the bytes that follow it.
     static func takeHead(of bytes: inout ByteBuffer) -> ByteBuffer {
         let all = bytes
         while bytes.readableBytes > 0, takeLine(of: &bytes).readableBytes > 0 {}
         return all.getSlice(at: all.readerIndex, length: bytes.readerIndex - all.readerIndex) ?? ByteBuffer()
     }
 
-    /// The next line without its CRLF, which is taken out with it.
+    /// Takes the next line with its CRLF, and returns it without.
     private static func takeLine(of bytes: inout ByteBuffer) -> ByteBuffer {
         let end = bytes.readableBytesView.firstIndex(of: UInt8(ascii: "\r")) ?? bytes.writerIndex
         let line = bytes.readSlice(length: end - bytes.readerIndex) ?? ByteBuffer()

@@ -2,9 +2,8 @@ import EdgeCore
 import NIOCore
 import NIOHTTP2
 
-/// Closes an HTTP/2 connection that is of no more use: its peer has closed its side, has said that it makes no more
-/// streams and has none left, has been told goodbye for a fault of the connection (RFC 9113 section 5.4.1), or goes on
-/// making faults on its streams.
+/// Closes an HTTP/2 connection whose peer has closed its side, has sent GOAWAY and has no streams left, has been sent
+/// GOAWAY for a fault of the connection (RFC 9113 section 5.4.1), or goes on making faults on its streams.
 final class HTTP2ConnectionEnd: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
@@ -24,8 +23,8 @@ final class HTTP2ConnectionEnd: ChannelInboundHandler {
         context.fireChannelRead(data)
     }
 
-    /// A client that sends nothing more can't acknowledge or make room for anything either: HTTP/2 knows no half-closed
-    /// connection, so every stream ends with it.
+    /// A client that has closed its side can't acknowledge frames or open windows any more: HTTP/2 has no half-closed
+    /// connections, so every stream ends with the client's side.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed { context.closeWithoutPeer() }
         context.fireUserInboundEventTriggered(event)
@@ -33,7 +32,7 @@ final class HTTP2ConnectionEnd: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         faults += 1
-        // The goodbye has been flushed, and TLS closes in order: the peer can still read it.
+        // The GOAWAY has been flushed, and TLS closes properly: the peer can still read it.
         if goodbyes.isSaid || faults > Self.maxFaults { context.close(promise: nil) }
     }
 }
@@ -48,12 +47,13 @@ final class SentGoodbyes: NIOHTTP2FrameDelegate {
     }
 }
 
-/// Stands below HTTP/2 and closes the connection when everything that HTTP/2 has written has left.
+/// Is placed below HTTP/2 in the pipeline, and closes the connection when everything that HTTP/2 has written has been
+/// sent.
 final class HTTP2Output: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// How long a peer that is being closed has for its own part in that.
+    /// How long a peer may take to close its side.
     private static let patience = TimeAmount.milliseconds(200)
 
     private var context: ChannelHandlerContext?
@@ -61,7 +61,7 @@ final class HTTP2Output: ChannelOutboundHandler {
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// Writes nothing behind what was written, and closes when that has left.
+    /// Closes when everything written so far has been sent, and writes nothing after it.
     func closeBehindOutput() {
         guard let context else { return }
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -69,7 +69,7 @@ final class HTTP2Output: ChannelOutboundHandler {
         let channel = context.channel
         written.futureResult.whenComplete { _ in
             channel.close(promise: nil)
-            // TLS waits for the peer's close_notify, which a peer that has said goodbye need not send.
+            // TLS waits for the peer's close_notify, which a peer that has sent GOAWAY need not send.
             channel.eventLoop.scheduleTask(in: Self.patience) {
                 if channel.isActive { channel.triggerUserOutboundEvent(TransportEnd(), promise: nil) }
             }

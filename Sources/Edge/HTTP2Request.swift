@@ -3,11 +3,12 @@ import HTTPWire
 import NIOCore
 import NIOHPACK
 
-/// The request that the HEADERS of an HTTP/2 stream make.
+/// The request in the HEADERS of an HTTP/2 stream.
 enum HTTP2Request {
-    /// - isTunnel: whether it asks for a tunnel (RFC 8441), which it does as an upgrade request over HTTP/1.1 would.
+    /// A request. Where `isTunnel`, it asks for a tunnel (RFC 8441), and has been made into an upgrade request as over
+    /// HTTP/1.1.
     case request(RequestHead, isTunnel: Bool)
-    /// What breaks a rule of every head, or, where there is no error, one of HTTP/2's own.
+    /// A head that breaks a rule for every head, or, where the error is nil, one of HTTP/2's own rules.
     case refused(WireError?, isHead: Bool)
 
     /// Reads the fields of a stream's first HEADERS.
@@ -28,7 +29,7 @@ enum HTTP2Request {
         }
     }
 
-    /// nil for what HTTP/2 forbids (RFC 9113 section 8.2, 8.3).
+    /// The head; nil where HTTP/2 forbids it (RFC 9113 sections 8.2 and 8.3).
     private static func head(
         _ pseudo: Pseudo, _ isTunnel: Bool, _ headers: HPACKHeaders, _ endsStream: Bool, _ limits: WireLimits
     ) throws(WireError) -> RequestHead? {
@@ -39,12 +40,12 @@ enum HTTP2Request {
         for field in kept.fields { try head.add(field.name, field.value) }
         if !kept.cookies.isEmpty { try head.add("cookie", kept.cookies.joined(separator: "; ")) }
         if isTunnel {
-            // RFC 8441 has no key; an upstream that is asked over HTTP/1.1 gets one as random as a client's.
+            // RFC 8441 has no key. An upstream that is asked over HTTP/1.1 gets a random one, as from a client.
             try head.add("Connection", "Upgrade")
             try head.add("Upgrade", "websocket")
             try head.add("Sec-WebSocket-Key", randomKey())
         } else if !endsStream, !kept.hasLength {
-            // A body of unknown length goes on to an upstream in chunks.
+            // A body of unknown length is forwarded to the upstream in chunks.
             try head.add("Transfer-Encoding", "chunked")
         }
         return try head.finish()
@@ -69,7 +70,7 @@ enum HTTP2Request {
                     if value != "trailers" { return nil }
                     continue
                 case "host":
-                    // Two names for one thing must agree, and there are no three.
+                    // `Host` and `:authority` must agree, and `Host` may come only once.
                     guard !hasHost, value.lowercased() == authority.lowercased() else { return nil }
                     hasHost = true
                     continue
@@ -98,7 +99,8 @@ enum HTTP2Request {
         var authority = ""
         private var protocolName: String?
 
-        /// nil for a protocol that is none of ours: `:protocol` goes with CONNECT and nothing else (RFC 8441 section 4).
+        /// Whether it asks for a WebSocket tunnel; nil where that is malformed or another protocol: `:protocol` is only
+        /// allowed with CONNECT (RFC 8441 section 4).
         var isTunnel: Bool? {
             let isTunnel = protocolName == "websocket"
             if protocolName != nil, !isTunnel { return nil }
@@ -120,7 +122,7 @@ enum HTTP2Request {
                 }
             }
             if authority.isEmpty { authority = headers.first(name: "host") ?? "" }
-            // `*` is for OPTIONS alone (RFC 9113 section 8.3.1), and refused where the same is over HTTP/1.1.
+            // `*` is only allowed with OPTIONS (RFC 9113 section 8.3.1), and refused later, as over HTTP/1.1.
             let isAsterisk = path == "*" && method == "OPTIONS"
             guard scheme == "https" || scheme == "http", path.hasPrefix("/") || isAsterisk, !authority.isEmpty,
                 !method.isEmpty, !path.utf8.contains(0x20), !method.utf8.contains(0x20), !authority.utf8.contains(0x20)
@@ -128,8 +130,8 @@ enum HTTP2Request {
         }
     }
 
-    /// A byte that is no UTF-8 has become U+FFFD when SwiftNIO gives it here. It can't be forwarded as it was sent, so it
-    /// is not forwarded at all.
+    /// Whether the value may be forwarded. SwiftNIO replaces bytes that are not UTF-8 by U+FFFD, so a value with such
+    /// bytes can't be forwarded as it was sent, and is refused.
     fileprivate static func isFieldValue(_ value: String) -> Bool {
         value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f } && !value.unicodeScalars.contains("\u{FFFD}")
     }

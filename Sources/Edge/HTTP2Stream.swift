@@ -4,7 +4,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// The frames of one HTTP/2 stream: gives its request to the ``EdgeConnection`` behind it, and frames what that answers.
+/// The frames of one HTTP/2 stream: gives its request to the ``EdgeConnection`` of the stream, and frames the answer.
 ///
 /// Extended CONNECT with `:protocol: websocket` (RFC 8441) becomes an upgrade request; the bytes of its tunnel are DATA.
 final class HTTP2Stream: ChannelDuplexHandler {
@@ -21,18 +21,18 @@ final class HTTP2Stream: ChannelDuplexHandler {
     private var hasRequest = false
     private var isTunnel = false
     private var isInputDone = false
-    /// Whether the request was malformed: whatever else comes of it is read over.
+    /// Whether the request was malformed: the rest of it is ignored.
     private var isRefused = false
 
     // The answer.
     private var isAnswering = false
     private var isOutputDone = false
-    /// The frame that ends the stream, for as long as the client's window keeps it here.
+    /// The write of the frame that ends the stream, while it waits for the client's window.
     private var lastFrame: EventLoopFuture<Void>?
-    /// Whether that frame has left.
+    /// Whether that frame has been sent.
     private var hasAnswered = false
 
-    /// - Parameter connection: a handler of the same channel, behind this one.
+    /// - Parameter connection: the next handler of the same channel.
     init(_ connection: EdgeConnection, limits: WireLimits) {
         self.connection = connection
         self.limits = limits
@@ -69,8 +69,8 @@ final class HTTP2Stream: ChannelDuplexHandler {
             self.isTunnel = isTunnel
             connection.received(head: head, isWhole: headers.endStream)
         case .refused(let error, let isHead):
-            // What HTTP/2's own rules forbid (RFC 9113 section 8.1.1) is answered like a malformed head over HTTP/1.1, and
-            // reset behind the answer if more was to come.
+            // A head that HTTP/2's own rules forbid (RFC 9113 section 8.1.1) is answered like a malformed head over
+            // HTTP/1.1. If more of the request was to come, the stream is reset after the answer.
             isRefused = error == nil
             connection.receivedUnreadableHead(error, isHead: isHead)
         }
@@ -84,7 +84,7 @@ final class HTTP2Stream: ChannelDuplexHandler {
 
     // MARK: The answer
 
-    /// - Parameter head: a 1xx answer, whole.
+    /// - Parameter head: a complete 1xx answer.
     func writeInterim(_ head: ByteBuffer) {
         guard let context, !isAnswering, !isOutputDone else { return }
         let fields = HTTP2Answer.fields(of: head).fields
@@ -119,16 +119,16 @@ final class HTTP2Stream: ChannelDuplexHandler {
         context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(bytes)))), promise: nil)
     }
 
-    /// The end of the answer.
+    /// Ends the answer.
     func end() {
         guard let context, isAnswering, !isOutputDone else { return }
         isOutputDone = true
         writeLast(context, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
     }
 
-    /// The tunnel is open.
+    /// Opens the tunnel.
     ///
-    /// - Parameter head: a 101 answer, and what follows it in the tunnel.
+    /// - Parameter head: a 101 answer, and the bytes that follow it in the tunnel.
     func switchProtocols(_ head: ByteBuffer) {
         guard let context, isTunnel, !isAnswering, !isOutputDone else { return }
         isAnswering = true
@@ -138,13 +138,14 @@ final class HTTP2Stream: ChannelDuplexHandler {
         if head.readableBytes > 0 { write(body: head) }
     }
 
-    /// Any 2xx would tell the client that its tunnel is open (RFC 8441 section 5), and there is none.
+    /// Refuses a tunnel that would be answered with a 2xx: that would tell the client that its tunnel is open (RFC 8441
+    /// section 5).
     private func refuseTunnel(_ context: ChannelHandlerContext) {
         isTunnel = false
         isOutputDone = true
         let fields: HPACKHeaders = [":status": "501", "content-length": "0", "cache-control": "no-store"]
         context.writeAndFlush(wrapOutboundOut(.headers(.init(headers: fields, endStream: true))), promise: nil)
-        // What writes the answer learns that its client has gone, but not from within that write.
+        // The exchange that writes the answer is told that its client has gone, but not from within that write.
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.execute {
             let (stream, context) = bound.value
@@ -160,8 +161,8 @@ final class HTTP2Stream: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(frame), promise: written)
     }
 
-    /// Bytes of the tunnel. A promise of anything else tells when the answer has left: its last frame may have to wait
-    /// until the client makes room for it.
+    /// Writes bytes of the tunnel. Outside a tunnel, a promise tells when the answer has been sent: its last frame may
+    /// have to wait until the client's window has room for it.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if isTunnel, isAnswering, !isOutputDone {
             context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(unwrapOutboundIn(data))))), promise: promise)
@@ -174,7 +175,7 @@ final class HTTP2Stream: ChannelDuplexHandler {
 
     // MARK: The end
 
-    /// Closes when the last frame has left, or when the client makes no room for it.
+    /// Closes when the last frame has been sent, or when the client's window stays too small for it.
     private func closeSoon(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         lastFrame?.whenComplete { _ in bound.value.close(promise: nil) }
@@ -186,11 +187,11 @@ final class HTTP2Stream: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(.rstStream(code)), promise: nil)
     }
 
-    /// The connection behind ends the stream: complete answers end it cleanly, others with CANCEL, and a malformed request
-    /// of which more was to come with PROTOCOL_ERROR.
+    /// Ends the stream for the connection: cleanly after a complete answer, else with CANCEL, and with PROTOCOL_ERROR
+    /// where a malformed request was not complete.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if isTunnel, isAnswering, mode == .output || !isOutputDone {
-            // A tunnel's orderly end is END_STREAM (RFC 8441 section 5); the client still may have its own to send.
+            // A tunnel ends properly by END_STREAM (RFC 8441 section 5); the client may still send its own.
             end()
             promise?.succeed()
             if mode == .all { closeSoon(context) }
@@ -202,7 +203,7 @@ final class HTTP2Stream: ChannelDuplexHandler {
         } else if !isOutputDone {
             reset(context)
         } else if !isInputDone, hasAnswered {
-            // The answer is whole, and nothing more is read (RFC 9113 section 8.1).
+            // The answer is complete, and no more of the request is read (RFC 9113 section 8.1).
             reset(context, .noError)
         }
         context.close(mode: .all, promise: promise)

@@ -1,9 +1,10 @@
 import NIOCore
 
-/// Names the right error for HEADERS on a stream whose client had ended it: STREAM_CLOSED (RFC 9113 section 5.1).
+/// Sends the right error for HEADERS on a stream that the client had already ended: STREAM_CLOSED (RFC 9113 section
+/// 5.1).
 ///
-/// SwiftNIO refuses them with PROTOCOL_ERROR: it resets the stream where the answer is under way, and ends the connection
-/// where that is done. This handler follows the borders of the client's frames and changes the code of that refusal.
+/// SwiftNIO refuses them with PROTOCOL_ERROR: it resets the stream while the answer is being sent, and ends the
+/// connection after that. This handler tracks the borders of the client's frames and changes the code of that refusal.
 final class LateHeaders: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = IOData
@@ -29,9 +30,9 @@ final class LateHeaders: ChannelDuplexHandler {
     private var rest = Frame.preface
     /// The frame header that is arriving, where it comes in pieces.
     private var header: [UInt8] = []
-    /// The highest stream the client has made.
+    /// The highest stream the client has opened.
     private var last: UInt32 = 0
-    /// Streams the client has made and may still send on.
+    /// Streams the client has opened and may still send on.
     private var open: Set<UInt32> = []
     /// Streams with HEADERS that came too late and have not been refused yet.
     private var late: Set<UInt32> = []

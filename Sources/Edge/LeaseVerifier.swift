@@ -2,18 +2,23 @@ import Leases
 import Runtime
 import SecurityGuard
 
-/// Looks whether a lease was already over when it was taken, and asks the store about one that may be.
+/// Checks whether a lease was already over when it was taken, and asks the store about one that may be.
 ///
-/// Between the gate's yes and the moment a socket or stream is there to be ended lies the upstream's time to answer: a
-/// logout in between is told to nothing else.
+/// Between the gate's admission and the moment a socket or stream exists and can be ended, the upstream takes its time
+/// to answer. A logout in between is noticed only here.
 package struct LeaseVerifier: LeaseAuthority, Sendable {
     /// When a lease is taken so many ms after its admission, a refresh of its token's family may have been missed too.
     private static let maxUnheardTime: Int64 = 50
 
+    /// Knows the sessions.
     package let runtime: Runtime
+    /// Knows which tokens and families are revoked.
     package let securityGuard: SecurityGuard
+    /// Asks the store about a lease.
     package let watch: LeaseWatch
+    /// The sessions that have open sockets or streams on this node.
     package let held: HeldSessions
+    /// Milliseconds since the Unix epoch.
     package let clock: @Sendable () -> Int64
 
     package init(
@@ -27,7 +32,8 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
         self.clock = clock
     }
 
-    /// Why the lease is over, from memory; what memory does not know is asked of the store, which ends it a little later.
+    /// Why the lease is over, according to memory; nil when it is not. Where memory does not know, the store is asked,
+    /// which may end the lease a little later.
     package func end(of terms: LeaseTerms) -> LeaseEnd? {
         if terms.expiresAt != nil, clock() - terms.admittedAt > Self.maxUnheardTime {
             watch.verify(terms)

@@ -8,7 +8,7 @@ import Synchronization
 /// The roles of the store that leases are checked against.
 package typealias LeaseStore = FamilyStore & RevocationStore & ChangeFeed
 
-/// Carries what the feed tells to the leases of every loop, and turns their wheels.
+/// Passes the store's feed on to the leases of every loop, and turns their wheels.
 package final class LeaseWatch: Sendable {
     private let loops: LoopStates
     private let held: HeldSessions
@@ -17,7 +17,7 @@ package final class LeaseWatch: Sendable {
     private let clock: @Sendable () -> Int64
     private let skew: Int64
     private let subscription = Mutex<Subscription?>(nil)
-    /// Whether everything has to be checked, and whether a check is under way.
+    /// Whether all leases have to be checked, and whether a check is running.
     private let check = Mutex((wanted: false, running: false))
 
     package init(
@@ -32,14 +32,15 @@ package final class LeaseWatch: Sendable {
         self.skew = skew
     }
 
-    /// Begins to listen. Called after Runtime and SecurityGuard have subscribed: they know before a lease ends.
+    /// Subscribes to the feed. Called after Runtime and SecurityGuard have subscribed, so that they know before a lease
+    /// ends.
     package func start() {
         let subscription = state.subscribe { [weak self] in self?.heard($0) }
         self.subscription.withLock { $0 = subscription }
     }
 
-    /// A session is about to end: what hangs on it here is told before the store has heard of it. What is let in
-    /// meanwhile hears the store's own word.
+    /// A session is about to end: the leases of this node that depend on it are told before the store has recorded it.
+    /// A lease that is taken meanwhile is told by the store's feed.
     package func sessionEnding(_ id: String) {
         guard held.contains(id) else { return }
         loops.onEach { $0.leases.sessionEnded(id) }
@@ -50,10 +51,10 @@ package final class LeaseWatch: Sendable {
     private func heard(_ change: Change) {
         switch change {
         case .session(let id, let state, let epoch):
-            // Nothing is open in most sessions that change: they wake no loop.
+            // Most sessions that change have nothing open here: no loop is woken for them.
             guard held.contains(id) else { return }
             if state.isLive {
-                // Nothing can have been let in by an epoch before the first.
+                // No request can have been admitted by an epoch before the first.
                 guard epoch > 0 else { return }
                 loops.onEach { $0.leases.sessionMoved(id, to: epoch) }
             } else {
@@ -89,7 +90,7 @@ package final class LeaseWatch: Sendable {
 extension LeaseWatch {
     private static let width = 8
 
-    /// One check at a time, and as often as it takes: only the store's answer ends the attempts.
+    /// Runs one check at a time, and repeats it until the store has answered.
     private func scheduleCheck() {
         let mustStart = check.withLock { check in
             check.wanted = true
@@ -115,7 +116,7 @@ extension LeaseWatch {
         }
     }
 
-    /// Nothing remembered counts: revocations, sessions and families are asked about anew.
+    /// Checks every lease against the store. Memory does not count: revocations, sessions and families are read again.
     private func checkAll() async throws {
         let terms = try await openTerms()
         guard !terms.isEmpty else { return }
@@ -132,7 +133,7 @@ extension LeaseWatch {
         return all
     }
 
-    /// A few at a time: a node with many sockets must not take the store for itself.
+    /// Runs `body` for each, a few at a time: a node with many sockets must not overload the store.
     private func each(
         _ ids: some Sequence<String>, _ body: @escaping @Sendable (LeaseWatch, String) async throws -> Void
     ) async throws {
@@ -147,7 +148,7 @@ extension LeaseWatch {
         }
     }
 
-    /// Asks the store about one lease. Where it can't be asked, everything that is held is asked about until it answers.
+    /// Asks the store about one lease. Where that fails, all leases are checked until the store answers.
     package func verify(_ terms: LeaseTerms) {
         Task { [weak self] in
             do {
@@ -167,10 +168,10 @@ extension LeaseWatch {
     }
 
     private func checkFamily(_ id: String) async throws {
-        // A family that is no longer known has no token that could still be good.
+        // A family that is no longer known has no token that could still be valid.
         guard let family = try await state.family(id: id) else { return }
         guard family.isLive else { return loops.onEach { $0.leases.familyRevoked(id) } }
-        // Which key signed its newest token is not kept: the newest one that was heard of goes on counting.
+        // The store does not keep which key signed the newest token, so the last known one stays.
         if let tokenExpiresAt = family.tokenExpiresAt { refreshed(id, tokenExpiresAt, key: nil) }
     }
 }

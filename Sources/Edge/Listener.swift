@@ -11,9 +11,10 @@ import Sockets
 import Synchronization
 
 /// The public listener: one accepting socket per event loop on one port, or one Unix socket whose connections are spread
-/// over the loops; opened before anything is served.
+/// over the loops; bound before any request is served.
 package final class Listener: Sendable {
     private let channels: [any Channel]
+    /// The address that was bound.
     package let address: ListenAddress
 
     private init(channels: [any Channel], address: ListenAddress) {
@@ -34,7 +35,8 @@ package final class Listener: Sendable {
             return Listener(channels: [channel], address: wanted)
         }
         let loops = Array(group.makeIterator())
-        // Kernels spread connections over sockets that share a port; whoever else has the port must be told first.
+        // Kernels spread connections over sockets that share a port, so another process on the port has to be detected
+        // first.
         try await probe(wanted, on: loops)
         var address = wanted
         var channels: [any Channel] = []
@@ -70,7 +72,7 @@ package final class Listener: Sendable {
         }
     }
 
-    /// What holds for every kind of socket.
+    /// The settings for every kind of socket.
     private static func commonBootstrap(
         _ loop: any EventLoop, children: any EventLoopGroup,
         _ connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
@@ -87,7 +89,7 @@ package final class Listener: Sendable {
         var bootstrap = commonBootstrap(loop, children: loop, connect)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Connections inherit these from the socket that accepts them: nothing has to be set for each.
+            // Connections inherit these from the socket that accepts them, so they need not be set for each.
             .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .serverChannelOption(.socketOption(.so_keepalive), value: 1)
         bootstrap = KeepAlive.prepare(bootstrap)
@@ -100,7 +102,7 @@ package final class Listener: Sendable {
     }
 }
 
-/// The TLS side of the listener: certificate and key from their files, read again when these change.
+/// The listener's TLS: certificate and key from their files, read again when these change.
 package final class ServerTLS: Sendable {
     private struct Loaded: Sendable {
         var context: NIOSSLContext
@@ -110,15 +112,17 @@ package final class ServerTLS: Sendable {
     private let files: GatewayConfiguration.TLS
     private let loaded: Mutex<Loaded>
 
+    /// Reads certificate and key.
     package init(_ files: GatewayConfiguration.TLS) throws {
         self.files = files
         self.loaded = Mutex(Loaded(context: try Self.context(files), stamp: Self.stamp(files)))
     }
 
+    /// The context for new connections.
     package var context: NIOSSLContext { loaded.withLock { $0.context } }
 
-    /// Looks whether the files have changed. New connections get the new certificate; a pair that can't be read
-    /// leaves the old one in place.
+    /// Reads the files again if they have changed. New connections get the new certificate; if the new pair can't be
+    /// used, the old one stays.
     package func reloadIfChanged(logger: Logger) {
         let stamp = Self.stamp(files)
         guard loaded.withLock({ $0.stamp != stamp }) else { return }
@@ -132,8 +136,8 @@ package final class ServerTLS: Sendable {
         }
     }
 
-    /// What TLS 1.2 may use: forward secrecy and authenticated encryption alone (RFC 9325 section 4.2). HTTP/2 allows
-    /// nothing else (RFC 9113 appendix A). TLS 1.3 has no others.
+    /// The cipher suites for TLS 1.2: only those with forward secrecy and authenticated encryption (RFC 9325 section
+    /// 4.2). HTTP/2 allows no others (RFC 9113 appendix A), and TLS 1.3 has no others.
     private static let cipherSuites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,

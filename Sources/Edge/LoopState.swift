@@ -6,22 +6,29 @@ import NIOCore
 import Proxy
 import SecurityGuard
 
-/// What one event loop keeps for itself, so that the data plane shares nothing and locks nothing.
+/// The state that one event loop keeps for itself, so that the data plane shares no state and takes no locks.
 ///
 /// Confined to its loop.
 package final class LoopState {
+    /// The event loop.
     package let loop: any EventLoop
-    /// What the gate knows without asking the store.
+    /// What the gate uses to judge requests without asking the store.
     package let gate: GateMemory
+    /// The leases of the loop's sockets and streams.
     package let leases: LeaseTable
+    /// The connections to upstreams.
     package let upstreams: UpstreamPools
+    /// Hands written bytes to the kernel.
     package let flushes: FlushQueue
+    /// Milliseconds since the Unix epoch.
     package let now: @Sendable () -> Int64
+    /// The deadlines of the loop's connections.
     package let deadlines = DeadlineWheel()
-    /// What upstreams are told about callers.
+    /// Makes the identity fields for upstreams.
     let identityMaker: IdentityMaker
+    /// The open connections and streams.
     package var connections: [ObjectIdentifier: EdgeConnection] = [:]
-    /// HTTP/2 connections; their streams are among `connections`.
+    /// The open HTTP/2 connections; their streams are among `connections`.
     package var streamParents: [ObjectIdentifier: StreamWatch] = [:]
     let traces = TraceSource()
 
@@ -50,7 +57,7 @@ package final class LoopState {
         return RequestID(prefix: requestPrefix, count: requestCounter)
     }
 
-    /// The current time as an IMF-fixdate (RFC 9110 section 5.6.7), made anew once a second.
+    /// The current time as an IMF-fixdate (RFC 9110 section 5.6.7), written once a second.
     package func date() -> String {
         let second = now() / 1000
         if second != dateSecond {

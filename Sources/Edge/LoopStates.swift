@@ -1,24 +1,28 @@
 import NIOCore
 import Synchronization
 
-/// The per-loop states, found by loop; filled once at the start.
+/// The states of all event loops; filled once at the start.
 package final class LoopStates: Sendable {
     private let states = Mutex<[NIOLoopBound<LoopState>]>([])
-    /// How often something was given to every loop, and up to which of these all loops are known to be done.
+    /// How many jobs were given to every loop, and how many of them all loops are known to have done.
     private let given = Atomic<Int>(0)
     private let done = Atomic<Int>(0)
 
+    /// Creates the collection without states.
     package init() {}
 
+    /// Adds the state of a loop.
     package func add(_ state: NIOLoopBound<LoopState>) { states.withLock { $0.append(state) } }
 
+    /// The states of all loops.
     package var all: [NIOLoopBound<LoopState>] { states.withLock { $0 } }
 
+    /// The states by loop.
     package var byLoop: [ObjectIdentifier: NIOLoopBound<LoopState>] {
         Dictionary(all.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns when every loop has done what it had been given before; at once when it has.
+    /// Returns when every loop has done the jobs that it was given before; at once when it already has.
     package func settled() async {
         let wanted = given.load(ordering: .acquiring)
         guard done.load(ordering: .acquiring) < wanted else { return }
@@ -26,19 +30,22 @@ package final class LoopStates: Sendable {
         done.max(wanted, ordering: .acquiringAndReleasing)
     }
 
-    /// Runs on every loop; does not wait.
+    /// Runs a job on every loop, without waiting for it.
     package func onEach(_ body: @escaping @Sendable (LoopState) -> Void) {
         for bound in all { bound.eventLoop.execute { body(bound.value) } }
-        // Counted once it is in every queue: a caller that sees the count and waits, waits behind it.
+        // Counted once it is in every queue: a caller that sees the count and waits, waits until it is done.
         given.add(1, ordering: .acquiringAndReleasing)
     }
 }
 
-/// Where the pipeline appears once it has been made.
+/// Holds the pipeline once it has been made.
 package final class PipelineBox: Sendable {
     private let box = Mutex<EdgePipeline?>(nil)
 
+    /// Creates an empty box.
+    /// Creates an empty box.
     package init() {}
+    /// The pipeline; nil until it has been made.
     package var value: EdgePipeline? {
         get { box.withLock { $0 } }
         set { box.withLock { $0 = newValue } }

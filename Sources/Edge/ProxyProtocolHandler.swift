@@ -2,7 +2,7 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// Reads the PROXY protocol header of a new connection, then makes way for the pipeline that serves it.
+/// Reads the PROXY protocol header of a new connection, then is replaced by the pipeline that serves it.
 final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler, DeadlineHolder {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -29,7 +29,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
     func deadlinePassed() { channel.close(promise: nil) }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Nothing more will come, and nobody has been named yet.
+        // No more bytes will come, and the header is not complete.
         if !isDone, (event as? ChannelEvent) == .inputClosed { context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }

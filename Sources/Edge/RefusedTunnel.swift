@@ -2,10 +2,11 @@ import EdgeCore
 import NIOCore
 import Sockets
 
-/// What a socket is after a refusal by close frame: nothing comes in or out until the client has gone.
+/// A socket that was refused by a close frame: drops all bytes until the client has gone.
 package final class RefusedTunnel: Tunnel {
     private let deadlines: DeadlineWheel
 
+    /// Creates the tunnel.
     package init(deadlines: DeadlineWheel) { self.deadlines = deadlines }
 
     package func opened(on channel: any Channel) { SocketEnding.close(channel, on: deadlines) }

@@ -10,8 +10,8 @@ protocol RequestStage {
 
 /// A stage behind the gate.
 protocol GatedStage: RequestStage {
-    /// Goes on with a request that was let in.
+    /// Goes on with a request that was admitted.
     ///
-    /// - Returns: what takes the body, or nil when the answer has been given.
+    /// - Returns: the exchange that takes the body, or nil when the answer has been given.
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)?
 }

@@ -23,7 +23,7 @@ struct RouteStage: GatedStage {
     private var head: RequestHead { request.head }
 
     func start() throws(Problem) -> (any Exchange)? {
-        // A body that says beforehand that it is too large.
+        // The announced length is already too large.
         if let maxBody, case .length(let count) = head.framing, count > maxBody { throw Problem(.payloadTooLarge) }
         if request.query == nil,
             let admission = Gate(loop.gate).admitKnown(head, route.access, now: request.receivedAt)
@@ -59,7 +59,7 @@ struct RouteStage: GatedStage {
 
     private var maxBody: Int64? { route.maxBody ?? services.maxBody }
 
-    /// A refused page view is sent to log in; everything else gets its problem.
+    /// Redirects a refused page view to the login page; every other request is answered with the problem.
     func refuse(_ problem: Problem) {
         guard let url = route.configuration.loginURL, problem.status == 401 || problem.code == .sessionMismatch,
             isNavigation

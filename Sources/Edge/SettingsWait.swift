@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Keeps a long first head back until the client has acknowledged our HTTP/2 settings.
+/// Holds back a long first head until the client has acknowledged the gateway's HTTP/2 settings.
 ///
-/// SwiftNIO puts our settings in force when their acknowledgement arrives (RFC 9113 section 6.5.3). Until then it takes
-/// heads of no more than 16 KiB and ends the connection for longer ones. A client's first request comes before it has
-/// read our settings, and may carry as long a head as any other. So a head that may be too long waits here, with
-/// everything behind it, and the client's acknowledgement is passed on ahead of it. No other head waits. After the
-/// acknowledgement this handler only passes bytes on.
+/// SwiftNIO applies the settings when their acknowledgement arrives (RFC 9113 section 6.5.3). Until then it takes heads
+/// up to 16 KiB and ends the connection for longer ones. A client's first request comes before the client has read the
+/// settings, and its head may be as long as any other. So a head that may be too long waits here, with everything after
+/// it, and the client's acknowledgement is passed on before it. No other head waits. After the acknowledgement this
+/// handler only passes bytes on.
 final class SettingsWait: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -25,20 +25,21 @@ final class SettingsWait: ChannelInboundHandler {
     /// of hundreds of references to HPACK's tables can be shorter and too long all the same; SwiftNIO ends the connection
     /// for one that comes first.
     private static let longest = 8 * 1024
-    /// The most that is kept: then all of it is passed on as it came.
+    /// The most bytes that are held: when there are more, all of them are passed on as they came.
     private let maxHeld: Int
 
     /// Bytes up to the next frame header: the preface, or the rest of a frame.
     private var rest = Frame.preface
     /// The frame header that is arriving.
     private var header: [UInt8] = []
-    /// A long head and what came behind it.
+    /// A long head and the bytes that came after it.
     private var held: ByteBuffer?
     private var isOver = false
 
-    /// - Parameter maxHead: how long a head may be under our settings, in bytes.
+    /// - Parameter maxHead: how long a head may be under the gateway's settings, in bytes.
     init(maxHead: Int) {
-        // Behind the head there may be as much of bodies as the first window of a connection allows, and some frames.
+        // After the head there may be as many bytes of bodies as the first window of a connection allows, and some
+        // frames.
         self.maxHeld = maxHead + 128 * 1024
     }
 

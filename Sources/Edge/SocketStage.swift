@@ -60,8 +60,8 @@ struct SocketStage: GatedStage {
         }
     }
 
-    /// A refusal is a normal answer; with `websocket.refusals: close`, scripts of allowed origins get it as a close
-    /// frame instead, which they can read.
+    /// Refuses with a normal answer. With `websocket.refusals: close`, scripts of allowed origins get a close frame
+    /// instead, which they can read.
     func refuse(_ problem: Problem) {
         guard services.configuration.webSocket.refusals == .close, problem.code != .originRefused,
             case .accepted(let key) = WebSocketHandshake.judge(head), let origin = head.only(.origin),
@@ -93,7 +93,7 @@ struct SocketStage: GatedStage {
     private func relay(
         _ admission: Admission, to pool: UpstreamPool, _ route: Route, isRuntime: Bool
     ) throws(Problem) -> (any Exchange)? {
-        // An open socket belongs to no user or session, and counts for none.
+        // A socket on an open route belongs to no user or session, so it is not counted.
         let place = admission.isOpen ? nil : try place(for: admission)
         let identity: ByteBuffer
         do {
@@ -114,8 +114,8 @@ struct SocketStage: GatedStage {
                 head: forwarded.upgrade(protocols: offers.plain), timeout: route.timeout,
                 accept: accept(try handshakeKey()), ownsCORS: true, admission: admission,
                 leaseBounds: services.leaseBounds, admittedAt: loop.now(), place: place,
-                // Browsers give up on an answer without a subprotocol when they offered some, as they must to carry
-                // credentials: where the upstream has none of its own, ours is answered.
+                // Browsers fail a handshake that is answered without a subprotocol when they offered some, which they
+                // must do to carry credentials. Where the upstream chooses none, the gateway's own is answered.
                 ownProtocol: offers.carriesCredentials && offers.offersOwn ? Subprotocols.own : nil))
         services.metrics.upgrades.increment()
         return exchange
@@ -132,8 +132,8 @@ struct SocketStage: GatedStage {
 
     /// The client's `Sec-WebSocket-Key` (RFC 6455 section 4.2.1).
     ///
-    /// - Throws: `upgrade_required` where no upgrade to WebSocket 13 is asked for, `invalid_request` where it is asked
-    ///   for wrongly.
+    /// - Throws: `upgrade_required` where the request asks for no upgrade to WebSocket 13, `invalid_request` where its
+    ///   handshake is malformed.
     private func handshakeKey() throws(Problem) -> ByteRange {
         switch WebSocketHandshake.judge(head) {
         case .accepted(let key): return key

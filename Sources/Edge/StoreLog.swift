@@ -3,10 +3,11 @@ import Logging
 import SecurityGuard
 import StateSurface
 
-/// What the log says of the store's health: a line when it is lost, one when its grace is over, one when it is back.
+/// Decides what the log says of the store's health: a line when it is lost, one when its grace is over, one when it is
+/// back.
 struct StoreLog {
     enum Line: Equatable {
-        /// It is away for longer than a link takes that is only made anew.
+        /// It has been away for longer than it takes to connect again.
         case lost
         case graceOver
         case back
@@ -15,7 +16,7 @@ struct StoreLog {
     private var told = StoreHealth.current
     private var wasAway = false
 
-    /// What one look at the store is worth telling.
+    /// The line to log after one check of the store; nil for none.
     mutating func look(_ health: StoreHealth) -> Line? {
         guard health != .current else {
             wasAway = false
@@ -34,7 +35,7 @@ struct StoreLog {
     }
 }
 
-/// Looks at the store four times a second, so that the log tells of an outage and not only its effects.
+/// Checks the store four times a second, so that the log shows an outage itself and not only its effects.
 package struct StoreReporter {
     private static let interval = Duration.milliseconds(250)
 
@@ -50,7 +51,7 @@ package struct StoreReporter {
         self.logger = logger
     }
 
-    /// Returns when it is cancelled.
+    /// Checks the store until it is cancelled.
     package func run() async {
         var log = StoreLog()
         var awaySince: ContinuousClock.Instant?
@@ -81,7 +82,7 @@ package struct StoreReporter {
             metadata: ["cause": "\(words)", "grace_seconds": "\(grace / 1_000)"])
     }
 
-    /// Why the store can't be used, in its own words. They never hold a value of a row or a password.
+    /// Why the store can't be used, in the store's own words. They never contain a value of a row or a password.
     private func cause() async -> String {
         do {
             try await state.ping()

@@ -2,12 +2,12 @@ import Gate
 import SecurityGuard
 import StateSurface
 
-/// How the age of the store's last sign of life is to be taken.
+/// Turns the age of the store's last sign of life into its health.
 package enum StoreWatch {
-    /// The feed beats each second; one missed beat is no loss.
+    /// The feed beats every second. The store counts as silent after this time, so that one missed beat is no outage.
     static let silence = Duration.milliseconds(2_500)
 
-    /// A gap in the feed counts as silence until the revocations it may have hidden have been read.
+    /// The store's health. A gap in the feed counts as silence until the revocations in it have been read.
     package static func health(of state: any ChangeFeed, _ securityGuard: SecurityGuard, grace: Int64) -> StoreHealth {
         let gap = securityGuard.sinceRevocationGap
         let age = max(state.sinceLastBeat(), gap)

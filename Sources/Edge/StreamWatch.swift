@@ -2,7 +2,7 @@ import EdgeCore
 import NIOCore
 
 /// Closes an HTTP/2 connection that has carried no stream for a while, or that has none left when the gateway stops or
-/// the client has said goodbye.
+/// the client has sent GOAWAY.
 package final class StreamWatch: DeadlineHolder {
     private let channel: any Channel
     private let idleTimeout: TimeAmount
@@ -34,13 +34,13 @@ package final class StreamWatch: DeadlineHolder {
         }
     }
 
-    /// No stream is worth waiting for any more but those that are open.
+    /// The gateway stops: the connection is closed when its open streams have ended.
     package func drain() {
         isDraining = true
         rest()
     }
 
-    /// The client has sent GOAWAY: it makes no more streams, and those it has may finish.
+    /// The client has sent GOAWAY: it opens no more streams, and those that are open may finish.
     func clientLeaves() {
         isClientLeaving = true
         rest()
@@ -51,11 +51,11 @@ package final class StreamWatch: DeadlineHolder {
     private func rest() {
         guard open == 0, channel.isActive else { return }
         if isClientLeaving {
-            // A client that does not read its last answer is not waited for any longer than an idle one.
+            // A client that does not read its last answer gets the time of an idle one.
             deadline.arm(after: idleTimeout, for: self)
             return output.closeBehindOutput()
         }
-        // The last answers may still be on their way out.
+        // The last answers may not have been sent completely yet.
         deadline.arm(after: isDraining ? .milliseconds(100) : idleTimeout, for: self)
     }
 }

@@ -4,16 +4,18 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// The file of a Unix socket that is listened on: made and removed so that no other's is ever touched.
+/// The file of a Unix socket that the gateway listens on. It is made and removed so that no other process's file is
+/// ever touched.
 package struct UnixSocketFile: Sendable {
+    /// The path of the file.
     package let path: String
     private let device: dev_t
     private let inode: ino_t
 
     /// Binds a new socket, which does not listen yet, to a file of its own.
     ///
-    /// The file of a gateway that has died is replaced. One that somebody listens on is not, nor is anything else that
-    /// may lie there.
+    /// The file of a gateway that has died is replaced. A socket that a process listens on is not, nor is a file of any
+    /// other kind.
     package static func bind(
         _ path: String, mode: mode_t
     ) throws(GatewayError) -> (descriptor: CInt, file: UnixSocketFile) {
@@ -23,7 +25,7 @@ package struct UnixSocketFile: Sendable {
             guard withAddress(of: path, { Glibc.bind(descriptor, $0, $1) }) == 0 else {
                 throw failure(path, errno == EADDRINUSE ? "another process has just taken it" : reason())
             }
-            // Nobody can connect before it listens, so nobody comes in by the mode it was made with.
+            // No client can connect before the socket listens, so the mode it was created with does not matter.
             guard chmod(path, mode) == 0, let (device, inode) = identity(of: path) else {
                 throw failure(path, reason())
             }
@@ -40,7 +42,7 @@ package struct UnixSocketFile: Sendable {
         unlink(path)
     }
 
-    /// Takes away what a dead gateway has left; throws if anything else is there.
+    /// Removes the file that a dead gateway has left; throws if any other file is there.
     private static func makeRoom(at path: String) throws(GatewayError) {
         var info = stat()
         guard lstat(path, &info) == 0 else {
@@ -54,7 +56,7 @@ package struct UnixSocketFile: Sendable {
         let probe = try makeSocket(path, flags: SOCK_NONBLOCK.rawValue)
         defer { Glibc.close(probe) }
         let isAnswered = withAddress(of: path) { Glibc.connect(probe, $0, $1) } == 0
-        // A queue that is full is somebody's queue.
+        // A full queue means that a process listens.
         if isAnswered || errno == EAGAIN || errno == EINPROGRESS {
             throw GatewayError(
                 .addressInUse, "unix:\(path) is in use by another process: stop it, or choose another path")
@@ -75,8 +77,8 @@ package struct UnixSocketFile: Sendable {
         return lstat(path, &info) == 0 ? (info.st_dev, info.st_ino) : nil
     }
 
-    /// Hands over the path as the system calls take it. `ListenAddress` has seen to its length; what is too long for
-    /// them all the same is cut off, and found to be missing.
+    /// Passes the path in the form that the system calls take. `ListenAddress` has checked its length; a path that is
+    /// too long nevertheless is cut off, and no file is found there.
     private static func withAddress(of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -102,7 +104,7 @@ extension ServerBootstrap {
     package func listen(onUnixSocket path: String, mode: UInt32) throws(GatewayError) -> EventLoopFuture<any Channel> {
         let (descriptor, file) = try UnixSocketFile.bind(path, mode: mode_t(mode))
         let opened = withBoundSocket(descriptor).map { channel in
-            // NIO has asked for a queue of 128. Whoever finds it full is not kept waiting but turned away.
+            // NIO has asked for a queue of 128, and the clients of a Unix socket are refused when the queue is full.
             _ = Glibc.listen(descriptor, 4096)
             channel.closeFuture.whenComplete { _ in file.remove() }
             return channel

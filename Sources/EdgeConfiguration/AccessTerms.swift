@@ -1,12 +1,13 @@
 /// What a route asks of its callers.
 ///
-/// Everything that decides whether a caller who is known may pass belongs in here.
+/// Everything that decides whether an identified caller may pass belongs in here.
 package struct AccessTerms: Sendable, Equatable {
     /// Which credentials a request must carry.
     package let requirement: RouteConfiguration.Requirement
-    /// Every one of these must be in the access token's scope.
+    /// The scopes that the access token must have, all of them.
     package let scopes: [String]
 
+    /// Creates the terms of a route.
     package init(requirement: RouteConfiguration.Requirement, scopes: [String] = []) {
         self.requirement = requirement
         self.scopes = scopes

@@ -1,32 +1,48 @@
 import SecurityGuard
 
-/// What the numbers of a configuration may be, for the reader of files and for ``GatewayConfiguration/check()`` alike.
+/// The allowed ranges of a configuration's numbers, for the reader of files and for ``GatewayConfiguration/check()``
+/// alike.
 /// Times are milliseconds.
 package enum ConfigurationBounds {
     private static let day: Int64 = 86_400_000
     private static let longest = 3_650 * day
 
+    /// `server.threads`.
     package static let threads = 1...1_024
+    /// `server.max_connections`.
     package static let maxConnections = 1...10_000_000
+    /// `server.max_header`.
     package static let maxHeader = 1_024...1_048_576
+    /// `server.max_body`, and `max_body` of a route.
     package static let maxBody = 0...(1 << 40)
+    /// `server.header_timeout`.
     package static let headerTimeout: ClosedRange<Int64> = 100...600_000
+    /// `server.idle_timeout`.
     package static let idleTimeout: ClosedRange<Int64> = 1_000...day
+    /// `server.drain`.
     package static let drain: ClosedRange<Int64> = 0...3_600_000
+    /// `state.grace`.
     package static let grace: ClosedRange<Int64> = 0...3_600_000
-    /// Of anything that lives: sessions, sockets.
+    /// How long sessions and sockets may live.
     package static let lifetime: ClosedRange<Int64> = 1_000...longest
+    /// `sessions.per_user`.
     package static let sessionsPerUser = 1...1_000_000
+    /// `websocket.max_message`.
     package static let maxMessage = 1_024...(1 << 24)
+    /// `websocket.ping`.
     package static let ping: ClosedRange<Int64> = 1_000...3_600_000
+    /// `limits.sockets_per_session` and `limits.sockets_per_user`.
     package static let sockets = 1...1_000_000
+    /// `limits.login_per_minute`.
     package static let loginPerMinute = 1...1_000_000
+    /// `limits.anonymous_per_minute`.
     package static let anonymousPerMinute = 1...10_000_000
+    /// `timeout` of a route.
     package static let routeTimeout: ClosedRange<Int64> = 100...day
 }
 
 extension GatewayConfiguration {
-    /// Refuses numbers that are out of their bounds, and header fields that would not be one field each.
+    /// Refuses numbers that are out of their bounds, and header fields with a malformed name or value.
     ///
     /// - Throws: ``ConfigurationError`` for the first.
     public func check() throws(ConfigurationError) {

@@ -1,12 +1,12 @@
-/// A setting that can't be used. Equal to another error of the same code.
+/// A setting that can't be used. Errors of the same code are equal.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong with it.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// It is no `HOST:PORT`.
+        /// The address can't be read as `HOST:PORT`.
         case addressUnreadable = "address_unreadable"
-        /// It is empty, or longer than 1024 bytes.
+        /// The passphrase is empty, or longer than 1024 bytes.
         case passphraseLength = "passphrase_length"
-        /// The name or the value of a header field that a route sets has bytes that no field may have.
+        /// The name or the value of a header field that a route sets contains forbidden bytes.
         case headerMalformed = "header_malformed"
         /// A number that is too small or too large.
         case outOfBounds = "out_of_bounds"
@@ -14,10 +14,10 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 
     /// What is wrong with it.
     public let code: Code
-    /// The key of the setting, as the configuration file has it; of the passphrase, which stands in no file,
+    /// The key of the setting, as in the configuration file. For the passphrase, which is in no file, it is
     /// `keys.passphrase`.
     public let key: String
-    /// What it has to be, for ``Code/outOfBounds``.
+    /// The allowed range, for ``Code/outOfBounds``.
     private let bounds: String
 
     init(_ code: Code, key: String, bounds: String = "") {

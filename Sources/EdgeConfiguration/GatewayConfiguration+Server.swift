@@ -1,36 +1,37 @@
 extension GatewayConfiguration {
-    /// `server.*`: the listeners and what every connection must keep to.
+    /// `server.*`: the listeners and the limits of every connection.
     public struct Server: Sendable, Equatable {
-        /// `server.listen`: the public listener, where port 0 picks one.
+        /// `server.listen`: the public listener. Port 0 lets the system choose a port.
         public var listen = ListenAddress(host: "127.0.0.1", port: 8080)
-        /// `server.admin`: health and metrics; nil opens none.
+        /// `server.admin`: the listener for health and metrics; nil for none.
         public var admin: ListenAddress? = ListenAddress(host: "127.0.0.1", port: 9180)
-        /// `server.socket_mode`: permissions of the files of Unix sockets listened on.
+        /// `server.socket_mode`: the permissions of the Unix socket files that the gateway listens on.
         public var socketMode: UInt32 = 0o660
-        /// `server.threads`: event loops; nil takes as many as there are cores.
+        /// `server.threads`: the number of event loops; nil for one per core.
         public var threads: Int?
-        /// `server.allowed_origins`: origins that may call besides our own, in serialised form.
+        /// `server.allowed_origins`: web origins that may use the gateway besides its own, in serialised form.
         public var allowedOrigins: [String] = []
         /// `server.trusted_proxies`: addresses or CIDR blocks whose forwarded headers count, and `unix` for peers on a
         /// Unix socket.
         public var trustedProxies: [String] = []
         /// `server.proxy_protocol`: whether every connection begins with a PROXY protocol header.
         public var proxyProtocol = false
-        /// `server.max_connections`: connections open at a time; nil for as many as the system takes.
+        /// `server.max_connections`: how many connections may be open at a time; nil for no limit of the gateway.
         public var maxConnections: Int?
-        /// `server.hosts`: names this gateway answers to; empty answers to any.
+        /// `server.hosts`: the host names that the gateway serves; empty for any.
         public var hosts: [String] = []
         /// `server.tls`: nil serves plain HTTP.
         public var tls: TLS?
-        /// `server.max_header`: bytes of a request's head.
+        /// `server.max_header`: the most bytes of a request's head.
         public var maxHeader = 32 * 1024
-        /// `server.max_body`: bytes of a proxied body; nil streams any amount (API bodies have a bound of their own).
+        /// `server.max_body`: the most bytes of a proxied body; nil for no limit (bodies for the API have a limit of
+        /// their own).
         public var maxBody: Int?
         /// `server.header_timeout`: time for a whole head to arrive.
         public var headerTimeout: Int64 = 10_000
-        /// `server.idle_timeout`: how long a connection may lie unused.
+        /// `server.idle_timeout`: how long a connection may be idle.
         public var idleTimeout: Int64 = 75_000
-        /// `server.drain`: how long requests under way may take once the server is told to stop.
+        /// `server.drain`: how long running requests may take once the server is told to stop.
         public var drain: Int64 = 20_000
 
         /// The defaults.
@@ -41,7 +42,7 @@ extension GatewayConfiguration {
     public struct TLS: Sendable, Equatable {
         /// `server.tls.certificate`: the leaf first, then its intermediates.
         public var certificate: String
-        /// `server.tls.key`.
+        /// `server.tls.key`: the private key.
         public var key: String
 
         /// A chain and its key.
@@ -54,11 +55,11 @@ extension GatewayConfiguration {
 
 /// A host and a port to listen on, or the path of a Unix socket.
 public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
-    /// A name or an address, an IPv6 address without its brackets; empty for a Unix socket.
+    /// A name or an address (an IPv6 address without brackets); empty for a Unix socket.
     public var host: String
-    /// 0 lets the system pick, and stands for none where it is a Unix socket.
+    /// The port. 0 lets the system choose one; a Unix socket has 0 as well.
     public var port: Int
-    /// The file of a Unix socket, from the root; nil for a host and port.
+    /// The absolute path of a Unix socket; nil for a host and port.
     public let path: String?
 
     /// A host and a port.
@@ -68,7 +69,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.path = nil
     }
 
-    /// A Unix socket. What the system takes as the name of one ends after 107 bytes.
+    /// A Unix socket. Its path may have at most 107 bytes.
     private init?(path: String) {
         let isPlain = path.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
         guard path.hasPrefix("/"), !path.hasSuffix("/"), path.utf8.count <= 107, isPlain else { return nil }
@@ -79,7 +80,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `HOST:PORT`, `[IPv6]:PORT` and `unix:/PATH`.
     ///
-    /// The host may not be left out: listening everywhere is said as `0.0.0.0`.
+    /// The host may not be left out: to listen on all addresses, write `0.0.0.0`.
     public init?(_ text: String) {
         if text.hasPrefix("unix:/") {
             self.init(path: String(text.dropFirst("unix:".count)))
@@ -105,12 +106,13 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(host: String(host), port: Int(port))
     }
 
-    /// As ``init(_:)`` reads it.
+    /// The address in the form that ``init(_:)`` reads.
     public var description: String {
         if let path { return "unix:\(path)" }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// What stands for this listener in a URL. A Unix socket has no such name: its clients are on this machine.
+    /// The listener's authority in a URL. A Unix socket has none, so it is `localhost`: its clients are on this
+    /// machine.
     public var authority: String { path == nil ? description : "localhost" }
 }

@@ -1,70 +1,70 @@
 extension GatewayConfiguration {
-    /// `tokens.*`: what access and refresh tokens say and how long they hold.
+    /// `tokens.*`: what access and refresh tokens say and how long they are valid.
     public struct Tokens: Sendable, Equatable {
-        /// `tokens.issuer`; nil stands for the address that was bound, known only then.
+        /// `tokens.issuer`: the `iss` of tokens; nil for the address that is bound.
         public var issuer: String?
-        /// `tokens.audience`.
+        /// `tokens.audience`: the `aud` of tokens.
         public var audience = ["gatehouse"]
-        /// `tokens.algorithm`: the name JOSE registers for it.
+        /// `tokens.algorithm`: the signature algorithm, by its JOSE name.
         public var algorithm = "ES256"
-        /// `tokens.access_token_lifetime`.
+        /// `tokens.access_token_lifetime`: how long an access token is valid.
         public var accessTokenLifetime: Int64 = 15 * 60_000
-        /// `tokens.refresh_token_lifetime`: of the whole family.
+        /// `tokens.refresh_token_lifetime`: how long a whole family of refresh tokens is valid.
         public var refreshTokenLifetime: Int64 = 30 * 86_400_000
-        /// `tokens.clock_skew`: how far other clocks may be off.
+        /// `tokens.clock_skew`: how far other clocks may be wrong.
         public var clockSkew: Int64 = 30_000
 
         /// The defaults.
         public init() {}
     }
 
-    /// `sessions.*`: how long sessions live, unused and at all.
+    /// `sessions.*`: how long sessions may be unused, and how long they live at most.
     public struct Sessions: Sendable, Equatable {
-        /// `sessions.anonymous_idle`.
+        /// `sessions.anonymous_idle`: how long an anonymous session may be unused.
         public var anonymousIdle: Int64 = 30 * 60_000
-        /// `sessions.anonymous_lifetime`.
+        /// `sessions.anonymous_lifetime`: how long an anonymous session lives at most.
         public var anonymousLifetime: Int64 = 24 * 3_600_000
-        /// `sessions.idle`.
+        /// `sessions.idle`: how long a user's session may be unused.
         public var idle: Int64 = 12 * 3_600_000
-        /// `sessions.lifetime`.
+        /// `sessions.lifetime`: how long a user's session lives at most.
         public var lifetime: Int64 = 30 * 86_400_000
-        /// `sessions.per_user`: live sessions that one user may have.
+        /// `sessions.per_user`: how many live sessions one user may have.
         public var perUser = 1_000
 
         /// The defaults.
         public init() {}
     }
 
-    /// `websocket.*`: the socket edge.
+    /// `websocket.*`: WebSockets.
     public struct WebSocket: Sendable, Equatable {
-        /// How a refused upgrade is told.
+        /// How an upgrade is refused.
         public enum Refusals: String, Sendable, CaseIterable {
-            /// As a normal HTTP answer.
+            /// With a normal HTTP answer.
             case http
-            /// To allowed origins as `101` and a close frame that a script can read.
+            /// For allowed origins, with `101` and a close frame that a script can read.
             case close
         }
 
-        /// `websocket.max_message`: bytes of one message to the embedded Runtime.
+        /// `websocket.max_message`: the most bytes of one message to the embedded Runtime.
         public var maxMessage = 64 * 1024
-        /// `websocket.ping`: how often the embedded Runtime pings.
+        /// `websocket.ping`: how often the embedded Runtime sends a ping.
         public var ping: Int64 = 25_000
-        /// `websocket.refusals`.
+        /// `websocket.refusals`: how an upgrade is refused.
         public var refusals = Refusals.http
-        /// `websocket.max_lifetime`: no socket outlives it, however often its token is refreshed.
+        /// `websocket.max_lifetime`: how long a socket lives at most, even if its token is refreshed.
         public var maxLifetime: Int64 = 24 * 3_600_000
 
         /// The defaults.
         public init() {}
     }
 
-    /// `limits.*`: what one caller may take.
+    /// `limits.*`: how much one caller may use.
     public struct Limits: Sendable, Equatable {
-        /// `limits.enabled`: false lifts every limit below.
+        /// `limits.enabled`: false turns off every limit below.
         public var enabled = true
-        /// `limits.sockets_per_session`.
+        /// `limits.sockets_per_session`: open sockets per session.
         public var socketsPerSession = 16
-        /// `limits.sockets_per_user`.
+        /// `limits.sockets_per_user`: open sockets per user.
         public var socketsPerUser = 64
         /// `limits.login_per_minute`: failed logins per address and account; ten times that per address.
         public var loginPerMinute = 10

@@ -2,13 +2,13 @@ extension GatewayConfiguration {
     /// The settings that a gateway inside another program most often needs; everything else is at its default.
     ///
     /// - Parameters:
-    ///   - listen: `server.listen`, where port 0 picks one.
+    ///   - listen: `server.listen`. Port 0 lets the system choose a port.
     ///   - admin: `server.admin`, the listener for health and metrics; nil opens none.
     ///   - state: `state.url`, `sqlite:PATH` or `postgres://…`.
     ///   - keys: `keys.directory`. Keys are made there if there are none.
-    ///   - keysPassphrase: opens encrypted keys, and new ones are encrypted with it; nil makes them in the clear.
-    ///   - issuer: `tokens.issuer`; nil stands for the address that was bound.
-    ///   - registration: `accounts.registration`, whether anyone may register.
+    ///   - keysPassphrase: opens encrypted keys, and new ones are encrypted with it; nil leaves new ones unencrypted.
+    ///   - issuer: `tokens.issuer`; nil for the address that is bound.
+    ///   - registration: `accounts.registration`, whether registration is open to all.
     /// - Throws: ``ConfigurationError`` for an address that can't be read, or a passphrase that can't be used.
     public init(
         listen: String, admin: String? = nil, state: String = "sqlite:var/gatehouse.sqlite",

@@ -1,36 +1,36 @@
 import SecurityGuard
 
-/// Everything an operator may decide, as plain values.
+/// All settings of a gateway, as plain values.
 ///
-/// Each property names the key of the configuration file that it stands for. Times are milliseconds, sizes are bytes. A
-/// fresh value holds the defaults. Nothing here has been looked up or opened: paths, addresses and URLs are as they were
-/// written. Numbers outside their bounds are refused by ``check()``, which a gateway calls when it starts.
+/// The documentation of each property names its key in the configuration file. Times are milliseconds, sizes are bytes.
+/// A new value has the defaults. Paths, addresses and URLs are as they were written: they have not been resolved or
+/// opened. Numbers outside their bounds are refused by ``check()``, which a gateway calls when it starts.
 public struct GatewayConfiguration: Sendable, Equatable {
-    /// The listeners and what every connection must keep to.
+    /// The listeners and the limits of every connection.
     public var server = Server()
-    /// Where sessions, accounts and refresh families live.
+    /// Where sessions, accounts and refresh families are stored.
     public var state = State()
-    /// Where the signing keys lie.
+    /// Where the signing keys are stored.
     public var keys = Keys()
-    /// What tokens say and how long they hold.
+    /// What tokens say and how long they are valid.
     public var tokens = Tokens()
-    /// How long sessions live, unused and at all.
+    /// How long sessions may be unused, and how long they live at most.
     public var sessions = Sessions()
-    /// The socket edge.
+    /// WebSockets.
     public var webSocket = WebSocket()
-    /// What one caller may take.
+    /// How much one caller may use.
     public var limits = Limits()
     /// Where agents run.
     public var runtime = RuntimeConfiguration()
-    /// Who may have an account.
+    /// Accounts and registration.
     public var accounts = Accounts()
-    /// How much a refusal tells.
+    /// How much refusals explain.
     public var errors = Errors()
-    /// What is written to standard error, by the executable alone.
+    /// The log on standard error. Only the executable uses it.
     public var log = Log()
-    /// The audit log that the executable keeps.
+    /// The audit log. Only the executable keeps it.
     public var audit = Audit()
-    /// What is forwarded where.
+    /// Which requests are forwarded, and where.
     public var routes: [RouteConfiguration] = []
     /// Other issuers whose tokens may be exchanged.
     public var issuers: [IssuerConfiguration] = []
@@ -40,9 +40,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
 }
 
 extension GatewayConfiguration {
-    /// `state.*`: where sessions, accounts and refresh families live.
+    /// `state.*`: where sessions, accounts and refresh families are stored.
     public struct State: Sendable, Equatable {
-        /// `state.url`: `sqlite:PATH` or `postgres://…`, which may hold a password.
+        /// `state.url`: `sqlite:PATH` or `postgres://…`, which may contain a password.
         public var url = "sqlite:var/gatehouse.sqlite"
         /// `state.grace`: how long verified traffic goes on without the store, counted from its last beat.
         public var grace: Int64 = 30_000
@@ -51,11 +51,11 @@ extension GatewayConfiguration {
         public init() {}
     }
 
-    /// `keys.*`: where the signing keys lie.
+    /// `keys.*`: where the signing keys are stored.
     public struct Keys: Sendable, Equatable {
-        /// `keys.directory`.
+        /// `keys.directory`: the directory of the key files.
         public var directory = "keys"
-        /// `keys.passphrase_file`: holds what the key files are encrypted with.
+        /// `keys.passphrase_file`: the file with the passphrase that the key files are encrypted with.
         public var passphraseFile: String?
         /// The passphrase itself, where it was given without a file; see ``encrypt(with:)``.
         package var passphrase: KeyPassphrase?
@@ -63,7 +63,7 @@ extension GatewayConfiguration {
         /// The defaults.
         public init() {}
 
-        /// Has key files opened, and new ones encrypted, with a passphrase that stands in no file.
+        /// Sets a passphrase that is not in a file: key files are opened, and new ones encrypted, with it.
         ///
         /// - Throws: ``ConfigurationError`` for one that is empty or longer than 1024 bytes.
         public mutating func encrypt(with passphrase: [UInt8]) throws(ConfigurationError) {
@@ -74,7 +74,7 @@ extension GatewayConfiguration {
             }
         }
 
-        /// The passphrase of the key files, from where it was given; nil where none was.
+        /// The passphrase of the key files, as it was given or from its file; nil where there is none.
         package func readPassphrase() throws(GuardError) -> KeyPassphrase? {
             if let passphrase { return passphrase }
             guard let passphraseFile else { return nil }
@@ -86,24 +86,26 @@ extension GatewayConfiguration {
         }
     }
 
-    /// `accounts.*`: who may have an account.
+    /// `accounts.*`: accounts and registration.
     public struct Accounts: Sendable, Equatable {
-        /// `accounts.registration`: whether anyone may register.
+        /// `accounts.registration`: whether registration is open to all.
         public var registration = false
-        /// `accounts.registration_tenants`: where they may register by name; empty gives each a tenant of its own.
+        /// `accounts.registration_tenants`: the tenants that a registration may name; empty gives each account a tenant
+        /// of its own.
         public var registrationTenants: [String] = []
-        /// `accounts.default_tenant`: whose account counts where several tenants have an e-mail; nil prefers none.
+        /// `accounts.default_tenant`: the tenant whose account is used where several tenants have the same e-mail; nil
+        /// for none.
         public var defaultTenant: String?
-        /// `accounts.passwords`: whether passwords let anybody in.
+        /// `accounts.passwords`: whether users can sign in with a password.
         public var passwords = true
-        /// `accounts.default_scope`: the scope of accounts that were given none of their own.
+        /// `accounts.default_scope`: the scope of accounts without one of their own.
         public var defaultScope: [String] = []
 
         /// The defaults.
         public init() {}
     }
 
-    /// `errors.*`: how much a refusal tells.
+    /// `errors.*`: how much refusals explain.
     public struct Errors: Sendable, Equatable {
         /// `errors.explain`: adds the `reason` member to refusals, for development only.
         public var explain = false
@@ -112,15 +114,15 @@ extension GatewayConfiguration {
         public init() {}
     }
 
-    /// `log.*`: what is written to standard error.
+    /// `log.*`: the log on standard error.
     public struct Log: Sendable, Equatable {
-        /// The two shapes of a line.
+        /// The two formats of a line.
         public enum Format: String, Sendable, CaseIterable {
             case text
             case json
         }
 
-        /// From which severity on a line is written.
+        /// The lowest severity that is logged.
         public enum Level: String, Sendable, CaseIterable {
             case trace
             case debug
@@ -131,18 +133,18 @@ extension GatewayConfiguration {
             case critical
         }
 
-        /// `log.format`.
+        /// `log.format`: the format of a line.
         public var format = Format.text
-        /// `log.level`.
+        /// `log.level`: the lowest severity that is logged.
         public var level = Level.info
 
         /// The defaults.
         public init() {}
     }
 
-    /// `audit.*`: the hash-chained record of what was decided.
+    /// `audit.*`: the hash-chained record of decisions.
     public struct Audit: Sendable, Equatable {
-        /// `audit.file`: where it is appended; nil keeps none.
+        /// `audit.file`: the file that it is appended to; nil for none.
         public var file: String?
 
         /// The defaults.

@@ -1,6 +1,6 @@
 /// Why a gateway can't be started, or can't use something that its configuration names.
 ///
-/// Equal to another error of the same code.
+/// Errors of the same code are equal.
 public struct GatewayError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The causes, one code each.
     public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -12,11 +12,11 @@ public struct GatewayError: Error, Sendable, Equatable, CustomStringConvertible,
         case addressForbidden = "address_forbidden"
         /// The name of the host can't be resolved.
         case hostUnknown = "host_unknown"
-        /// The path of a Unix socket holds something else, or can't be written.
+        /// There is another file at the path of a Unix socket, or the path can't be written.
         case socketPath = "socket_path"
         /// The operating system refuses to listen for another reason.
         case listenFailed = "listen_failed"
-        /// `tokens.algorithm` names nothing that tokens can be signed with.
+        /// `tokens.algorithm` isn't an algorithm that tokens can be signed with.
         case algorithmUnknown = "algorithm_unknown"
         /// `server.tls`: the certificate or its key can't be used.
         case certificate
@@ -26,13 +26,13 @@ public struct GatewayError: Error, Sendable, Equatable, CustomStringConvertible,
         case upstreamTrust = "upstream_trust"
         /// The key set of a trusted issuer can't be read from its file.
         case keySetUnreadable = "key_set_unreadable"
-        /// The key set of a trusted issuer was not served.
+        /// The key set of a trusted issuer could not be fetched.
         case keySetUnavailable = "key_set_unavailable"
     }
 
     /// The cause.
     public let code: Code
-    /// One sentence for the operator: what is wrong, and what to do about it. Never holds a secret.
+    /// One sentence for the operator: what is wrong, and what to do about it. Never contains a secret.
     public let message: String
     /// The error that led to this one, if another one did.
     public let cause: (any Error)?
@@ -52,7 +52,7 @@ public struct GatewayError: Error, Sendable, Equatable, CustomStringConvertible,
         self.line = line
     }
 
-    /// The same error, said of a key of the configuration.
+    /// The same error, with the key of the configuration that it concerns.
     package func about(_ key: String) -> GatewayError {
         GatewayError(code, "\(key): \(message)", cause: cause, file: file, line: line)
     }

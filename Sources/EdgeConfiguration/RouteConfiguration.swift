@@ -1,4 +1,4 @@
-/// One entry of `routes`: what is forwarded where, and who may ask for it.
+/// One entry of `routes`: which requests are forwarded, where, and what they must prove.
 public struct RouteConfiguration: Sendable, Equatable {
     /// What a request must prove before it is forwarded.
     public enum Requirement: String, Sendable, CaseIterable {
@@ -14,7 +14,7 @@ public struct RouteConfiguration: Sendable, Equatable {
         case upstream
     }
 
-    /// A field set on every request of this route to its upstream.
+    /// A header field that is set on every request of this route to its upstream.
     public struct Header: Sendable, Equatable {
         /// Its name.
         public var name: String
@@ -28,56 +28,56 @@ public struct RouteConfiguration: Sendable, Equatable {
         }
     }
 
-    /// What the TLS to https upstreams rests on. Chain and name are verified whatever stands here.
+    /// The TLS settings for https upstreams. Chain and name are always verified.
     public struct UpstreamTLS: Sendable, Hashable {
         /// `upstream_ca`: a PEM file of the roots to trust instead of the system's.
         public var ca: String?
         /// `upstream_name`: the name to ask for and to verify; nil for the host of the URL.
         public var name: String?
-        /// `upstream_certificate`: a PEM chain by which the gateway says who it is, the leaf first.
+        /// `upstream_certificate`: the gateway's client certificate, a PEM chain with the leaf first.
         public var certificate: String?
-        /// `upstream_key`: the PEM key to that.
+        /// `upstream_key`: the PEM key of that certificate.
         public var key: String?
 
         /// The defaults.
         public init() {}
     }
 
-    /// The prefix, from its leading slash; ends at a segment.
+    /// The path prefix, with its leading slash. It matches whole segments.
     public var path: String
-    /// Only for this host; nil for any.
+    /// The host that the route is for; nil for any.
     public var host: String?
-    /// Only for these methods, upper case; nil for any.
+    /// The methods that the route is for, in upper case; nil for any.
     public var methods: [String]?
-    /// `http://…`, `https://…` or `unix:/…`; empty for a route that only the decision endpoint judges.
+    /// The upstreams: `http://…`, `https://…` or `unix:/…`; empty for a route that only the decision endpoint uses.
     public var upstreams: [String] = []
-    /// What the TLS to https upstreams rests on.
+    /// The TLS settings for https upstreams.
     public var upstreamTLS = UpstreamTLS()
     /// What a request must prove.
     public var require = Requirement.tokenAndSession
-    /// Every one of these must be in the token's scope.
+    /// The scopes that the token must have, all of them.
     public var scopes: [String] = []
-    /// `aud` of the assertion; nil stands for `path`.
+    /// The `aud` of the assertion; nil for `path`.
     public var audience: String?
-    /// Whether `path` is cut off before forwarding.
+    /// Whether `path` is removed before forwarding.
     public var stripPrefix = false
-    /// Whether upgrades are forwarded, under the checks and the lease of the socket edge.
+    /// Whether WebSocket upgrades are forwarded, with all checks for sockets and under a lease.
     public var webSocket = false
-    /// Whether answers end with the token or session that asked for them.
+    /// Whether an answer is ended when the token or session of its request ends.
     public var lease = false
-    /// How long the upstream may take until its answer begins, and pause within it; milliseconds.
+    /// How long the upstream may take until its answer begins, and pause within it, in milliseconds.
     public var timeout: Int64 = 60_000
-    /// Bytes of a request body; nil leaves it to `server.max_body`.
+    /// The most bytes of a request body; nil for the limit of `server.max_body`.
     public var maxBody: Int?
     /// Who answers CORS questions.
     public var cors = CORS.gateway
-    /// Where a refused navigation is sent.
+    /// Where a refused page view is redirected.
     public var loginURL: String?
-    /// Whether `%2F` in a path is forwarded verbatim instead of refused.
+    /// Whether `%2F` in a path is forwarded unchanged instead of refused.
     public var encodedSlash = false
-    /// Whether the caller's `Authorization` reaches the upstream.
+    /// Whether the caller's `Authorization` is forwarded to the upstream.
     public var forwardAuthorization = false
-    /// Fields set on every request to the upstream.
+    /// Header fields that are set on every request to the upstream.
     public var headers: [Header] = []
 
     /// A route for a prefix, with everything else at its default.
@@ -88,6 +88,6 @@ public struct RouteConfiguration: Sendable, Equatable {
     /// Whether any upstream is reached over TLS.
     public var reachesTLS: Bool { upstreams.contains { $0.lowercased().hasPrefix("https://") } }
 
-    /// `aud` of the assertion that goes with forwarded requests.
+    /// The `aud` of the assertion in forwarded requests.
     public var assertionAudience: String { audience ?? path }
 }

@@ -2,12 +2,12 @@ import JOSE
 import SecurityGuard
 
 extension TokenPolicy {
-    /// The policy that a configuration asks for.
+    /// Makes the policy that a configuration asks for.
     ///
     /// - Parameters:
-    ///   - bound: the issuer where `tokens.issuer` names none: the origin that was bound; nil stands for
-    ///     `server.listen`, for commands that bind nothing.
-    ///   - scrypt: what hashing a password costs.
+    ///   - bound: the issuer where `tokens.issuer` names none: the origin that was bound; nil for `server.listen`, for
+    ///     commands that bind no address.
+    ///   - scrypt: the cost of hashing a password.
     /// - Throws: ``GatewayError`` for an algorithm that tokens can't be signed with.
     package init(
         _ configuration: GatewayConfiguration, issuer bound: String? = nil, scrypt: ScryptParameters = .current

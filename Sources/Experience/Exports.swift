@@ -1,2 +1,2 @@
-// An adopter imports `Experience` alone: what a gateway is told comes with it.
+// An adopter imports only `Experience`; the types of the configuration come with it.
 @_exported public import EdgeConfiguration

@@ -21,11 +21,11 @@ import SignIn
 import StateSurface
 import TrafficCop
 
-/// Puts the gateway together, in the order in which a request meets its parts.
+/// Builds the gateway from its parts, in this order:
 ///
 /// 1. listeners: bound first, since the port may decide the issuer; nothing is accepted yet;
 /// 2. SecurityGuard: keys, tokens, accounts;
-/// 3. Traffic Cop and Runtime: who may start what, and what runs;
+/// 3. Traffic Cop and Runtime: limits, and sessions with their agents;
 /// 4. the API behind Hummingbird's router;
 /// 5. the edge: one set of caches, pools and leases per event loop;
 /// 6. the change feed into the leases; accepting begins.
@@ -60,10 +60,10 @@ private func assemble(
     let scheme = tls == nil ? "http" : "https"
     let issuer = configuration.tokens.issuer ?? "\(scheme)://\(listener.address.authority)"
 
-    // 2. Who calls.
+    // 2. SecurityGuard.
     let guardParts = try await makeSecurityGuard(gateway, issuer: issuer)
 
-    // 3. What may be started, and what runs.
+    // 3. Traffic Cop and Runtime.
     let limits = configuration.limits
     let counterSecret = try await gateway.state.sharedSecret(
         name: "login counters", candidate: TrafficCop.makeCounterSecret())
@@ -146,7 +146,7 @@ private func assemble(
     }
     pipeline.value = EdgePipeline(services: services, loops: loopStates.byLoop, tls: tls)
 
-    // 6. The feed ends leases; then the door opens.
+    // 6. From here on the feed ends leases; then accepting begins.
     watch.start()
     let place = listener.address.path == nil ? "\(scheme)://\(listener.address)" : "\(listener.address)"
     let running = RunningGateway(
@@ -167,7 +167,7 @@ private func makeSecurityGuard(
     let keys = KeyDirectory(
         path: configuration.keys.directory, policy: policy, passphrase: passphrase, clock: gateway.clock)
     let isFirstRun = try keys.load() == nil
-    // A key set comes from the address that was configured, and from no other it might point to.
+    // A key set is only fetched from the configured address: redirects are not followed.
     let http = HTTPClient(
         eventLoopGroupProvider: .singleton, configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
     do {
@@ -190,7 +190,7 @@ private func makeSecurityGuard(
     }
 }
 
-/// Reads a remote key set: a few seconds, a bounded size, no redirects.
+/// Fetches a remote key set, with a time limit of a few seconds, a limited size and no redirects.
 private func fetchKeySet(_ url: String, _ http: HTTPClient) async throws -> [UInt8] {
     var request = HTTPClientRequest(url: url)
     request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
@@ -202,7 +202,7 @@ private func fetchKeySet(_ url: String, _ http: HTTPClient) async throws -> [UIn
 }
 
 extension SessionAudit {
-    /// The event as the audit log writes it: enough of the id to find the session again, not the whole of it.
+    /// The event as the audit log writes it. It contains a part of the session's id, enough to find the session again.
     fileprivate var members: JSONObject {
         var members = JSONObject()
         members["session"] = .string(reference)
@@ -233,7 +233,7 @@ extension AuditEvent {
 }
 
 extension GatewayConfiguration {
-    /// - Parameter tls: for each route its own, where it has upstreams that speak it.
+    /// - Parameter tls: the TLS context of each route; nil where no upstream of the route uses TLS.
     fileprivate func makePools(
         loop: any EventLoop, flushes: FlushQueue, tls: [NIOSSLContext?]
     ) throws -> UpstreamPools {
@@ -242,7 +242,7 @@ extension GatewayConfiguration {
                 loop: loop, flushes: flushes, targets: try route.upstreams.map(Self.target), tls: tls,
                 serverName: route.upstreamTLS.name, connectTimeout: .milliseconds(min(5_000, route.timeout)))
         }
-        // `runtime.url` takes plain connections alone.
+        // `runtime.url` supports only plain connections.
         let runtimePool = try runtime.url.map { url in
             UpstreamPool(
                 loop: loop, flushes: flushes, targets: [try Self.target(url)], tls: nil, connectTimeout: .seconds(5))

@@ -7,16 +7,16 @@ import Metrics
 import Runtime
 import StateSurface
 
-/// A gateway inside another program: the same parts as `gatehouse serve`, and realms of that program's own.
+/// A gateway inside another program: the same parts as `gatehouse serve`, with that program's own realms.
 extension Gateway {
     /// Opens the store that the configuration names. ``run()`` closes it again, so run the gateway once it is made.
     ///
     /// - Parameters:
-    ///   - realms: what carries out intents besides the built-in realms, whose names can't be taken over.
-    ///   - audit: hears of everything that is worth an audit line; never given a token, secret or full session id. It
-    ///     is called on the path of requests: be quick.
+    ///   - realms: what carries out intents besides the built-in realms, whose names can't be used again.
+    ///   - audit: called for every event that belongs in an audit log, never with a token, secret or full session id.
+    ///     It is called while requests are handled, so it must be quick.
     ///   - metrics: where counters and gauges are made, the process-wide backend by default. `/metrics` of the admin
-    ///     listener shows those of a `PrometheusMetrics`, and is not there with any other.
+    ///     listener shows those of a `PrometheusMetrics`, and does not exist with other backends.
     ///   - onReady: called once, with the origin that was bound, when connections are accepted.
     /// - Throws: an error whose description is one sentence for the operator.
     public init(

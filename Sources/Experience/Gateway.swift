@@ -10,7 +10,7 @@ import ServiceLifecycle
 import StateSurface
 import Synchronization
 
-/// The gateway as a service: listeners, gate, proxy, sockets, API and the embedded Runtime behind them.
+/// The gateway as a service: listeners, gate, proxy, sockets, API and the embedded Runtime.
 ///
 /// `run()` opens the listeners, calls `onReady`, serves until a graceful shutdown is asked for, drains and returns.
 public struct Gateway: Service, CustomStringConvertible {
@@ -21,24 +21,24 @@ public struct Gateway: Service, CustomStringConvertible {
     let audit: @Sendable (_ event: String, _ members: JSONObject) -> Void
     let onReady: @Sendable (_ origin: String) -> Void
     let metrics: any MetricsFactory
-    /// Realms of the adopter's, besides the built-in ones.
+    /// The adopter's realms, besides the built-in ones.
     let realms: [any Realm]
     let build: @Sendable (Gateway) async throws -> RunningGateway
     private let running = CurrentGateway()
-    /// Whether anybody keeps what `audit` is given: else it need not be put together.
+    /// Whether the events given to `audit` are kept. If not, they need not be made.
     package var isAudited = true
     /// What hashing a password costs.
     package var passwordCost = ScryptParameters.current
-    /// Whether the store was opened for this gateway alone, which then closes it.
+    /// Whether the store was opened only for this gateway, which then closes it.
     var ownsState = false
 
     /// - Parameters:
-    ///   - state: the open store; whoever opened it closes it.
+    ///   - state: the open store. The caller that opened it closes it.
     ///   - clock: milliseconds since the Unix epoch.
-    ///   - audit: hears of everything that is worth an audit line; never given a token, secret or full session id.
+    ///   - audit: called for every event that belongs in an audit log, never with a token, secret or full session id.
     ///   - onReady: called once, with the origin that was bound (`unix:/PATH` for a Unix socket), when connections are
     ///     accepted.
-    ///   - realms: the adopter's own, besides the built-in ones.
+    ///   - realms: the adopter's realms, besides the built-in ones.
     ///   - metrics: where counters and gauges are made; `/metrics` shows those of a `PrometheusMetrics`.
     package init(
         configuration: GatewayConfiguration, state: any StateSurface, clock: @escaping @Sendable () -> Int64,
@@ -57,10 +57,10 @@ public struct Gateway: Service, CustomStringConvertible {
         self.build = { try await buildGateway($0) }
     }
 
-    /// Its name alone: loggers describe services, and the configuration holds the store's password.
+    /// Only its name: loggers print descriptions of services, and the configuration contains the store's password.
     public var description: String { "Gateway" }
 
-    /// What a gateway records, for a `PrometheusMetrics` that is to say what it is.
+    /// The metrics that a gateway records with their help texts, for making a `PrometheusMetrics`.
     public static var metricFamilies: [PrometheusMetrics.Family] { EdgeMetrics.families }
 
     /// Serves until the task is told to shut down gracefully.
@@ -84,10 +84,10 @@ public struct Gateway: Service, CustomStringConvertible {
         try await gateway.serve { try? await gracefulShutdown() }
     }
 
-    /// Reads the signing keys and the TLS certificate again, at once instead of when their files are next looked at.
+    /// Reads the signing keys and the TLS certificate again, at once instead of when their files are next checked.
     ///
-    /// For a program that wants to be told, by a signal or otherwise; the gateway installs no signal handler. What
-    /// can't be read is logged, and what was in use stays. Does nothing unless ``run()`` is serving.
+    /// For a program that reloads on a signal, for example; the gateway installs no signal handler. Where a file can't
+    /// be read, that is logged and the old keys or certificate stay in use. Does nothing unless ``run()`` is serving.
     public func reload() async {
         await running.value?.reload()
     }

@@ -1,7 +1,7 @@
 import EdgeCore
 import GatewayAPI
 
-/// For checks of a configuration.
+/// The gateway's own paths, for checks of a configuration.
 package enum GatewayPaths {
     private static let own = OwnPaths(api: APIResponder.paths)
 

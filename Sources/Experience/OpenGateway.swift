@@ -1,4 +1,4 @@
-/// A gateway that serves in the background: where it listens, and the way to end it.
+/// A gateway that serves in the background: where it listens, and how to stop it.
 package final class OpenGateway: Sendable {
     /// The origin that was bound, such as `http://127.0.0.1:49152`, or `unix:/PATH`.
     package let origin: String

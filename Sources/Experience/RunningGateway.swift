@@ -13,7 +13,7 @@ import SecurityGuard
 import StateSurface
 import Synchronization
 
-/// A gateway whose doors are open: what goes on in the background, and how it ends.
+/// A gateway that accepts connections: its background tasks, and how it stops.
 final class RunningGateway: Sendable {
     /// The origin that was bound, or `unix:` and the path of the socket.
     let place: String
@@ -73,7 +73,7 @@ final class RunningGateway: Sendable {
                 state: state, securityGuard: securityGuard, grace: services.configuration.state.grace, logger: logger)
             tasks.addTask { await reporter.run() }
             tasks.addTask {
-                // For a backend that sends its values somewhere; one that is read is brought up to date when it is.
+                // For a backend that pushes its values. One that is scraped is updated when it is read.
                 while !Task.isCancelled {
                     await self.admin.recordGauges()
                     try? await Task.sleep(for: .seconds(5))
@@ -94,7 +94,8 @@ final class RunningGateway: Sendable {
         try? await group.shutdownGracefully()
     }
 
-    /// Reads keys and certificate now, without waiting for the watch. What can't be used is logged and left as it was.
+    /// Reads keys and certificate now, without waiting for the next check. Where one can't be used, that is logged and
+    /// the old one stays.
     func reload() async {
         do {
             try await securityGuard.reload()
@@ -105,7 +106,7 @@ final class RunningGateway: Sendable {
         tls?.reloadIfChanged(logger: logger)
     }
 
-    /// Twenty times a second each loop looks at its wheel and at the store's health.
+    /// Starts the tick of each loop, twenty times a second: it turns the wheel and checks the store's health.
     private func startTicking() {
         let (state, securityGuard) = (self.state, self.securityGuard)
         let grace = services.configuration.state.grace
@@ -122,13 +123,13 @@ final class RunningGateway: Sendable {
         }
     }
 
-    /// No new connections; open ones finish what they are at, within `server.drain`.
+    /// Stops accepting; open connections finish their requests within `server.drain`.
     private func drain() async {
         admin.isDraining.store(true, ordering: .relaxed)
         await listener.close()
         let limit = services.configuration.server.drain
         loops.onEach { loop in
-            // Goodbyes are spread over the first half of the time, so that not everybody comes back at once.
+            // The connections are ended over the first half of the time, so that not all clients reconnect at once.
             for parent in loop.streamParents.values { parent.drain() }
             let connections = Array(loop.connections.values)
             let step = Double(limit) / 2 / Double(max(1, connections.count))
