@@ -109,7 +109,7 @@ package struct BegunCeremony: Sendable {
                 userID: userID, createdAt: now))
     }
 
-    /// Begins a sign-in. No credential is named: that would tell everybody who has one.
+    /// Begins a sign-in. No credential is named: that would show who has one.
     package static func authentication(
         _ party: RelyingParty, sessionID: String, sessionEpoch: Int64, now: Int64
     ) -> BegunCeremony {

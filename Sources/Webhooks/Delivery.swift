@@ -52,7 +52,7 @@ package struct Delivery: Sendable, Equatable {
 
     /// Why a delivery was given up.
     package enum DeadLetter: String, Sendable {
-        /// Nobody took it for 24 hours.
+        /// It was not accepted for 24 hours.
         case expired
         /// The receiver said that it is gone (410).
         case gone

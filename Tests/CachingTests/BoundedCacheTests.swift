@@ -63,7 +63,7 @@ struct BoundedCacheTests {
         #expect(cache.value(for: 1) == nil)
     }
 
-    @Test("Whatever is done in whatever order, it never holds too much, and never a value that was not put in last")
+    @Test("After any operations in any order, it never holds too much, and never an outdated value")
     func model() {
         var generator = SeededGenerator(seed: 11)
         for capacity in [2, 3, 8, 31] {

@@ -77,7 +77,7 @@ struct AttackProfileTests {
         }
     }
 
-    @Test("A password is shown to nobody")
+    @Test("A password is never shown")
     func passwords() throws {
         let profile = try Self.parse("token: {login: {path: /l, email: a@example.com, password: hunter2}}\n")
         var text = ""

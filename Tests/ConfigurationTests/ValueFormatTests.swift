@@ -24,7 +24,7 @@ struct ValueFormatTests {
         ("unix", true), ("unix:/run/x.sock", false), ("Unix", false),
     ]
 
-    @Test("A trusted proxy is an address, a block, or whoever comes by a Unix socket", arguments: blocks)
+    @Test("A trusted proxy is an address, a block, or any peer on a Unix socket", arguments: blocks)
     func readsBlocks(text: String, isGood: Bool) {
         #expect((ValueFormat.addressBlock.read(text) != nil) == isGood)
     }
@@ -45,7 +45,7 @@ struct ValueFormatTests {
         ("/", "/"), ("/orders", "/orders"), ("/orders/", "/orders"), ("/a/b.c/d-e", "/a/b.c/d-e"), ("", nil),
         ("orders", nil), ("//", nil), ("/a//b", nil), ("/a/../b", nil), ("/./a", nil), ("/a%2Fb", nil), ("/a?b", nil),
         ("/a#b", nil), ("/a;b", nil), ("/a\\b", nil), ("/ä", nil), ("/a b", nil),
-        // One spelling, whichever the file has.
+        // One spelling for all that the file may have.
         ("/pro@x", "/pro@x"), ("/pro%40x", "/pro@x"), ("/[id]", "/%5Bid%5D"), ("/%5bid%5D/", "/%5Bid%5D"),
         ("/a\"<>^`{|}b", "/a%22%3C%3E%5E%60%7B%7C%7Db"), ("/%41", "/A"), ("/%c3%a4", "/%C3%A4"), ("/a%20b", "/a%20b"),
         ("/a%3Fb", "/a%3Fb"), ("/100%25", "/100%25"),

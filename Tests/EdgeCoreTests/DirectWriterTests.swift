@@ -65,7 +65,7 @@ import Testing
 
     /// How the writer and its channel stand after a step.
     private struct Standing: Sendable, Equatable {
-        /// How many bytes have gone the usual way so far.
+        /// How many bytes have been written through SwiftNIO so far.
         var passed: Int
         var isBusy: Bool
     }

@@ -28,7 +28,7 @@ import Testing
             $0.eventLoop.makeSucceededVoidFuture()
         }
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        // A fault is thrown where nobody catches it in the pipeline.
+        // A fault that no handler of the pipeline catches is thrown here.
         _ = try? channel.writeInbound(ByteBuffer(bytes: Self.preface + Self.frame(4, 0, 0, []) + frames))
         #expect(goodbyes.isSaid == isSaid)
         _ = try? channel.finish()

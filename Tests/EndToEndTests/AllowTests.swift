@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// A 405 names in `Allow` what the target takes, whichever method was refused.
+/// A 405 names in `Allow` what the target takes, for every refused method.
 @Suite(.blocking) struct AllowTests {
     private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 
-    @Test("Allow says the same whatever was refused, and what it says is not refused")
+    @Test("Allow says the same for every refused method, and the methods it names are not refused")
     func allow() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }

@@ -40,7 +40,7 @@ import Testing
         #expect(served.status == 200 && served["access-control-allow-origin"] == "https://app.example")
     }
 
-    @Test("With cors: upstream the upstream answers, preflights included, and learns of nobody by them")
+    @Test("With cors: upstream the upstream answers, preflights included, and gets no identity with them")
     func upstreamAnswers() async throws {
         let upstream = try RecordingUpstream { _, stream in
             try stream.send(

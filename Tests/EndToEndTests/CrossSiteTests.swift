@@ -37,7 +37,7 @@ import Testing
         let told = try gateway.request("POST", paths[0], headers: foreign[0], json: [String: String]())
         let detail = told.json["detail"] as? String ?? ""
         #expect(detail.contains("https://evil.example") && detail.contains("server.allowed_origins"))
-        // The host that was asked for is nobody's word on which origin is the gateway's own.
+        // The requested host does not decide which origin is the gateway's own.
         let socket = try RawSocket(port: gateway.port)
         try socket.send(
             "POST \(paths[0]) HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\nContent-Length: 0\r\n\r\n"

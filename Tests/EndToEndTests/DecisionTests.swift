@@ -27,7 +27,7 @@ import Testing
         [("X-Forwarded-Uri", uri), ("X-Forwarded-Method", method)]
     }
 
-    @Test("Without forwarded fields the credentials alone are judged, whatever the method")
+    @Test("Without forwarded fields only the credentials are judged, with any method")
     func credentialsAlone() async throws {
         let gateway = try await Self.trusting()
         defer { gateway.stop() }
@@ -182,7 +182,7 @@ import Testing
         expectStatus(try gateway.request("GET", "/api/auth/verify", headers: named), 200)
         let token = Self.uri("/orders", "POST") + [ada.bearer, evil, cookie]
         expectStatus(try gateway.request("GET", "/api/auth/verify", headers: token), 200)
-        // Which method it was, nobody says: it may be one that changes something.
+        // No field says which method it was: it may be an unsafe one.
         let silent = [("X-Original-URI", "/secret"), cookie]
         expectRefused(try gateway.request("GET", "/api/auth/verify", headers: silent + [evil]), 403, "origin_refused")
         expectStatus(try gateway.request("GET", "/api/auth/verify", headers: silent), 200)

@@ -58,7 +58,7 @@ import Testing
         gateway.stop()
     }
 
-    /// Logs in, refreshes and logs out until nobody answers any more.
+    /// Logs in, refreshes and logs out until the gateway does not answer any more.
     private static func work(_ gateway: GatewayProcess, _ index: Int, _ done: borrowing Mutex<[Done]>) {
         while let before = try? gateway.anonymous(),
             let answer = try? gateway.attemptLogin(TestUser.standard[index % 3], headers: [before.field])

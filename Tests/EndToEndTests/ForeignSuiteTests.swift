@@ -52,7 +52,8 @@ import Testing
         #expect(found.status == 0 && found.errors.isEmpty, "\(found.status) \(found.errors)")
     }
 
-    /// Logs in first, since most of the API says 401 to everybody else; what ends the login is looked at without one.
+    /// Logs in first, since most of the API answers 401 without a login. The endpoints that end the login are tested
+    /// without one.
     @Test(
         "The API is as docs/openapi.yaml describes it, for schemathesis",
         .enabled(if: Program.pythonHas("schemathesis"), "schemathesis is not installed"))

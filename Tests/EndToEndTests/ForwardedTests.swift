@@ -43,7 +43,7 @@ import Testing
         #expect(both["x-forwarded-for"] == "203.0.113.7, 127.0.0.1" && both["x-forwarded-proto"] == "https")
     }
 
-    @Test("From anybody else it is worth nothing, and said so once")
+    @Test("From any other peer it does not count, which is logged once")
     func untrusted() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
@@ -58,7 +58,7 @@ import Testing
         #expect(try await eventually(within: .seconds(2)) { gateway.log.contains("server.trusted_proxies") })
     }
 
-    @Test("What can't be read, or contradicts X-Forwarded, is refused: somebody on the way made it up")
+    @Test("A malformed field, or one that contradicts X-Forwarded, is refused: it may be forged")
     func refused() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }

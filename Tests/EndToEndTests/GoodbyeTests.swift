@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a client held is free within a second of its leaving, however it leaves and whatever it speaks.
+/// The resources of a client are freed within a second of its leaving, for every protocol and every way to leave.
 @Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .blocking)
 struct GoodbyeTests {
     private static let transports = ["h2", "tls", "plain"]

@@ -63,7 +63,7 @@ struct HTTP2StreamTests {
         for name in ["no_authority", "empty_authority", "host", "path", "scheme", "protocol"] {
             #expect(found[name] as? [String] == Self.problem, "\(name): \(found[name] ?? "nothing")")
         }
-        // An answer to HEAD has no body, whatever was wrong.
+        // An answer to HEAD has no body, not even a refusal.
         #expect(found["head"] as? [Int] == [400, 0])
         #expect(found["options"] as? [String] == ["405", "method_not_allowed", "Allow"])
         #expect(found["after"] as? Int == 200)

@@ -3,7 +3,7 @@ import Testing
 
 /// What the public listener takes from whom, before any HTTP.
 @Suite(.blocking) struct ListenerTests {
-    @Test("With proxy_protocol the client is whom the balancer names, and nobody connects without the header")
+    @Test("With proxy_protocol the balancer names the client, and a connection without the header is refused")
     func proxyProtocol() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }

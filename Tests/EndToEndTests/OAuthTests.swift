@@ -116,7 +116,7 @@ import Testing
         expectStatus(try gateway.attemptLogin(.ada), 200)
     }
 
-    @Test("The metadata names only what works, and speaks of the issuer whatever the Host")
+    @Test("The metadata names only what works, and uses the issuer with any Host")
     func metadata() async throws {
         let gateway = try await GatewayInProcess.start(Self.unlimited, users: [])
         defer { gateway.stop() }

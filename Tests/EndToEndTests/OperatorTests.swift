@@ -131,7 +131,7 @@ import Testing
     @Test("An address that can't be listened on is told in a plain sentence, and so is a damaged store")
     func sentences() throws {
         let place = try GatewayProcess.makeDirectory()
-        // TEST-NET-1 (RFC 5737): nobody's.
+        // TEST-NET-1 (RFC 5737): an address without a host.
         let serve = try GatewayProcess.run(["serve", "--listen", "192.0.2.1:8080", "--admin", "off"], in: place)
         #expect(serve.status == 1 && serve.errors.contains("192.0.2.1:8080 is no address of this machine"))
         #expect(!serve.errors.contains("errno") && !serve.errors.contains("bind("))

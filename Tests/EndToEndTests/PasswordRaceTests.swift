@@ -123,7 +123,7 @@ import Testing
     }
 }
 
-/// Set once, read by everybody.
+/// Set once, read by all tasks.
 private final class Flag: Sendable {
     private let value = Mutex(false)
     var isSet: Bool { value.withLock { $0 } }

@@ -56,7 +56,7 @@ import Testing
         #expect(try Self.status(gateway, Array("/esc".utf8)) == 200)
     }
 
-    @Test("Whatever the spelling, one is forwarded")
+    @Test("For all spellings, one is forwarded")
     func forwarded() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }

@@ -85,7 +85,7 @@ import Testing
         let visit = try #require(setup.upstream.requests.last)
         #expect(visit.all("x-gatehouse-user") == [ada.userID] && visit["x-gatehouse-scope"] == nil)
         #expect(!visit.text.contains("forged") && !visit.text.contains(secret))
-        // Where nobody has to be known, nobody is.
+        // On an open route the caller stays unknown.
         #expect(try proxy.request("GET", "/open/x", headers: Self.forged).status == 200)
         let unknown = try #require(setup.upstream.requests.last)
         #expect(unknown.target == "/open/x" && !unknown.text.contains("forged"))

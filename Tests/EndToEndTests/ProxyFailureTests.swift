@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Upstreams that are gone, late, broken or hostile: the client can always tell, and nobody else is affected.
+/// Upstreams that are gone, late, broken or hostile: the client can always tell, and no other client is affected.
 @Suite(.blocking) struct ProxyFailureTests {
     /// What the next request is answered with; nothing stands for the usual "ok".
     private final class Stage: Sendable {

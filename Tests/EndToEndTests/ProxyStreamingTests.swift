@@ -72,7 +72,8 @@ import Testing
         let before = residentBytes(gateway)
         let socket = try RawSocket(port: gateway.port, timeoutSeconds: 20)
         try socket.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-        // Nobody reads: what the gateway takes meanwhile must stay small. The upstream's end comes while it waits.
+        // The client does not read: what the gateway takes meanwhile must stay small. The upstream's end comes while it
+        // waits.
         try await Task.sleep(for: .milliseconds(1200))
         #expect(residentBytes(gateway) - before <= 16 << 20)
         let answer = try socket.response()

@@ -3,7 +3,7 @@ import GatewayForTests
 import Testing
 
 /// Upgrades that the upstream answers with something else than 101: what comes then is under the lease that the socket
-/// would have had, whatever its status, and it keeps the socket's place.
+/// would have had, with any status, and it keeps the socket's place.
 @Suite(.blocking) struct RelayedAnswerTests {
     private static let statuses = ["200", "404", "502"]
 

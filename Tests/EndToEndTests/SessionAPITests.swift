@@ -123,7 +123,7 @@ import Testing
         expectStatus(try gateway.upgrade(held, ada.token, ["metadata": replaced]), 200)
     }
 
-    @Test("An unused session expires: 410 for whoever held it, and no upgrade")
+    @Test("An unused session expires: 410 for its owner and its secret, and no upgrade")
     func expiry() async throws {
         let gateway = try await GatewayInProcess.start(
             Self.unlimited + "sessions:\n  anonymous_idle: 1s\n  idle: 2s\n", users: [.ada])

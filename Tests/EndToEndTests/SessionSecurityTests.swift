@@ -33,7 +33,7 @@ import Testing
         #expect(try gateway.current(victim.sessionSecret).json["user_id"] as? String == victim.userID)
     }
 
-    @Test("A session id alone opens nothing, and whoever holds another key learns nothing")
+    @Test("A session id alone opens nothing, and a caller with another secret learns nothing")
     func address() async throws {
         let gateway = try await GatewayInProcess.start(Self.unlimited, users: [.ada, .bob])
         defer { gateway.stop() }

@@ -21,7 +21,7 @@ import Testing
             try alive.send(WebSocketProbe.frame(10))
             for probe in dead { #expect(try probe.next()?.first == 0x89) }
         }
-        // Two pings, and no Close that nobody would read.
+        // Two pings, and no Close, which the dead peers would not read.
         for probe in dead { #expect(try probe.next() == nil) }
         let took = start.duration(to: .now)
         #expect(took > .seconds(2) && took < .seconds(3.8), "\(took)")

@@ -139,7 +139,7 @@ import Testing
         ])
     }
 
-    @Test("6: text is valid UTF-8, whichever way it is cut, and is refused as soon as it can't be")
+    @Test("6: text is valid UTF-8, cut at any place, and is refused as soon as it can't be")
     func utf8() async throws {
         let greek = text("Hello-µ@ßöäüàá-UTF-8!!")
         let valid: [[UInt8]] = [

@@ -71,7 +71,7 @@ import Testing
         #expect(try WebSocketProbe(gateway, path + query, fields: list).isOpen)
     }
 
-    @Test("Another method is 405, whatever comes with it", arguments: ["/api/runtime/agent", "/api/runtime/echo"])
+    @Test("Another method is 405, with any fields", arguments: ["/api/runtime/agent", "/api/runtime/echo"])
     func methods(path: String) async throws {
         let gateway = try await GatewayInProcess.start(users: [])
         defer { gateway.stop() }

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("Its time is the clock's that it was given: a token expires without anybody waiting for it")
+    @Test("It uses the clock that it was given: a token expires without a wait")
     func clock() async throws {
         try await withGateway { gateway in
             let token = try await Self.login(gateway)

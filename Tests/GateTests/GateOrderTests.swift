@@ -106,7 +106,7 @@ struct GateOrderTests {
 
     // MARK: Rights
 
-    @Test("A scope that the token lacks is told alike, whatever was asked for and however it came")
+    @Test("A scope that the token lacks is refused alike, for every requirement and every carrier")
     func scopes() async throws {
         let fixture = try await GateFixture()
         for requirement in [RouteConfiguration.Requirement.token, .tokenAndSession] {
@@ -140,7 +140,7 @@ struct GateOrderTests {
         #expect(try await fixture.verdict(sender + fixture.cookie(.valid), .fields, session) == code)
         let owner = sender + fixture.cookie(.valid) + fixture.token(.valid, .fields)
         #expect(try await fixture.verdict(owner, .fields, Self.both) == code)
-        // What no browser attaches by itself was put there by somebody who may.
+        // A credential that no browser attaches by itself was put there by its owner.
         #expect(try await fixture.verdict(sender + fixture.secret(.valid), .fields, session) == "ok")
         let named = owner + fixture.session(.valid, .fields)
         #expect(try await fixture.verdict(named, .fields, Self.both) == "ok")

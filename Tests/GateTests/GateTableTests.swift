@@ -152,7 +152,7 @@ struct GateTableTests {
 
     // MARK: none
 
-    @Test("none: nothing is read, whatever is sent; the admission is open", arguments: CredentialState.allCases)
+    @Test("none: no credential is read, even if sent; the admission is open", arguments: CredentialState.allCases)
     func open(_ state: CredentialState) async throws {
         let fixture = try await GateFixture()
         let terms = AccessTerms(requirement: .none)

@@ -38,7 +38,7 @@ struct APIPathTableTests {
         #expect(table.refusal(of: .get, path: path)?.code == .notFound)
     }
 
-    @Test("A literal path is never somebody's id, and a method it lacks is named")
+    @Test("A literal path is never taken for an id, and the refusal of a method names the allowed ones")
     func literalFirst() throws {
         let create = try #require(table.refusal(of: .get, path: "/api/session/create"))
         #expect(create.code == .methodNotAllowed)

@@ -33,7 +33,7 @@ import Testing
         #expect(try await fixture.state.accounts(emailKey: "three@example.com").isEmpty)
     }
 
-    @Test("Nobody registers a second time with the e-mail of somebody who registered in a tenant of their own")
+    @Test("An e-mail that is registered in a tenant of its own can't be registered again")
     func secondRegistration() async throws {
         let fixture = try await APIFixture {
             $0.accounts.registration = true
@@ -72,7 +72,7 @@ import Testing
         #expect(try await register(several, "b@example.com").text("tenant_id")?.hasPrefix("ten_") == true)
     }
 
-    @Test("A registration with somebody's e-mail does not take their login away")
+    @Test("A registration with another user's e-mail does not take away that user's login")
     func namesake() async throws {
         let fixture = try await APIFixture { $0.accounts.registration = true }
         let owner = try await fixture.account("ada@example.com")

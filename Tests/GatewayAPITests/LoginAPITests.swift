@@ -65,7 +65,7 @@ struct LoginAPITests {
         #expect(try await fixture.send("GET", "/api/session/current", Ask(secret: second.secret)).status == 200)
     }
 
-    @Test("A session of somebody else is a conflict, and nothing changes")
+    @Test("A session of another user is a conflict, and nothing changes")
     func foreign() async throws {
         let fixture = try await APIFixture()
         _ = try await fixture.account()
@@ -115,7 +115,7 @@ struct LoginAPITests {
         #expect(answer.status == 401 && answer.code == "invalid_grant")
     }
 
-    @Test("Of two logins at once on one session exactly one wins, whoever they are", arguments: [true, false])
+    @Test("Of two concurrent logins on one session exactly one wins, of one user or two", arguments: [true, false])
     func race(sameUser: Bool) async throws {
         let fixture = try await APIFixture()
         _ = try await fixture.account()

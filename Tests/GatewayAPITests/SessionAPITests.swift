@@ -202,7 +202,7 @@ struct SessionAPITests {
         #expect(answer.status == 400 && answer.code == "invalid_request")
     }
 
-    @Test("A user's list holds their live sessions, newest first, and nobody else's")
+    @Test("A user's list has only that user's live sessions, newest first")
     func list() async throws {
         let fixture = try await APIFixture()
         _ = try await fixture.account()

@@ -9,7 +9,7 @@ import Testing
 /// Logins, upgrades, refreshes, logouts, expiry and revocation at once on one session, through the API, in every order
 /// of their calls to the store that a seeded dice can think of.
 @Suite struct SessionInterleavingAPITests {
-    @Test("Whatever the order, no credential of a dead epoch works, and the owner never changes", arguments: 0..<8)
+    @Test("In any order, no credential of an earlier epoch works, and the owner never changes", arguments: 0..<8)
     func schedules(block: Int) async throws {
         let gate = StepGate()
         let fixture = try await APIFixture(wrap: { SteppedEngine(inner: $0, gate: gate) })
@@ -129,7 +129,7 @@ private struct APIWorld {
         return faults
     }
 
-    /// When everybody has finished.
+    /// When all callers have finished.
     private func check(_ cast: Cast, _ outcomes: [Outcome]) async throws -> [String] {
         var faults: [String] = []
         let record = try await fixture.state.session(id: cast.id)

@@ -144,7 +144,7 @@ struct RunnerTests {
         #expect(report.made == 0 && report.exitCode == 2)
     }
 
-    @Test("A connection to the canary fails the attack, whatever the answer")
+    @Test("A connection to the canary fails the attack with any answer")
     func canaryVisit() async throws {
         let key = try Keys.key(.es256)
         let visits = Counter()

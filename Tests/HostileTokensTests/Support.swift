@@ -93,7 +93,7 @@ func strictVerifier(_ key: SigningKey) throws -> @Sendable ([UInt8]) -> Bool {
 }
 
 extension VerificationKey {
-    /// Whether a signature is valid for the key, whatever was signed.
+    /// Whether a signature is valid for the key, for any signed data.
     func verifies(_ signature: [UInt8], _ input: [UInt8]) -> Bool {
         signature.withUnsafeBufferPointer { signature in
             input.withUnsafeBufferPointer { isValid(signature, for: $0) }

@@ -70,7 +70,7 @@ struct CallbackStateTests {
         #expect(try await world.finish(world.provider(), response).summary == "state: state_of_other_provider")
     }
 
-    @Test("counts before whatever else is wrong") func first() async throws {
+    @Test("counts before any other fault") func first() async throws {
         var script = script
         script.sessionAtReturn = nil
         script.response = { $0.replacing("code", nil) + [FormParameter("error", "access_denied")] }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IdentityProviders
 
-@Suite("Who somebody is")
+@Suite("An external identity")
 struct ExternalIdentityTests {
     private let claims: JSONObject = [
         "sub": "person-1", "email": "ada@example.com", "email_verified": true, "groups": ["staff"],

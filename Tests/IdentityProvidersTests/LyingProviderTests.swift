@@ -4,7 +4,7 @@ import Testing
 
 @testable import IdentityProviders
 
-/// A provider that lies in one way at a time: nobody is signed in, and the reason is the right one.
+/// A provider that lies in one way at a time: no user is signed in, and the reason is the right one.
 @Suite("A provider that lies in one way")
 struct LyingProviderTests {
     @Test("An honest provider signs a person in and brings them back")
@@ -23,7 +23,7 @@ struct LyingProviderTests {
         #expect(world.requests.map(\.url.host) == ["idp.example", "idp.example", "keys.example"])
     }
 
-    @Test("in its discovery document is unavailable before anybody is sent to it", arguments: discoveryLies)
+    @Test("in its discovery document is unavailable before a user is sent to it", arguments: discoveryLies)
     func discovery(lie: Lie) async throws {
         let world = World(try lie.told(try Script()))
         do {
@@ -34,29 +34,29 @@ struct LyingProviderTests {
         }
     }
 
-    @Test("in its authorization response signs nobody in", arguments: responseLies)
+    @Test("in its authorization response signs no user in", arguments: responseLies)
     func response(lie: Lie) async throws {
         let world = World(try lie.told(try Script()))
         #expect(try await world.signIn().summary == lie.expected)
         #expect(world.requests(to: "https://idp.example/token") == 0, "a code was sent to it")
     }
 
-    @Test("in its token response signs nobody in", arguments: tokenLies)
+    @Test("in its token response signs no user in", arguments: tokenLies)
     func tokens(lie: Lie) async throws {
         #expect(try await World(try lie.told(try Script())).signIn().summary == lie.expected)
     }
 
-    @Test("in its ID token signs nobody in", arguments: idTokenLies)
+    @Test("in its ID token signs no user in", arguments: idTokenLies)
     func idToken(lie: Lie) async throws {
         #expect(try await World(try lie.told(try Script())).signIn().summary == lie.expected)
     }
 
-    @Test("in its key set signs nobody in", arguments: keySetLies)
+    @Test("in its key set signs no user in", arguments: keySetLies)
     func keySet(lie: Lie) async throws {
         #expect(try await World(try lie.told(try Script())).signIn().summary == lie.expected)
     }
 
-    @Test("in its userinfo signs nobody in", arguments: userInfoLies)
+    @Test("in its userinfo signs no user in", arguments: userInfoLies)
     func userInfo(lie: Lie) async throws {
         var script = try Script()
         script.configuration.asksUserInfo = true

@@ -37,7 +37,7 @@ struct OAuth2ProviderTests {
         },
     ]
 
-    @Test("that lies signs nobody in", arguments: lies)
+    @Test("that lies signs no user in", arguments: lies)
     func lie(lie: Lie) async throws {
         #expect(try await World(try Script.oauth2()).signIn().summary == "identified")
         #expect(try await World(try lie.told(try Script.oauth2())).signIn().summary == lie.expected)

@@ -37,7 +37,7 @@ struct ReturnToTests {
         #expect(ReturnTo("/" + String(repeating: "a", count: 2048)) == nil)
     }
 
-    @Test("is told why nobody was signed in, once") func error() throws {
+    @Test("is told once why the sign-in failed") func error() throws {
         let told = [
             "/": "/?login_error=login_refused", "/a?b=c": "/a?b=c&login_error=login_refused",
             "/a?": "/a?login_error=login_refused", "/a?b&&c=d?e": "/a?b&c=d?e&login_error=login_refused",

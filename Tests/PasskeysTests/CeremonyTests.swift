@@ -60,7 +60,7 @@ struct CeremonyTests {
         #expect(passkey.userID == "usr_1" && passkey.signCount == 1)
     }
 
-    /// What has to hold for any bytes whatever.
+    /// What has to hold for all bytes.
     private func violation(_ bytes: [UInt8]) -> String? {
         if let data = try? AuthenticatorData(bytes) {
             if bytes.count < 37 || bytes.count > AuthenticatorData.maximumBytes { return "a length that can't be" }

@@ -189,7 +189,7 @@ struct LyingAuthenticatorTests {
         Lie("extensions that are not announced", .authenticatorDataMalformed) { $0.behindData = [0xA0] },
     ]
 
-    @Test("that lies while it signs in gets nobody in", arguments: assertions)
+    @Test("that lies while it signs in signs no user in", arguments: assertions)
     func assertion(lie: Lie) throws {
         var authenticator = try Authenticator()
         let passkey = try authenticator.passkey()
@@ -205,7 +205,7 @@ struct LyingAuthenticatorTests {
         #expect(refusal(signIn(authenticator, with: try authenticator.passkey())) == nil)
     }
 
-    @Test("for which no passkey is stored signs nobody in") func unknown() throws {
+    @Test("for which no passkey is stored signs no user in") func unknown() throws {
         #expect(refusal(signIn(try Authenticator(), with: nil)) == .credentialUnknown)
         #expect(register(try Authenticator(), isKnown: true) == .credentialKnown)
     }

@@ -70,7 +70,7 @@ package final class PrivatePostgres: Sendable {
         was?.process.waitUntilExit()
     }
 
-    /// Freezes the server: its kernel still accepts bytes, nobody answers them.
+    /// Freezes the server: its kernel still accepts bytes, but they are not answered.
     package func pause() throws { try signal("STOP") }
     package func resume() throws { try signal("CONT") }
 

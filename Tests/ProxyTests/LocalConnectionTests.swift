@@ -45,7 +45,7 @@ import Testing
 
     @Test("A port without a listener refuses, and a Unix socket that is missing is missing")
     func refusals() throws {
-        // A port that is taken and not listened on: nobody else can come to listen there meanwhile.
+        // A port that is bound and not listened on: no other process can listen there meanwhile.
         let holder = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         try #require(holder >= 0)
         defer { close(holder) }

@@ -10,7 +10,7 @@ import Testing
     /// How many orders of events are tried; more with `GATEHOUSE_SCHEDULES`.
     private static let count = 40_000
 
-    @Test("Bytes are conserved and connections accounted for, whatever the order of events")
+    @Test("No bytes are lost and all connections accounted for, in any order of events")
     func schedules() {
         var (finished, cut, refused, left) = (0, 0, 0, 0)
         var reused = 0
@@ -150,7 +150,7 @@ import Testing
         #expect(isPatient == (event == .deadline && state == .sending))
     }
 
-    @Test("A body that is longer than it may be is refused, wherever its connection stands")
+    @Test("A body that is longer than it may be is refused, in every state of its connection")
     func maxBody() {
         for state in [State.connecting, .sending] {
             var machine = Self.machine(in: state)

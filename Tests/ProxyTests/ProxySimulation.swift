@@ -331,7 +331,7 @@ extension ProxySimulation {
         machine.start()
         act()
         for _ in 0..<Int.random(in: 5...120, using: &random) where endings.isEmpty { step() }
-        // From here on everybody does their part.
+        // From here on client and upstream do their part.
         for _ in 0..<4_000 where endings.isEmpty {
             clientTakes = true
             upstreamTakes = true

@@ -83,7 +83,7 @@ import Testing
         case (.created, .start): return ["connect any []"]
         case (.connecting, .connected): return ["head", "flush"]
         case (.connecting, .failed): return ["tell refused 1", "connect none [1]"]
-        // What failed is told, whatever has become of the attempt.
+        // A failure is reported in every state of the attempt.
         case (_, .failed): return ["tell refused 1"]
         case (.fresh, .closed): return ["tell upstream_closed 3", "release", "connect none []"]
         case (.pooled, .closed): return ["release", "connect none []"]

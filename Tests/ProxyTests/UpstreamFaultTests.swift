@@ -42,7 +42,7 @@ import Testing
         #expect(told(a, "x", 5_000) == 0, "a clock that was set back")
     }
 
-    @Test("A place is host and port, whatever else the URL holds")
+    @Test("A place is host and port, without the rest of the URL")
     func places() {
         #expect(UpstreamTarget("https://orders.internal/base?key=1")?.place == "orders.internal:443")
         #expect(UpstreamTarget("http://[::1]:8080")?.place == "[::1]:8080")

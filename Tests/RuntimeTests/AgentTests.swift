@@ -98,7 +98,7 @@ import Testing
         #expect(answer["error"]?.objectValue?["code"] == "payload_too_large")
     }
 
-    @Test("Ids of 64 characters are good, whatever they take in bytes")
+    @Test("Ids of 64 characters are accepted, with any number of bytes")
     func longID() async throws {
         let socket = try await Socket(self.fixture.runtime, try await self.permit())
         let id = String(repeating: "\u{1F600}", count: 64)
@@ -106,7 +106,7 @@ import Testing
         #expect(try await socket.wait(for: 2).last?["id"] == .string(id))
     }
 
-    @Test("An intent that nobody carries out is an error in the stream")
+    @Test("An intent that no realm carries out is an error in the stream")
     func unknownIntent() async throws {
         let socket = try await Socket(self.fixture.runtime, try await self.permit())
         socket.send("a", "no.such")
@@ -142,7 +142,7 @@ import Testing
         #expect(events.map { $0["id"]?.stringValue } == (0..<60).map { "\($0)" })
     }
 
-    @Test("A repeated id brings the recorded event and no second run, whatever comes under it")
+    @Test("A repeated id brings the recorded event and no second run, even with other contents")
     func repeatedID() async throws {
         let counter = CountingRealm()
         let fixture = RuntimeFixture(realms: [counter])
@@ -162,7 +162,7 @@ import Testing
         #expect(counter.runs.load(ordering: .relaxed) == 1)
     }
 
-    @Test("The same id from many places at once runs once, and everybody gets the same event")
+    @Test("The same id from many places at once runs once, and all get the same event")
     func sameIDAtOnce() async throws {
         let counter = CountingRealm()
         let houses = [RuntimeFixture(realms: [counter])]
@@ -441,7 +441,7 @@ final class CountingRealm: Realm {
     }
 }
 
-/// Holds whoever comes in until it is opened.
+/// Holds every call until it is opened.
 final class GateRealm: Realm {
     let intents = ["gate"]
     let entered = Recorder<String>()

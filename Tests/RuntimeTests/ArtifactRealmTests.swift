@@ -52,7 +52,7 @@ import Testing
         #expect(self.data(await self.perform("get", ["name": "a"]))?["state"] == "draft")
     }
 
-    @Test("Whoever acts on an old version is told so, and changes nothing")
+    @Test("An action on an old version is refused with that reason, and changes nothing")
     func compareAndSet() async {
         _ = await self.perform("put", ["name": "a", "content": 1, "expected_version": 0])
         let stale = await self.perform("put", ["name": "a", "content": 2, "expected_version": 0])
@@ -79,7 +79,7 @@ import Testing
         #expect(winners == 1)
     }
 
-    @Test("Somebody else's artifact is answered as one that does not exist")
+    @Test("Another user's artifact is answered like one that does not exist")
     func foreign() async {
         _ = await self.perform("put", ["name": "a", "content": 1])
         for (user, tenant) in [("usr_b", "t"), ("usr_a", "u")] {

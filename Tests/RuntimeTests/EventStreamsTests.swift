@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("Wherever sockets begin, each gets what it lacks, once and in order")
+    @Test("From any start, each socket gets the events it lacks, once and in order")
     func fromEverywhere() async throws {
         let streams = EventStreams(store: self.store)
         var last: Int64 = 0
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("A socket without room holds up nobody, and goes on where it stopped")
+    @Test("A socket without room holds up no other, and continues where it stopped")
     func window() async throws {
         let streams = EventStreams(store: self.store)
         var last: Int64 = 0

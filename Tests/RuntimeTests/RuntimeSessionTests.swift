@@ -8,7 +8,7 @@ import TrafficCop
 @Suite struct RuntimeSessionTests {
     let fixture = RuntimeFixture()
 
-    @Test("An anonymous session is shown flat, with nobody as its owner and without its secret")
+    @Test("An anonymous session is shown as flat JSON, without an owner and without its secret")
     func anonymousJSON() async throws {
         let issued = try await self.fixture.anonymous(metadata: #"{"theme":"dark","gone":null}"#)
         let object = issued.session.json()
@@ -158,7 +158,7 @@ import TrafficCop
         }
     }
 
-    @Test("A dead session is told to its owner and its last secret, and is unknown to everybody else")
+    @Test("That a session has ended is told to its owner and its last secret; for all others it is unknown")
     func dead() async throws {
         let ended = try await self.fixture.authenticated()
         let id = ended.session.id
@@ -255,7 +255,7 @@ import TrafficCop
         #expect(self.fixture.store.stored(session.session.id)?.lastSeenAt == noted)
     }
 
-    @Test("The list is the caller's live sessions and nobody else's")
+    @Test("The list has only the caller's live sessions")
     func list() async throws {
         let mine = try await self.fixture.authenticated()
         self.fixture.clock.advance(by: 1)

@@ -7,7 +7,7 @@ import Testing
 /// Many hands on one session, in every order that a seeded dice can think of. Loading and writing are separate steps,
 /// so that every decision may rest on something that is no longer true when it is written.
 @Suite struct SessionInterleavingTests {
-    @Test("Whatever the order, the history is linear", arguments: 0..<40)
+    @Test("In any order, the history is linear", arguments: 0..<40)
     func schedules(block: Int) {
         for seed in 0..<200 {
             var world = World(seed: UInt64(block * 200 + seed))
@@ -192,7 +192,7 @@ private struct World {
 
     private mutating func checkEnd() {
         guard !self.stored.state.isLive else { return }
-        // Whatever is tried on a dead session, at whatever time, it stays dead and lets nobody in.
+        // No operation on an ended session, at any time, revives it or admits a caller.
         for time in [self.now, 0, 1_000_000, self.now + 100_000] {
             for hash in self.issued.keys {
                 let claim = SessionClaim(

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("Whatever is done to it, it holds what a dictionary would", arguments: [true, false])
+    @Test("After any operations, it holds what a dictionary would", arguments: [true, false])
     func model(isColliding: Bool) {
         let seed = isColliding ? Sample.colliding : NameSeed()
         var table = SessionTable(capacity: 10_000, seed: seed)
@@ -138,7 +138,7 @@ private struct Known {
     var lastSeenAt: Int64
 }
 
-/// Whether anybody holds on to the facts still.
+/// Whether the facts are still retained.
 struct Watched {
     weak var facts: SessionFacts?
 

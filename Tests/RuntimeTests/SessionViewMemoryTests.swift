@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("A session without a tenant or a user is nobody's, whatever they are called")
+    @Test("A session without a tenant or a user has no owner, for any names of them")
     func nobody() {
         let view = SessionView(capacity: 640)
         let owners: [(String?, String?)] = [(nil, nil), ("t", nil), (nil, "u")]
@@ -88,7 +88,7 @@ import Testing
         #expect(!born.contains { $0.isAlive })
     }
 
-    @Test("Use is seen by whoever asks next, and not by what was read before")
+    @Test("A use is seen by the next read, and not in a value that was read before")
     func touch() {
         let view = SessionView(capacity: 640)
         view.remember(Sample.record("id"), readAfter: view.mark())

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("Memory says yes to the owner and to nobody else; what it does not know, it asks")
+    @Test("Memory admits only the owner; what it does not know, it asks the store")
     func ownership() async throws {
         let issued = try await self.fixture.authenticated(family: "fam")
         #expect(self.admit(issued.session) == nil)
@@ -41,7 +41,7 @@ import Testing
         #expect(isGranted(after.secret.hash) && !isGranted(before.secret.hash) && !isGranted([]))
     }
 
-    @Test("An anonymous session is nobody's, even for an owner without a name")
+    @Test("An anonymous session has no owner, not even one with an empty name")
     func anonymous() async throws {
         let session = try await self.fixture.anonymous().session
         let admitted = try await self.fixture.runtime.admit(sessionID: session.id, tenantID: "", userID: "")

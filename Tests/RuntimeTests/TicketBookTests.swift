@@ -129,7 +129,7 @@ import Testing
         #expect(admitted.failure == .mismatch)
     }
 
-    @Test("Tickets that nobody uses can't pile up without end, and old ones make room")
+    @Test("The number of unused tickets is limited, and old ones make room")
     func bounded() async throws {
         let permit = try await self.fixture.permit(try await self.fixture.authenticated().session)
         func mint() async throws -> String? {

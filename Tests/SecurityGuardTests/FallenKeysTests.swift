@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Keys out of service")
 struct FallenKeysTests {
-    @Test("A number stands for one key, whoever asks")
+    @Test("A number stands for one key, for all callers")
     func numbers() {
         #expect(KeyNumber(thumbprint: "one") == KeyNumber(thumbprint: "one"))
         #expect(KeyNumber(thumbprint: "one") != KeyNumber(thumbprint: "other"))

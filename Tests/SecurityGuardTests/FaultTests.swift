@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Faults and errors of the guard")
 struct FaultTests {
-    @Test("Each is equal to another one of the same code, whatever else it says")
+    @Test("Each is equal to another one of the same code, with any other contents")
     func equality() {
         #expect(TokenFault(.invalidToken, reason: "a") == TokenFault(.invalidToken, reason: "b"))
         #expect(TokenFault(.invalidToken, reason: "a") != TokenFault(.tokenExpired, reason: "a"))

@@ -41,7 +41,7 @@ struct HashPoolTests {
         #expect(try await pool.run { 7 } == 7)
     }
 
-    @Test("A failure inside reaches whoever asked")
+    @Test("A failure inside reaches the caller")
     func failure() async {
         await #expect(throws: AuthError(.conflict)) {
             try await HashPool(threads: 1, queue: 0).run { throw AuthError(.conflict) }

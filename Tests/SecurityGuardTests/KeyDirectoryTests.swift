@@ -55,7 +55,7 @@ struct KeyDirectoryTests {
         #expect(error?.message.contains("chmod 600 \(path)") == true)
     }
 
-    @Test("A PEM that someone put there alone is the signing key")
+    @Test("A single PEM that was put there by hand is the signing key")
     func foreignPEMIsAdopted() throws {
         let key = try SigningKey.generate(.ed25519)
         let path = "\(folder.path)/mine.pem"

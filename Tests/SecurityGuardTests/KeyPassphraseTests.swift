@@ -92,7 +92,7 @@ struct KeyPassphraseTests {
         #expect(try isEncrypted(active.file))
     }
 
-    @Test("An encrypted PEM that someone put there is taken in")
+    @Test("An encrypted PEM that was put there by hand is accepted")
     func foreignPEM() throws {
         let path = "\(folder.path)/mine.pem"
         let pem = try SigningKey.generate(.ed25519).pkcs8PEM(passphrase: Array(Self.secret.utf8))

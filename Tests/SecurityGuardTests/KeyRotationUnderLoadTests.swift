@@ -24,7 +24,7 @@ struct KeyRotationUnderLoadTests {
         let refused = Atomic(0)
     }
 
-    @Test("Rotations refuse no good token and let no bad one pass, whatever is being issued and judged meanwhile")
+    @Test("Rotations refuse no valid token and accept no invalid one while tokens are issued and verified")
     func rotations() async throws {
         let fixture = try await Fixture()
         let guardian = fixture.subject
@@ -39,7 +39,7 @@ struct KeyRotationUnderLoadTests {
                 group.addTask {
                     var held: [String] = []
                     while !shared.isOver.load(ordering: .relaxed) {
-                        // A new token from whatever key signs now, and those of the keys before it.
+                        // A new token of the current signing key, and those of earlier keys.
                         held.append(try Self.token(guardian.keyRing.signingKey, claims, fixture.clock.value))
                         for token in held.suffix(4) {
                             if case .failure(let fault) = guardian.judge(token: token.utf8) {

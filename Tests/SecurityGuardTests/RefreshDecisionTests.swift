@@ -44,7 +44,7 @@ struct RefreshDecisionTests {
         #expect(decide(family { $0.rotatedAt = .min }, 4, [4]) == .reuse)
     }
 
-    @Test("Anything older is reuse, whatever the time", arguments: [0, 1, 3] as [Int64])
+    @Test("Any older token is reuse, at any time", arguments: [0, 1, 3] as [Int64])
     func older(position: Int64) { #expect(decide(family(), position, [1]) == .reuse) }
 
     @Test("A family without a salt or with another predecessor repeats nothing")

@@ -78,7 +78,7 @@ struct RefreshFamiliesTests {
     @Test("Any number of racers get one successor", arguments: [2, 10, 100])
     func race(count: Int) async throws {
         let first = try await fixture.login()
-        // Everyone has read the family before anyone may replace it.
+        // All have read the family before one of them may replace it.
         let arrived = Mutex(0)
         fixture.state.beforeRotate.withLock { hook in
             hook = {

@@ -49,7 +49,7 @@ struct TokenExchangeTests {
         #expect(first.subject.hasPrefix("usr_"))
         #expect(first.subject == second.subject)
         #expect(first.subject != elsewhere.subject)
-        // The e-mail it claims opens nobody's account.
+        // The e-mail it claims opens no account.
         #expect(first.subject != local.userID)
         #expect(first.clientID == "gatehouse" && first.tenantID == "acme" && elsewhere.tenantID == "beta")
         await #expect(throws: AuthError(.invalidCredentials)) {

@@ -115,7 +115,7 @@ struct TokenVerifierTests {
         #expect(fixture.judge(tokens.accessToken).fault?.reason == "revoked")
     }
 
-    @Test("A key of another gateway is unknown here, whatever it claims")
+    @Test("A key of another gateway is unknown here, with any claims")
     func foreignKey() async throws {
         let other = try await Fixture()
         let token = try await other.login().accessToken

@@ -59,7 +59,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("Someone else's revocation costs one look and no entry")
+    @Test("The revocation of another token costs one check and no entry")
     func unrelatedRevocation() async throws {
         let token = try await fixture.login().accessToken
         let first = try ask(token).get()

@@ -11,7 +11,7 @@ struct SignInTests {
     let fixture: Fixture
     init() async throws { fixture = try await Fixture() }
 
-    @Test("Without a session one is made, and the family is at home in it, whichever way the account was proved")
+    @Test("Without a session one is created, and the family is at home in it, for every method of authentication")
     func creates() async throws {
         let ada = try await fixture.account()
         let ways: [(ProvedAccount, String)] = [

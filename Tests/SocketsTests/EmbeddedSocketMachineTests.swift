@@ -196,7 +196,7 @@ import Testing
         #expect(socket.receives(ByteBuffer(bytes: [0x82, 0x80 | 65, 0, 0, 0, 0])).first == "close 1009 ")
     }
 
-    @Test("After the gateway's Close only the client's counts, in the middle of whatever else it sends")
+    @Test("After the gateway's Close only the client's counts, also among other frames")
     func awaitsClose() {
         var socket = Self.socket(in: .unsettled)
         // What came before the rest was settled is looked through as well.

@@ -223,7 +223,7 @@ import Testing
         case (.asked, .deadline): ["tell upstream_answer_timeout", "release", "settle", "504 upstream_answer_timeout"]
         case (.answering, .bytes): ["H", "release", "settle", "finish"]
         case (.answering, .close), (.answering, .deadline): ["release", "settle", "abort"]
-        // A connection attempt that failed is told whatever has become of the exchange.
+        // A failed connection attempt is reported in every state of the exchange.
         case (_, .fail): ["tell refused"]
         case (.asked, _), (.answering, _), (.opened, _), (.over, _): []
         }

@@ -3,7 +3,7 @@ import Testing
 @testable import Sockets
 
 @Suite struct SocketCensusTests {
-    @Test("A census counts sessions and users apart, and what is nobody's not at all")
+    @Test("A census counts sessions and users separately, and does not count sockets without either")
     func census() {
         let census = SocketCensus(perSession: 1, perUser: 2)
         #expect(census.enter(session: "a", user: "u") && !census.enter(session: "a", user: "v"))

@@ -40,7 +40,7 @@ struct SQLiteFileTests {
             #expect(try StateSurfaceFactory.missingFile(url: "sqlite:" + path) == nil)
             #expect(try StateSurfaceFactory.missingFile(url: "sqlite:\(path)/below") == path + "/below")
             #expect(try StateSurfaceFactory.missingFile(url: "postgres://127.0.0.1/x") == nil)
-            // Rights would stop nobody who runs as root: a link to itself stops everybody.
+            // Permissions would not stop root, but a link to itself stops every user.
             let circle = folder + "/circle"
             try FileManager.default.createSymbolicLink(atPath: circle, withDestinationPath: circle)
             let error = #expect(throws: StateSurfaceError.self) {

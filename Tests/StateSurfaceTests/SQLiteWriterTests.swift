@@ -19,7 +19,7 @@ struct SQLiteWriterTests {
         }
     }
 
-    @Test("A write that fails fails alone, whoever shares its commit")
+    @Test("A write that fails does not affect the others of its commit")
     func failsAlone() async throws {
         try await withEngine { engine in
             let outcomes = await withTaskGroup(of: String.self) { group -> [String] in

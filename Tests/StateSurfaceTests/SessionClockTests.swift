@@ -52,7 +52,7 @@ struct SessionClockTests {
                 self.runtime.prepare(self.cop.prepare(intent).get(), for: intent, secretHash: secret))
         }
 
-        /// Lets somebody find out.
+        /// Lets one of the finders find out.
         func find(_ issued: IssuedSession, by finder: Finder) async throws {
             switch finder {
             case .reaper: try await self.runtime.expireSessions()

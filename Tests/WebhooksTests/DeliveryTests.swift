@@ -39,7 +39,7 @@ struct DeliveryTests {
             Delivery.pause(afterAttempt: 0, jitter: .nan) == 1000 && Delivery.pause(afterAttempt: 1, jitter: 9) == 1200)
     }
 
-    @Test("What nobody takes is tried for 24 hours, a last time at their end, and then given up") func deadLetter() {
+    @Test("An unaccepted event is tried for 24 hours, a last time at their end, and given up") func deadLetter() {
         var delivery = delivery("a")
         var now = start
         while true {

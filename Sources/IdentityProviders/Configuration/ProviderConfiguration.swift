@@ -76,7 +76,7 @@ package enum Tenancy: Sendable, Equatable {
     /// Where neither `tenant` nor `tenant_claim` is given.
     package static let defaultTenant = "default"
 
-    /// Everybody of this provider is of one tenant.
+    /// All users of this provider belong to one tenant.
     case fixed(String)
     /// A claim says it, and only these values are believed (`tenant_claim`, `tenants`).
     case claim(String, values: [String])

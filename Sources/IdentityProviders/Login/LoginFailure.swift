@@ -10,7 +10,7 @@ package enum LoginFailure: Error, Sendable, Equatable {
     /// What the page is told.
     package var loginError: LoginError {
         switch self {
-        // Somebody without a name is no person, and that is the provider's fault.
+        // A user without an identifier can't be signed in, and that is the provider's fault.
         case .provider, .refusedByRules(.subjectMalformed): .providerUnavailable
         case .refusedByProvider, .refusedByRules: .refused
         }

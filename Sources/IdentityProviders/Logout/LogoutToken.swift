@@ -18,7 +18,7 @@ package struct LogoutToken: Sendable, Equatable {
         /// Milliseconds since 1970; the token is refused for its `exp` from then on.
         package let until: Int64
 
-        /// Of the same issuer the same `jti`, whenever it is forgotten.
+        /// Equal where issuer and `jti` are, regardless of ``until``.
         package static func == (left: Self, right: Self) -> Bool {
             left.issuer.hasSameBytes(as: right.issuer) && left.tokenID.hasSameBytes(as: right.tokenID)
         }

@@ -43,7 +43,7 @@ package struct ProviderAnswer: Sendable {
         self.body = body
     }
 
-    /// Whether the media type is this one, whatever its parameters and the case of its letters.
+    /// Whether the media type is this one, ignoring parameters and the case of letters.
     func isOfType(_ wanted: String) -> Bool {
         guard let contentType else { return false }
         let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }

@@ -38,7 +38,7 @@ struct IDTokenRules: Sendable {
             ? nil : TokenRefusal(.typeMismatch, "typ is not JWT")
     }
 
-    /// A security event of the same issuer is no ID token, whatever its `typ`.
+    /// A security event of the same issuer is not an ID token, with any `typ`.
     private static let noEvents = ClaimRule { _, claims, _ in
         claims["events"] == nil ? nil : TokenRefusal(.typeMismatch, "a security event, not an ID token")
     }

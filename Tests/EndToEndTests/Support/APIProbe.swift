@@ -26,7 +26,7 @@ extension GatewayUnderTest {
         return HeldSession(answer.json)
     }
 
-    /// A login and whatever comes of it; `also` adds members to its body.
+    /// A login and its answer; `also` adds members to the request's body.
     func attemptLogin(
         _ user: TestUser, headers: [(String, String)] = [], also: [String: Any] = [:]
     ) throws -> RawResponse {

@@ -329,7 +329,7 @@ enum SocketAddressing {
         return descriptor
     }
 
-    /// A port that nobody listens on, as far as one can know.
+    /// A port without a listener, as far as can be known.
     static func unusedPort() throws -> Int {
         let bound = try listen(port: 0)
         close(bound.descriptor)

@@ -22,7 +22,7 @@ final class WebSocketProbe {
     let socket: RawSocket
     let answer: RawResponse
 
-    /// Sends one upgrade request and reads the answer, whatever it is.
+    /// Sends one upgrade request and reads any answer.
     ///
     /// - Parameters:
     ///   - fields: the handshake's fields; others are added by `headers`.

@@ -44,7 +44,7 @@ struct Fixture: Sendable {
     func reasons(_ name: AuditEvent.Name) -> [String] { events.all.filter { $0.name == name }.map(\.reason) }
 }
 
-/// A folder that is gone when nobody holds it any more.
+/// A folder that is removed when it is no longer referenced.
 final class TemporaryFolder: Sendable {
     let path: String
 
