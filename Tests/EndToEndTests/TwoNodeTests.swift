@@ -96,7 +96,10 @@ import Testing
                     + "SELECT pg_sleep(4); COMMIT", database: database)
         }
         let isHeld = try await eventually(within: .seconds(5)) {
-            let sql = "SELECT COUNT(*) FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation IS NOT NULL AND granted"
+            // Other tests hold locks of their own in other databases of the server.
+            let sql =
+                "SELECT COUNT(*) FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation IS NOT NULL AND granted "
+                + "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
             let text = try postgres.query(sql, database: database)
             return text.trimmingCharacters(in: .whitespacesAndNewlines) == "2"
         }
