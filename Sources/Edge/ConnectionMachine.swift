@@ -447,7 +447,7 @@ extension ConnectionMachine {
                 let step = step(&request)
                 state = .request(request)
                 switch step {
-                case .wait: return nil
+                case .wait: return dueTimer.take().map { .arm($0) }
                 case .act(let action): return action
                 case .linger: return linger(isInputComplete: request.isBodyComplete)
                 case .close:

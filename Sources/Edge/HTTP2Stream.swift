@@ -27,6 +27,8 @@ final class HTTP2Stream: ChannelDuplexHandler {
     // The answer.
     private var isAnswering = false
     private var isOutputDone = false
+    /// A head without a body, which ends the stream.
+    private var endingHead: HTTP2Frame.FramePayload?
     /// The frame that ends the stream, for as long as the client's window keeps it here.
     private var lastFrame: EventLoopFuture<Void>?
     /// Whether that frame has left.
@@ -110,12 +112,12 @@ final class HTTP2Stream: ChannelDuplexHandler {
         if let more { HTTP2Answer.add(more, to: &fields) }
         let frame = HTTP2Frame.FramePayload.headers(.init(headers: fields, endStream: ends))
         guard ends else { return context.write(wrapOutboundOut(frame), promise: nil) }
-        isOutputDone = true
-        writeLast(context, frame)
+        // It closes the stream as it is written, and what answers would be told that its client has gone: `end` writes it.
+        endingHead = frame
     }
 
     func write(body bytes: ByteBuffer) {
-        guard let context, isAnswering, !isOutputDone else { return }
+        guard let context, isAnswering, !isOutputDone, endingHead == nil else { return }
         context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(bytes)))), promise: nil)
     }
 
@@ -123,7 +125,7 @@ final class HTTP2Stream: ChannelDuplexHandler {
     func end() {
         guard let context, isAnswering, !isOutputDone else { return }
         isOutputDone = true
-        writeLast(context, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
+        writeLast(context, endingHead.take() ?? .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
     }
 
     /// The tunnel is open.

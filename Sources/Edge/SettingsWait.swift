@@ -54,6 +54,7 @@ final class SettingsWait: ChannelInboundHandler {
         while !isOver, bytes.readableBytes > 0 { advance(over: &bytes, to: &out) }
         if let all = held, isOver || all.readableBytes > maxHeld {
             out.writeImmutableBuffer(all)
+            out.writeBytes(header)
             letGo()
         }
         if held != nil, deadline == nil { startWaiting(context) }
@@ -71,6 +72,7 @@ final class SettingsWait: ChannelInboundHandler {
     private func letGo() {
         isOver = true
         held = nil
+        header = []
         deadline?.cancel()
         deadline = nil
     }
@@ -79,7 +81,8 @@ final class SettingsWait: ChannelInboundHandler {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         deadline = context.eventLoop.scheduleTask(in: Self.patience) {
             let (wait, context) = bound.value
-            guard let all = wait.held else { return }
+            guard var all = wait.held else { return }
+            all.writeBytes(wait.header)
             wait.letGo()
             context.fireChannelRead(wait.wrapInboundOut(all))
             context.fireChannelReadComplete()

@@ -3,7 +3,7 @@ import StateSurface
 /// A session before and after a change that was allowed.
 package struct SessionWrite: Sendable {
     /// nil for a session that comes to be.
-    let before: SessionRecord?
+    package let before: SessionRecord?
     let after: SessionRecord
     let audit: SessionAudit.Name?
 
