@@ -1,4 +1,4 @@
-/// How secrets travel to browsers: the names and attributes of the gateway's cookies.
+/// How secrets are sent to browsers: the names and attributes of the gateway's cookies.
 package enum CookieMode: Sendable, Equatable {
     /// Over TLS: `__Host-` names, `Secure`.
     case secure
@@ -25,10 +25,10 @@ package enum CookieMode: Sendable, Equatable {
         }
     }
 
-    /// Every name a gateway cookie may have: these never reach an upstream, and no upstream sets them.
+    /// All names of the gateway's cookies, which are never forwarded to an upstream, and which upstreams may not set.
     package static let allNames = ["__Host-gatehouse", "gatehouse", "__Host-gatehouse-refresh", "gatehouse-refresh"]
 
-    /// Stands in every one of those names.
+    /// A word that all these names contain.
     package static let commonWord: StaticString = "gatehouse"
 
     /// `Set-Cookie` for a session secret; `maxAge` in seconds, 0 clears it.

@@ -1,4 +1,4 @@
-/// The kind of credential a value looks like, told by its shape alone and before any lookup.
+/// The kind of credential that a value looks like, recognised by its form before any lookup.
 ///
 /// The kinds are disjoint by prefix; a value that looks like one kind and is sent as another is answered
 /// `credentials_swapped`.
@@ -21,7 +21,7 @@ package enum CredentialShape: Sendable, Equatable {
         }
     }
 
-    /// Whether a value of this shape was meant for another carrier than the one that takes `expected`.
+    /// Whether a value of this form was sent in a carrier for another kind.
     package func isSwapped(from expected: CredentialShape) -> Bool {
         self != expected && self != .other
     }
@@ -31,7 +31,7 @@ package enum CredentialShape: Sendable, Equatable {
     private static let refreshTokenPrefix = Array("ref_".utf8)
     private static let ticketPrefix = Array("tkt_".utf8)
 
-    /// Three segments of which the first begins as the base64url of `{"` does.
+    /// Whether the value has three segments of which the first begins like base64url of `{"`.
     private static func looksLikeCompactJWS(_ value: some Collection<UInt8>) -> Bool {
         guard value.starts(with: [UInt8(ascii: "e"), UInt8(ascii: "y")]) else { return false }
         var dots = 0

@@ -24,7 +24,7 @@ package struct OAuthProblem: Error, Sendable {
             reason: reason ?? code.rawValue)
     }
 
-    /// A problem of the API, told in OAuth's words.
+    /// A problem of the API in OAuth's format.
     package init(_ problem: Problem) {
         error = problem.code.rawValue
         self.problem = problem
@@ -37,12 +37,12 @@ package struct OAuthProblem: Error, Sendable {
         return JSONValue.object(object).serializedBytes()
     }
 
-    /// Every header field of the answer but `Content-Length`, `Date` and `Connection`.
+    /// The header fields of the answer, except `Content-Length`, `Date` and `Connection`.
     func answerHeaders() -> [(name: String, value: String)] {
         problem.answerHeaders().map { field in
             switch field.name {
             case "Content-Type": ("Content-Type", "application/json")
-            // A client that fails to authenticate is told how it may (RFC 6749 section 5.2).
+            // Tells a client that fails to authenticate how it can (RFC 6749 section 5.2).
             case "WWW-Authenticate": (field.name, "Basic realm=\"gatehouse\", \(field.value)")
             default: field
             }

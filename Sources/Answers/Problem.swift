@@ -1,6 +1,6 @@
 import Encodings
 
-/// The closed list of codes that a refusal may carry. `ProblemStatus.swift` has the status of each.
+/// The codes of refusals. Their statuses are in `ProblemStatus.swift`.
 package enum ProblemCode: String, Sendable, CaseIterable {
     case invalidRequest = "invalid_request"
     case unknownMember = "unknown_member"
@@ -65,8 +65,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the client is told when the refusal has nothing more particular to say; fixed per code, so that no two
-    /// faults behind one code can be told apart.
+    /// The default detail, fixed per code, so that faults with the same code cannot be distinguished.
     package var detail: String {
         switch self {
         case .credentialsMissing:
@@ -85,7 +84,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         }
     }
 
-    /// The `error` parameter of the Bearer challenge (RFC 6750 section 3.1), nil where no token was judged.
+    /// The `error` parameter of the Bearer challenge (RFC 6750 section 3.1); nil if no token was checked.
     var challengeError: String? {
         switch self {
         case .invalidToken, .tokenExpired: "invalid_token"
@@ -95,18 +94,18 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     }
 }
 
-/// A refusal or fault on its way to a client: an RFC 9457 problem.
+/// A refusal or fault that is sent to a client: a problem of RFC 9457.
 package struct Problem: Error, Sendable {
     package let code: ProblemCode
-    /// What the code's status hangs on.
+    /// The circumstance that the status depends on besides the code.
     package let circumstance: ProblemCircumstance
-    /// Text for the client; never holds a credential or an id.
+    /// The text for the client. It contains neither credentials nor ids.
     package let detail: String
-    /// Why, for the audit log (and, with `errors.explain`, for the client).
+    /// The reason, for the audit log and, with `errors.explain`, for the client.
     package let reason: String?
-    /// More header fields for the answer.
+    /// Additional header fields of the answer.
     package var headers: [(name: String, value: String)]
-    /// More members for the body, after the fixed ones.
+    /// Additional members of the body, after the fixed ones.
     package var members: [(name: String, value: JSONValue)] = []
 
     package init(
@@ -137,7 +136,7 @@ package struct Problem: Error, Sendable {
         return JSONValue.object(object).serializedBytes()
     }
 
-    /// Every header field of the answer but `Content-Length`, `Date` and `Connection`.
+    /// The header fields of the answer, except `Content-Length`, `Date` and `Connection`.
     package func answerHeaders() -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = [
             ("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"),

@@ -4,9 +4,9 @@ import SignIn
 import StateSurface
 import TrafficCop
 
-/// The one place where the faults of the rooms below become what a client is told.
+/// Translates the faults of other modules to answers for clients.
 extension Problem {
-    /// What any error is to a client. What nobody foresaw counts as a passing weakness of ours, and is never explained.
+    /// The problem for any error. An unexpected error becomes `overloaded`, without an explanation.
     package static func from(_ error: any Error) -> Problem {
         switch error {
         case let problem as Problem: problem
@@ -25,7 +25,7 @@ extension Problem {
         }
     }
 
-    /// The reason of a problem that stands for an error nobody foresaw.
+    /// The reason of a problem for an unexpected error.
     package static let unexpectedReason = "unexpected"
 
     package init(_ fault: SessionFault) {
@@ -82,14 +82,14 @@ extension Problem {
         let retry = [(name: "Retry-After", value: String(seconds))]
         switch denial.code {
         case .rateLimited: self.init(.rateLimited, reason: "rate_limited", headers: retry)
-        // The others are contracts that went wrong inside the gateway: nothing a client could mend.
+        // The others are internal faults, which a client cannot correct.
         default: self.init(.overloaded, reason: denial.code.rawValue, headers: retry)
         }
     }
 }
 
 extension OAuthProblem {
-    /// The error as `/oauth2/*` tells it, if it is one of its own; the others go through ``Problem/from(_:)``.
+    /// The OAuth problem for an error of OAuth; nil for others, which are translated by ``Problem/from(_:)``.
     package static func from(_ error: any Error) -> OAuthProblem? {
         switch error {
         case let problem as OAuthProblem: problem

@@ -1,28 +1,29 @@
-/// What the status of a refusal hangs on besides its code.
+/// What the status of a refusal depends on besides its code.
 package enum ProblemCircumstance: Sendable, Equatable {
-    /// Nothing: the code says it all.
+    /// Only the code.
     case usual
     /// The message did not arrive in time (RFC 9110 section 15.5.9).
     case late
     /// The request was meant for another host (RFC 9110 section 15.5.20).
     case foreignHost
-    /// The request target is longer than any that is answered (RFC 9110 section 15.5.15).
+    /// The request target is too long (RFC 9110 section 15.5.15).
     case targetTooLong
-    /// `Expect` asks for what nothing here does (RFC 9110 section 15.5.18).
+    /// `Expect` has an unsupported expectation (RFC 9110 section 15.5.18).
     case expectation
-    /// A transfer coding that is not known (RFC 9112 section 6.1).
+    /// The transfer coding is not supported (RFC 9112 section 6.1).
     case unknownTransferCoding
-    /// A version of HTTP that is not spoken (RFC 9110 section 15.6.6).
+    /// The version of HTTP is not supported (RFC 9110 section 15.6.6).
     case version
-    /// An account has the e-mail already.
+    /// Another account already has the e-mail.
     case emailTaken
-    /// A proxy in front asks whether a request may pass: it knows no refusals but 401 and 403.
+    /// The answer of the decision endpoint to a proxy, which understands only 401 and 403 as refusals.
     case decision
-    /// The same, where not the caller is at fault but what the proxy says of the request.
+    /// The same, if the fault is in the proxy's description of the request and not in the credentials.
     case forwarding
 }
 
-/// The one table of statuses. It has no `default`: a new code or circumstance does not compile without its status.
+/// The table of all statuses. It has no `default`, so that a new code or circumstance does not compile without a
+/// status.
 extension ProblemCode {
     func status(_ circumstance: ProblemCircumstance) -> Int {
         switch circumstance {
@@ -59,7 +60,8 @@ extension ProblemCode {
         }
     }
 
-    /// What is 400 elsewhere is 401 here. A path or method that no route takes is nothing that credentials could mend.
+    /// The status for a decision: 401 in place of 400, and 403 for a path or method without a route, which other
+    /// credentials would not change.
     private var decisionStatus: Int {
         switch self {
         case .invalidRequest, .unknownMember, .credentialsSwapped, .sessionTokenUnsupported, .badMessage,
@@ -76,7 +78,7 @@ extension ProblemCode {
 }
 
 extension Problem {
-    /// The refusal as a proxy in front is told it by the decision endpoint.
+    /// The same refusal as an answer of the decision endpoint.
     package var asDecision: Problem {
         switch circumstance {
         case .usual, .late, .emailTaken, .targetTooLong, .expectation:
@@ -87,7 +89,7 @@ extension Problem {
         }
     }
 
-    /// A live session cookie beside the secret of another session in `Session-Secret`.
+    /// A live session cookie together with the secret of another session in `Session-Secret`.
     package static var twoSecrets: Problem {
         Problem(
             .invalidRequest, detail: "The session cookie and Session-Secret name two different sessions.",

@@ -1,20 +1,20 @@
-/// The form in which an endpoint tells refusals.
+/// The format of an endpoint's refusals.
 package enum RefusalForm: Sendable {
     /// RFC 9457, `application/problem+json`.
     case problem
     /// RFC 6749 section 5.2, `{error, error_description}`.
     case oauth
 
-    /// By the path of the endpoint: OAuth's own are all below `/oauth2/`.
+    /// The format for the path of an endpoint: OAuth's are below `/oauth2/`.
     package init(path: String) {
         self = path.utf8.starts(with: "/oauth2/".utf8) ? .oauth : .problem
     }
 }
 
-/// A refusal as it is written to a client.
+/// A refusal in the form in which it is sent.
 package struct RefusalAnswer: Sendable {
     package let status: Int
-    /// Every header field but `Content-Length`, `Date` and `Connection`.
+    /// The header fields, except `Content-Length`, `Date` and `Connection`.
     package let fields: [(name: String, value: String)]
     package let body: [UInt8]
 
@@ -29,7 +29,7 @@ package struct RefusalAnswer: Sendable {
         }
     }
 
-    /// A refusal with a code of OAuth's own.
+    /// A refusal with a code of OAuth.
     package init(_ refusal: OAuthProblem, explain: Bool) {
         self.init(
             status: refusal.problem.status, fields: refusal.answerHeaders(), body: refusal.body(explain: explain))

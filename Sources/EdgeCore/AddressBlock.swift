@@ -1,4 +1,4 @@
-/// An IP address or block of them, as `server.trusted_proxies` lists them.
+/// An IP address or a block of addresses, as listed in `server.trusted_proxies`.
 package struct AddressBlock: Sendable, Equatable {
     private let bytes: [UInt8]
     private let prefixLength: Int
@@ -16,6 +16,7 @@ package struct AddressBlock: Sendable, Equatable {
         self.prefixLength = length
     }
 
+    /// Whether the address, in the form of ``IPAddress``, is in the block.
     package func contains(_ address: [UInt8]) -> Bool {
         guard address.count == bytes.count else { return false }
         var remaining = prefixLength

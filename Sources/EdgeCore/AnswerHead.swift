@@ -4,7 +4,7 @@ import NIOCore
 
 /// Writes the heads of the gateway's own answers.
 package enum AnswerHead {
-    /// Status line and `Date`.
+    /// Begins a head with the status line and `Date`.
     package static func begin(status: Int, date: String) -> ByteBuffer {
         var head = ByteBuffer()
         head.reserveCapacity(512)
@@ -13,7 +13,8 @@ package enum AnswerHead {
         return head
     }
 
-    /// One field. A value that could end the line is left out whole: it can only be a fault of our own.
+    /// Writes one field. A field whose value could end the line is left out: such a value can only be a bug of the
+    /// gateway.
     package static func write(field name: String, _ value: String, to head: inout ByteBuffer) {
         guard isSafe(value) else { return }
         head.writeString(name)
@@ -32,7 +33,7 @@ package enum AnswerHead {
 }
 
 extension Problem {
-    /// The refusal of a malformed message, by the status that its fault asks for.
+    /// The refusal of a malformed message, with the status that fits its fault.
     package init(wire error: WireError) {
         let (code, circumstance): (ProblemCode, ProblemCircumstance) =
             switch error.code {

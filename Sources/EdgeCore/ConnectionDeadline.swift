@@ -1,20 +1,22 @@
 import NIOCore
 
-/// What waits for something, and is told when it has waited long enough.
+/// An object that waits for something with a time limit, and is told when the limit has passed.
 package protocol DeadlineHolder: AnyObject {
+    /// The deadline has passed. Called on the event loop.
     func deadlinePassed()
 }
 
-/// One movable point in time after which something has waited long enough: moving it is an assignment.
+/// A deadline that can be moved cheaply: moving it is an assignment.
 ///
-/// It passes up to a tenth of a second late. The holder is kept until it has been told, or until ``cancel()``.
+/// It passes up to a tenth of a second late. The holder is retained until it has been told, or until ``cancel()``.
 package struct ConnectionDeadline {
     private let wheel: DeadlineWheel
     private let alarm = DeadlineWheel.Alarm()
 
+    /// Creates a deadline on this wheel that is not set yet.
     package init(_ wheel: DeadlineWheel) { self.wheel = wheel }
 
-    /// Sets who is told, and when.
+    /// Sets the holder to tell, and when.
     package func arm(after delay: TimeAmount, for holder: any DeadlineHolder) {
         wheel.arm(alarm, after: delay, for: holder)
     }
@@ -25,15 +27,15 @@ package struct ConnectionDeadline {
     /// Moves the deadline, unless it would be later than it is.
     package func armIfEarlier(after delay: TimeAmount) { wheel.armIfEarlier(alarm, after: delay) }
 
-    /// Sets who is told, and when, unless that would be later than it is set already.
+    /// Sets the holder to tell, and when, unless that would be later than the time already set.
     package func armIfEarlier(after delay: TimeAmount, for holder: any DeadlineHolder) {
         wheel.armIfEarlier(alarm, after: delay, for: holder)
     }
 
-    /// The deadline does not pass any more, and its holder is let go.
+    /// Cancels the deadline and releases its holder.
     package func cancel() { wheel.cancel(alarm) }
 
-    /// Closes a channel after a while, whatever happens to it until then.
+    /// Closes a channel after `delay`, regardless of what happens to it until then.
     package static func close(_ channel: any Channel, after delay: TimeAmount, on wheel: DeadlineWheel) {
         ConnectionDeadline(wheel).arm(after: delay, for: ChannelCloser(channel))
     }

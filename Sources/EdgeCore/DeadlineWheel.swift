@@ -1,26 +1,30 @@
 import NIOCore
 
-/// The deadlines of one event loop, which turns it twenty times a second.
+/// The deadlines of one event loop, which turns the wheel twenty times a second.
 ///
-/// An event loop keeps its own timers in a heap, from which taking one out costs a look at all of them; with ten thousand
+/// An event loop keeps its own timers in a heap, and removing one from it searches all of them; with ten thousand
 /// connections that is the most expensive part of closing one. Confined to its loop.
 package final class DeadlineWheel {
-    /// One movable point in time, and who waits for it.
+    /// A deadline that can be moved, and the object that is told of it.
     package final class Alarm {
+        /// When it goes off; nil when it is not set.
         package fileprivate(set) var due: NIODeadline?
+        /// The object to tell; nil when there is none.
         package fileprivate(set) var holder: (any DeadlineHolder)?
-        /// The slot it lies in; nil when in none.
+        /// The slot it is in; nil when in none.
         fileprivate var slot: Int64?
 
+        /// Creates an alarm that is not set.
         package init() {}
     }
 
     private static let slotWidth = TimeAmount.milliseconds(TimingWheel<Alarm>.slotMilliseconds)
 
     private var wheel: TimingWheel<Alarm>
-    /// The time as of the last turn: near enough for time limits, and no call of the system for each request.
+    /// The time as of the last turn. This is exact enough for time limits and saves a system call for each request.
     package private(set) var now: NIODeadline
 
+    /// Creates an empty wheel.
     package init(now: NIODeadline = .now()) {
         self.now = now
         self.wheel = TimingWheel(unitsPerMillisecond: 1_000_000, now: Self.nanoseconds(now))
@@ -32,24 +36,24 @@ package final class DeadlineWheel {
         let due = now + delay + Self.slotWidth
         alarm.due = due
         let slot = wheel.slot(for: Self.nanoseconds(due))
-        // One that lies in a later slot is moved by making a second entry; the first is passed by.
+        // An alarm that is in a later slot is moved by making a second entry; the first is ignored when its slot comes.
         if let lies = alarm.slot, lies <= slot { return }
         place(alarm, in: slot)
     }
 
-    /// The same, but a deadline that comes sooner stays.
+    /// The same, but an earlier deadline that is already set stays.
     package func armIfEarlier(_ alarm: Alarm, after delay: TimeAmount, for holder: (any DeadlineHolder)? = nil) {
         if let due = alarm.due, due <= now + delay + Self.slotWidth { return }
         arm(alarm, after: delay, for: holder)
     }
 
-    /// The alarm does not go off any more, and its holder is let go.
+    /// Cancels the alarm and releases its holder.
     package func cancel(_ alarm: Alarm) {
         alarm.due = nil
         alarm.holder = nil
     }
 
-    /// Tells every holder whose time has come.
+    /// Tells every holder whose deadline has passed.
     package func turn(now: NIODeadline = .now()) {
         self.now = max(self.now, now)
         wheel.turn(to: Self.nanoseconds(self.now))

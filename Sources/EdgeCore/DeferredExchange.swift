@@ -1,28 +1,31 @@
 import NIOCore
 
-/// Stands in for an exchange while the store is being asked. The body waits at the client meanwhile; what arrives all the
-/// same is kept for the exchange that follows.
+/// Takes the place of an exchange while the store is being asked. Meanwhile the connection does not read the body; the
+/// part of it that arrives anyway is kept for the exchange that follows.
 package final class DeferredExchange: Exchange {
     private let writer: any ResponseWriter
     private var inner: (any Exchange)?
     private var held: [ByteBuffer] = []
     private var hasEnded = false
+    /// Whether the client has gone, or its message turned out malformed.
     package private(set) var isGone = false
 
+    /// Creates the exchange and stops the flow of the request's body.
     package init(writer: any ResponseWriter) {
         self.writer = writer
         writer.pauseBody()
     }
 
-    /// Goes on as `exchange`; nil when the answer has been given.
+    /// Continues as `exchange`; nil when the request has been answered.
     ///
-    /// It holds the request before it starts, so that it gets the body that starting it may ask for.
+    /// The exchange gets the request before it is started, so that it receives the body that starting it may ask for.
     package func resolve(_ exchange: (any Exchange)?) {
-        // An answer lets the body flow by itself, and the connection may be at its next request already.
+        // After an answer the connection lets the body flow by itself, and may be at its next request already.
         guard let exchange else { return }
-        // What has arrived comes here at once: at most one read. From now on only `exchange` pauses and resumes.
+        // The bytes that have arrived, at most one read, come here at once. From now on only `exchange` pauses and
+        // resumes.
         writer.resumeBody()
-        // That body may have turned out malformed and been answered.
+        // That body may have turned out malformed, and the request been answered.
         guard !isGone else { return exchange.clientGone() }
         inner = exchange
         exchange.start()

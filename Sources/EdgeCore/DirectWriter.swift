@@ -8,29 +8,33 @@ import Musl
 import Darwin
 #endif
 
-/// A handler that writes to its channel by the shortest way that keeps the order.
+/// A channel handler that writes directly to its socket where that keeps the order of the bytes.
 ///
-/// Nearly every message is one small piece for which the socket has room. SwiftNIO's list of pending writes is a detour
-/// for it, so the first piece of a turn is held until the flush and then given to the socket itself. Whatever comes
-/// behind it, and whatever the socket does not take at once, goes the usual way, with its back-pressure and its errors.
+/// Nearly every message is one small piece for which the socket has room. SwiftNIO's list of pending writes only makes
+/// it slower, so the first piece of a turn is held until the flush and then written to the socket itself. Further
+/// pieces, and bytes that the socket does not take at once, are written through SwiftNIO, with its back-pressure and
+/// its errors.
 package protocol DirectWriter: AnyObject {
+    /// What was written and not flushed yet.
     var output: DirectOutput { get set }
 }
 
-// Calls to the channel may come back to the handler and write: none is made while `output` is being changed.
+// Calls to the channel may call the handler again, which may write: no such call is made while `output` is being
+// changed.
 extension DirectWriter {
-    /// Takes effect with `flushOutput`.
+    /// Writes bytes; they are sent by ``flushOutput(_:)``.
     package func write(_ bytes: ByteBuffer, to context: ChannelHandlerContext) {
         if !output.hold(bytes) { write(NIOAny(bytes), promise: nil, to: context) }
     }
 
-    /// Writes the usual way, behind what was written before.
+    /// Writes through SwiftNIO, after what was written before.
     package func write(_ bytes: NIOAny, promise: EventLoopPromise<Void>?, to context: ChannelHandlerContext) {
         let held = output.passOn()
         if let held { context.write(NIOAny(held), promise: nil) }
         context.write(bytes, promise: promise)
     }
 
+    /// Sends what was written.
     package func flushOutput(_ context: ChannelHandlerContext) {
         if let rest = output.sendHeld(on: context.channel) { context.write(NIOAny(rest), promise: nil) }
         guard output.isChannelBusy else { return }
@@ -39,7 +43,7 @@ extension DirectWriter {
     }
 }
 
-/// What a ``DirectWriter`` has written and not flushed yet, and the way to its socket.
+/// What a ``DirectWriter`` has written and not flushed yet, and its socket.
 package struct DirectOutput {
     private enum Socket {
         /// Not asked for yet.
@@ -59,20 +63,20 @@ package struct DirectOutput {
         self.socket = isPlain ? .unknown : .none
     }
 
-    /// Keeps what is the first to be sent; false where it must go the usual way.
+    /// Holds the first bytes of a turn; false where they must be written through SwiftNIO.
     fileprivate mutating func hold(_ bytes: ByteBuffer) -> Bool {
         guard held == nil, !isChannelBusy, mayBeDirect else { return false }
         held = bytes
         return true
     }
 
-    /// From now on bytes go the usual way: the ones that were held first.
+    /// From now on bytes are written through SwiftNIO, beginning with those that were held, which are returned.
     fileprivate mutating func passOn() -> ByteBuffer? {
         isChannelBusy = true
         return held.take()
     }
 
-    /// Gives the socket what is held. Returns what it did not take; what went wrong shows when the channel writes that.
+    /// Writes the held bytes to the socket. Returns what it did not take; an error shows when the channel writes that.
     fileprivate mutating func sendHeld(on channel: any Channel) -> ByteBuffer? {
         guard var bytes = held.take(), bytes.readableBytes > 0 else { return nil }
         bytes.moveReaderIndex(forwardBy: send(bytes, on: channel))
@@ -81,10 +85,10 @@ package struct DirectOutput {
         return bytes
     }
 
-    /// After a flush: whether the socket has taken all by now.
+    /// After a flush, checks whether the socket has taken everything.
     fileprivate mutating func look(at channel: any Channel) {
         guard mayBeDirect else { return }
-        // A channel that does not tell is written to the usual way for good.
+        // A channel that can't say is written to through SwiftNIO from now on.
         isChannelBusy = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) != 0
     }
 

@@ -3,9 +3,9 @@ import Foundation
 import NIOCore
 
 extension GatewayError {
-    /// What binding an address failed with.
+    /// The error for an address that could not be bound.
     ///
-    /// - Parameter choose: how another address is named.
+    /// - Parameter choose: the setting that names another address.
     package init(binding address: String, _ error: any Error, choose: String) {
         let (code, what): (Code, String)
         if let number = (error as? IOError)?.errnoCode {

@@ -1,22 +1,24 @@
 import Glibc
 import NIOCore
 
-/// IP addresses as bytes: 4 or 16, an IPv4-mapped IPv6 address as its 4.
+/// IP addresses as bytes: 4 or 16; an IPv4-mapped IPv6 address has the 4 bytes of the IPv4 address.
 package enum IPAddress {
+    /// The bytes of an address as text; nil when it isn't one.
     package static func bytes(of text: String) -> [UInt8]? {
         guard text.utf8.count <= 45 else { return nil }
         if let v4 = parse(text, AF_INET, count: 4) { return v4 }
         return parse(text, AF_INET6, count: 16).map(unmapped)
     }
 
-    /// 4 or 16 bytes in the form that one address has here.
+    /// 4 or 16 bytes in the one form that each address has here.
     package static func canonical(_ bytes: [UInt8]) -> [UInt8]? {
         bytes.count == 4 ? bytes : Self.bytes(of: text(of: bytes))
     }
 
+    /// The bytes of a socket's address; nil for a Unix socket.
     package static func bytes(of address: SocketAddress) -> [UInt8]? {
         switch address {
-        // Where the kernel's structures have it: behind family and port, and in IPv6 behind the flow label as well.
+        // Its place in the kernel's structures: after family and port, and in IPv6 also after the flow label.
         case .v4(let address): return withUnsafeBytes(of: address.address) { Array($0[4..<8]) }
         case .v6(let address): return withUnsafeBytes(of: address.address) { unmapped(Array($0[8..<24])) }
         default: return nil
@@ -42,7 +44,7 @@ package enum IPAddress {
     }
 
     private static func textV4(of bytes: [UInt8]) -> String {
-        // At most fifteen letters, which a string holds without memory of its own.
+        // At most fifteen characters, which a string stores without allocating.
         String(unsafeUninitializedCapacity: 16) { text in
             var count = 0
             func write(_ letter: UInt8) {
@@ -59,6 +61,7 @@ package enum IPAddress {
         }
     }
 
+    /// Whether it is an address of this machine itself (127.0.0.0/8 or ::1).
     package static func isLoopback(_ bytes: [UInt8]?) -> Bool {
         guard let bytes else { return true }
         if bytes.count == 4 { return bytes.first == 127 }

@@ -7,20 +7,23 @@ import Glibc
 import Musl
 #endif
 
-/// Finds peers that have vanished without a word, where no frame may be put into the stream to ask them.
+/// Detects peers that have vanished without closing, by TCP probes, where no frame may be put into the stream to ask
+/// them.
 package enum KeepAlive {
-    /// Seconds of silence before the first probe, and between probes. The time below ends what answers none.
+    /// Seconds of silence before the first probe, and between probes. ``userTimeout`` ends a connection that answers
+    /// none.
     private static let idle: CInt = 30
     private static let interval: CInt = 10
     /// Milliseconds after which bytes that were not acknowledged end the connection.
     private static let userTimeout: CInt = 60_000
 
-    /// Turns the probes on, also for a socket that is still to be connected. A Unix socket doesn't mind.
+    /// Turns the probes on, also for a socket that is not connected yet. It has no effect on a Unix socket.
     package static func turnOn(_ channel: any Channel) {
         _ = ChannelSocket.borrow(from: channel) { set(SOL_SOCKET, SO_KEEPALIVE, 1, on: $0) }
     }
 
-    /// Sets the probes on the TCP connection under a channel; others, such as Unix sockets, have no use for them.
+    /// Sets the times of the probes for the TCP connection under a channel; other sockets, such as Unix sockets, need
+    /// none.
     package static func arm(_ channel: any Channel) {
         #if os(Linux)
         withSocket(of: channel) { socket in
@@ -31,7 +34,7 @@ package enum KeepAlive {
         #endif
     }
 
-    /// The same for the client's side, which has inherited the probes from its listener.
+    /// The same for a client's connection, which has inherited the probes from its listener.
     package static func armClient(_ channel: any Channel) {
         #if os(Linux)
         withSocket(of: channel) { set(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, userTimeout, on: $0) }
@@ -52,10 +55,10 @@ package enum KeepAlive {
         ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: name))
     }
 
-    /// The TCP socket under a channel. A stream's connection is its parent; an accepted connection's is the listener.
+    /// Calls `body` with the TCP socket under a channel. For a stream of HTTP/2 that is the socket of its parent.
     private static func withSocket(of channel: any Channel, _ body: (NIOBSDSocket.Handle) -> Void) {
         guard let transport = transport(of: channel), transport.remoteAddress?.port != nil else { return }
-        // Set by hand: an option of the channel's costs more than the call that it comes to.
+        // Set directly: SwiftNIO's channel option costs more than the system call itself.
         _ = ChannelSocket.borrow(from: transport, body)
     }
 

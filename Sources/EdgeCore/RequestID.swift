@@ -1,30 +1,34 @@
 import NIOCore
 
-/// An id that finds one request in log and audit: random per loop and start, then counted. All have one length, so that
-/// two refusals differ in nothing else.
+/// An id by which a request is found in log and audit: random per loop and start, then counted. All ids have the same
+/// length, so that two refusals of the same kind differ only in the id.
 ///
-/// Kept in its parts: the text of most requests' ids is only ever written into the head for the upstream.
+/// Kept as its parts: for most requests the id is never needed as a string, only written into the head for the
+/// upstream.
 package struct RequestID: Sendable {
-    /// `req_` and what is random.
+    /// `req_` and the random part.
     private let prefix: String
     private let count: UInt64
 
     private static let countLength = 8
 
+    /// Creates the id from the random prefix of its loop and its number.
     package init(prefix: String, count: UInt64) {
         self.prefix = prefix
         self.count = count
     }
 
+    /// The id as text.
     package var text: String {
         var buffer = ByteBuffer()
         write(to: &buffer)
         return String(buffer: buffer)
     }
 
+    /// Writes the id, without making a string of it.
     package func write(to buffer: inout ByteBuffer) {
         buffer.writeString(prefix)
-        // Eight digits to the base of 36 as the bytes of one word, the last digit highest.
+        // Eight digits in base 36 as the bytes of one word, the last digit in the highest byte.
         var rest = count
         var word: UInt64 = 0
         for place in 0..<Self.countLength {
@@ -39,6 +43,7 @@ package struct RequestID: Sendable {
         UInt8(truncatingIfNeeded: value < 10 ? value + 0x30 : value - 10 + 0x61)
     }
 
+    /// The number in base 36, with zeros in front up to this length.
     package static func padded(_ number: UInt64, to length: Int) -> String {
         let digits = String(number, radix: 36)
         return String(repeating: "0", count: max(0, length - digits.utf8.count)) + digits

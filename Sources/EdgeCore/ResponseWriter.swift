@@ -6,11 +6,12 @@ import NIOCore
 package enum ResponseFraming: Equatable {
     /// No body at all (HEAD, 204, 304).
     case none
+    /// A body of so many bytes.
     case length(Int64)
     /// Unknown length: chunked to HTTP/1.1 clients, until close to HTTP/1.0 ones.
     case stream
 
-    /// How a client is told of the end of an upstream's answer.
+    /// How the end of an upstream's answer is shown to the client.
     package init(of head: ResponseHead) {
         switch head.framing {
         case .none: self = .none
@@ -25,42 +26,47 @@ package enum ResponseFraming: Equatable {
 /// Order of calls: any number of `sendInterim`, one `startResponse`, any number of `sendBody`, one `finishResponse`;
 /// or `abortResponse` at any point. Calls after the client has gone do nothing.
 package protocol ResponseWriter: AnyObject {
+    /// The client's channel.
     var channel: any Channel { get }
     var eventLoop: any EventLoop { get }
-    /// For the time limits of what answers the request; cancelled between two requests.
+    /// For the time limits of the exchange; cancelled between two requests.
     var exchangeDeadline: ConnectionDeadline { get }
     /// The time limits of the loop.
     var deadlines: DeadlineWheel { get }
-    /// The current time, as `Date` says it.
+    /// The current time in the format of `Date`.
     var date: String { get }
     /// Whether the client's channel takes more bytes now.
     var isClientWritable: Bool { get }
-    /// Whether any 2xx would tell a client that its upgrade was taken: so it is over HTTP/2 (RFC 8441 section 5).
+    /// Whether any 2xx would tell a client that its upgrade was accepted, as over HTTP/2 (RFC 8441 section 5).
     var opensTunnelOnSuccess: Bool { get }
-    /// Whether field values may be any bytes. Over HTTP/2 they are text here, and others could only be changed.
+    /// Whether field values may be any bytes. Over HTTP/2 they have to be text; other values could not be sent
+    /// unchanged.
     var takesAnyBytes: Bool { get }
     /// Writes `head`: status line and fields, each ended by CRLF, without framing fields, `Connection` and the empty line,
     /// which the connection adds.
     func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming)
+    /// Sends a part of the body.
     func sendBody(_ bytes: ByteBuffer)
     func flushResponse()
     func finishResponse()
     /// Ends the connection (over HTTP/2: the stream, with CANCEL) without completing the answer.
     func abortResponse()
-    /// A 1xx answer, whole, with its empty line.
+    /// Sends a whole 1xx answer, with its empty line.
     func sendInterim(_ head: ByteBuffer, isContinue: Bool)
-    /// Answers with a problem, if no answer has begun; else aborts.
+    /// Answers with a problem, if no answer has begun; otherwise aborts.
     func respond(_ problem: Problem)
-    /// Stops and resumes the flow of the request's body.
+    /// Stops the flow of the request's body.
     func pauseBody()
+    /// Lets the request's body flow again.
     func resumeBody()
-    /// Whether the connection has failed, and not been closed in order.
+    /// Whether the connection has failed, and was not closed properly.
     var wasReset: Bool { get }
     /// Writes `head` (a whole 101 answer with its empty line) and gives the connection's bytes to `tunnel` from here on.
     func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel)
-    /// The same as writing to and flushing the channel, without the way through its pipeline.
+    /// Writes to the channel as its pipeline would, but without going through it.
     func writeTunnel(_ bytes: ByteBuffer)
+    /// Flushes what was written that way, once the loop has processed everything that has arrived.
     func flushTunnel()
-    /// The same, without waiting for the loop to be through with what has arrived.
+    /// Flushes it at once.
     func flushTunnelNow()
 }

@@ -1,14 +1,14 @@
-/// A hashed timing wheel: what is put in for a moment comes out when that moment is over.
+/// A hashed timing wheel: an item that is inserted for a moment comes out when that moment is over.
 ///
-/// Putting something in costs the same however much is in the wheel, and nothing is ever taken out: what no longer waits
-/// is passed by when its slot comes round. The wheel knows no clock. Times are whole numbers of one unit, the caller's,
-/// and the caller says how late it is: ``turn(to:)``, then ``takeDue()`` until nothing more comes out.
+/// Inserting costs the same no matter how full the wheel is. Items are never removed: the owner ignores one that is no
+/// longer wanted when its slot comes round. The wheel has no clock. Times are whole numbers in a unit of the caller's
+/// choice, and the caller says what time it is: ``turn(to:)``, then ``takeDue()`` until it returns nil.
 package struct TimingWheel<Item> {
-    /// How wide a slot of the gateway's wheels is, in ms: what is due comes out up to two slots late, and never early.
+    /// How wide a slot of the gateway's wheels is, in ms: an item comes out up to two slots late, and never early.
     package static var slotMilliseconds: Int64 { 50 }
-    /// How many slots they have: the horizon is 102.4 s.
+    /// How many slots the wheels have: the horizon is 102.4 s.
     package static var slotCount: Int64 { 2048 }
-    /// By how many slots a clock may go back before the wheel goes back with it.
+    /// By how many slots the clock may go back before the wheel goes back with it.
     private static var patience: Int64 { 20 }
 
     private let slotWidth: Int64
@@ -18,7 +18,7 @@ package struct TimingWheel<Item> {
     private var emptied: Int64
 
     /// - Parameters:
-    ///   - unitsPerMillisecond: how many of the caller's units a millisecond has.
+    ///   - unitsPerMillisecond: how many of the caller's units make a millisecond.
     ///   - now: the time at the start.
     package init(unitsPerMillisecond: Int64, now: Int64) {
         slotWidth = Self.slotMilliseconds * unitsPerMillisecond
@@ -26,22 +26,24 @@ package struct TimingWheel<Item> {
         emptied = hand
     }
 
-    /// The number of the slot in which something that is due then is put: the one behind the moment.
+    /// The number of the slot for an item that is due at this time: the one after it.
     ///
-    /// What lies beyond the horizon is put in the farthest slot. It comes out of that too early, and its owner puts it in
-    /// again.
+    /// An item that is due beyond the horizon goes into the farthest slot. It comes out too early, and its owner
+    /// inserts it again.
     package func slot(for due: Int64) -> Int64 {
         min(max(due / slotWidth, hand) + 1, hand + Self.slotCount - 1)
     }
 
+    /// Puts an item into a slot.
     package mutating func insert(_ item: Item, slot: Int64) {
         slots[index(of: slot)].append(item)
     }
 
+    /// Puts an item into the slot for this time.
     package mutating func insert(_ item: Item, due: Int64) { insert(item, slot: slot(for: due)) }
 
-    /// Moves the hand. A clock that was set back takes the wheel with it: what is in it comes out too early, as behind
-    /// the horizon, and not too late.
+    /// Moves the hand to the current time. If the clock was set back, the wheel goes back with it: its items then come
+    /// out too early, like those beyond the horizon, and not too late.
     package mutating func turn(to now: Int64) {
         let current = now / slotWidth
         if current > hand {
@@ -52,7 +54,7 @@ package struct TimingWheel<Item> {
         }
     }
 
-    /// What lies in the next slot that time has passed, and that is not empty; nil when there is none left.
+    /// Takes the items of the next slot that is over and not empty; nil when there is none left.
     package mutating func takeDue() -> [Item]? {
         emptied = max(emptied, hand - Self.slotCount)
         while emptied < hand {

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// W3C trace context, as far as a gateway that starts or passes a trace needs it.
+/// The part of W3C trace context that a gateway needs to start a trace or pass one on.
 package enum TraceContext {
-    /// A `traceparent` value of version 00 for a trace that nobody records, and that says so.
+    /// Writes a `traceparent` value of version 00 that says that the trace is not recorded.
     package static func write(_ high: UInt64, _ low: UInt64, span: UInt64, to buffer: inout ByteBuffer) {
         buffer.writeStaticString("00-")
         writeHex(high, to: &buffer)
@@ -12,7 +12,7 @@ package enum TraceContext {
         buffer.writeStaticString("-00")
     }
 
-    /// Whether a client's value has the form of version 00, with a trace id and a parent id that are not all zeros.
+    /// Whether a client's value has the form of version 00, with a trace id and a parent id that aren't all zeros.
     package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count == 55, bytes[0] == UInt8(ascii: "0"), bytes[1] == UInt8(ascii: "0") else { return false }
         var (hasTrace, hasParent) = (false, false)
@@ -30,7 +30,7 @@ package enum TraceContext {
         return hasTrace && hasParent
     }
 
-    /// Sixteen digits, as the bytes of two words.
+    /// Writes sixteen hexadecimal digits, as the bytes of two words.
     private static func writeHex(_ number: UInt64, to buffer: inout ByteBuffer) {
         buffer.writeInteger(hexDigits(of: UInt32(truncatingIfNeeded: number >> 32)))
         buffer.writeInteger(hexDigits(of: UInt32(truncatingIfNeeded: number)))
@@ -46,18 +46,19 @@ package enum TraceContext {
     }
 }
 
-/// Makes new traces, of one event loop.
+/// Makes the new traces of one event loop.
 package final class TraceSource {
     private var traceState = UInt64.random(in: .min ... .max)
 
+    /// Creates a source that begins at a random state.
     package init() {}
 
-    /// Writes a new trace, for a request that brought none. Trace ids must differ; nobody has to be unable to guess them.
+    /// Writes a new trace, for a request that has none. Trace ids must differ, but need not be hard to guess.
     package func writeTraceparent(to buffer: inout ByteBuffer) {
         TraceContext.write(nextTraceWord(), nextTraceWord(), span: nextTraceWord(), to: &buffer)
     }
 
-    /// SplitMix64.
+    /// The next number of SplitMix64.
     private func nextTraceWord() -> UInt64 {
         traceState &+= 0x9E37_79B9_7F4A_7C15
         var word = traceState

@@ -1,13 +1,14 @@
 import NIOCore
 
-/// Asks for the end of the connection below TLS.
+/// The event that asks ``TransportEndHandler`` to close the connection below TLS.
 package struct TransportEnd: Sendable {
+    /// Creates the event.
     package init() {}
 }
 
-/// Stands below TLS and closes the connection when it is told to.
+/// Is placed below TLS in the pipeline and closes the connection when asked to.
 ///
-/// TLS answers a close with its own goodbye and then waits some seconds for the peer's. A peer that has ended the
+/// TLS answers a close with a `close_notify` and then waits some seconds for the peer's. A peer that has ended the
 /// connection without one will never send it.
 package final class TransportEndHandler: ChannelOutboundHandler {
     package typealias OutboundIn = ByteBuffer
@@ -26,7 +27,7 @@ package final class TransportEndHandler: ChannelOutboundHandler {
 }
 
 extension ChannelHandlerContext {
-    /// Closes a connection whose peer sends nothing more, without waiting for the peer's part in it.
+    /// Closes a connection whose peer has ended it, without waiting for the peer's `close_notify`.
     package func closeWithoutPeer() {
         close(promise: nil)
         if channel.isActive { triggerUserOutboundEvent(TransportEnd(), promise: nil) }

@@ -4,15 +4,16 @@ import SecurityGuard
 
 /// Whether a caller who is known may pass.
 ///
-/// Asked of everyone who shows a token or a ticket, whatever the way in, and also of those whom the gate remembers: a
-/// further rule about who may come in is a further line in ``requireRights(of:)``.
+/// Applied to every caller that shows a token or a ticket, over routes, sockets and the decision endpoint alike, and
+/// also to callers the gate remembers: a further rule about who may come in is a further line in
+/// ``requireRights(of:)``.
 extension AccessTerms {
     /// - Throws: `insufficient_scope`.
     func requireRights(of principal: Principal) throws(Problem) {
         try requireScopes(of: principal)
     }
 
-    /// The same, where the reason of a no is not wanted.
+    /// The same check, where the reason for a refusal is not needed.
     func permits(_ principal: Principal) -> Bool {
         (try? requireRights(of: principal)) != nil
     }

@@ -4,7 +4,7 @@ import SecurityGuard
 /// Proof that a request passed the gate.
 ///
 /// The proxy, the relay, the sockets that end here and the success of the decision endpoint all take one. The
-/// initialisers are internal to this room, so code outside it can only pass on what the gate has given out.
+/// initialisers are internal to this module, so code outside it can only pass on what the gate has given out.
 /// `Tests/MustNotCompile` holds the attempts to forge one.
 package struct Admission: Sendable {
     /// What an admission rests on.
@@ -19,6 +19,7 @@ package struct Admission: Sendable {
         case tokenAndSession(Principal, Permit)
     }
 
+    /// What the admission rests on.
     package let proof: Proof
 
     init(_ proof: Proof) { self.proof = proof }
@@ -45,7 +46,7 @@ package struct Admission: Sendable {
     }
 }
 
-/// Leave for anyone to pass. Only two things give it: a route that requires nothing, and a preflight.
+/// Permission for any caller to pass. Only two things give it: a route that requires nothing, and a preflight.
 package struct OpenRoute: Sendable {
     /// Why no credential was asked for.
     package enum Reason: Sendable {
@@ -55,6 +56,7 @@ package struct OpenRoute: Sendable {
         case preflight
     }
 
+    /// Why no credential was asked for.
     package let reason: Reason
 
     init(_ reason: Reason) { self.reason = reason }

@@ -17,7 +17,7 @@ package struct CORS {
 
     /// - Parameters:
     ///   - isPublic: whether any site may read the answer (keys and metadata).
-    ///   - method: the method to judge by where another request than this one is asked about; nil for the head's own.
+    ///   - method: the method to judge by, where the request that is judged is not this one; nil for the head's own.
     package init(_ policy: OriginPolicy, _ head: RequestHead, isPublic: Bool, method: [UInt8]? = nil) {
         self.policy = policy
         self.isPublic = isPublic
@@ -39,13 +39,14 @@ package struct CORS {
         self.isPreflight = Self.isPreflight(head)
     }
 
-    /// Whether the head is that of an `OPTIONS` request that asks for leave (Fetch standard, "CORS-preflight request").
+    /// Whether the head is that of a preflight: an `OPTIONS` request that asks for permission (Fetch standard,
+    /// "CORS-preflight request").
     package static func isPreflight(_ head: RequestHead) -> Bool {
         head.knownMethod == .options && head.present.contains(.origin)
             && head.present.contains(.accessControlRequestMethod)
     }
 
-    /// Leave for a preflight that an upstream answers itself; nil for any other request.
+    /// The admission for a preflight that an upstream answers itself; nil for any other request.
     package var preflight: Admission? {
         isPreflight ? Admission(.open(OpenRoute(.preflight))) : nil
     }
@@ -58,8 +59,8 @@ package struct CORS {
         try policy.requireAllowed(origin: origin, originCount: originCount, fetchSite: fetchSite)
     }
 
-    /// Refuses an unsafe request of a foreign page that nothing but the cookie, which a browser attaches by itself, could
-    /// admit.
+    /// Refuses an unsafe request of a foreign page whose only credential is the cookie, which a browser attaches by
+    /// itself.
     ///
     /// - Throws: `origin_refused`.
     func requireAllowed(

@@ -4,14 +4,14 @@ import HTTPWire
 
 /// The one reader of credentials: routes, sockets, tickets, the decision endpoint and the API all go through it.
 ///
-/// Each kind of credential has its carriers, and a request may use one carrier for each kind, once: of two values it
-/// would be a guess which counts.
+/// Each kind of credential has its carriers, and a request may use one carrier for each kind, once: with two values the
+/// gateway would have to guess which one counts.
 package enum Carriers {
     /// Reads what a request may carry in header fields and cookies.
     ///
     /// - Parameters:
-    ///   - query: refused where it holds an access token; nil where it does not count.
-    ///   - cookies: whose names the cookies have; ``CookieMode/none`` reads none.
+    ///   - query: refused where it contains an access token; nil where the query is not judged.
+    ///   - cookies: which names the gateway's cookies have; ``CookieMode/none`` reads none.
     /// - Throws: `invalid_request` for a token in the query, a query that can't be read, and anything sent twice;
     ///   `header_too_large` for an `Authorization` that is longer than any token.
     package static func read(
@@ -27,9 +27,10 @@ package enum Carriers {
     ///
     /// - Parameters:
     ///   - offers: the subprotocols of the same head.
-    ///   - requirement: what is not asked for is not read; but no kind may come twice all the same.
-    /// - Throws: `session_token_unsupported` for that parameter; `invalid_request` for two carriers of a kind, a ticket
-    ///   that does not stand alone, and a query that can't be read.
+    ///   - requirement: what the route asks for. A credential it does not ask for is ignored, but may still not come
+    ///     twice.
+    /// - Throws: `session_token_unsupported` for the query parameter `session_token`; `invalid_request` for two
+    ///   carriers of a kind, a ticket beside another credential, and a query that can't be read.
     package static func read(
         handshake head: RequestHead, query: [UInt8]?, offers: Subprotocols,
         requirement: RouteConfiguration.Requirement
@@ -45,7 +46,7 @@ package enum Carriers {
         for token in offers.tokens { try reader.take(token: token) }
         for session in offers.sessions { try reader.take(session: session) }
         try reader.requireLoneTicket()
-        // A route may ask for a token alone; a session that is named all the same is not looked at then.
+        // A route may ask for a token alone; a session that is named nevertheless is then ignored.
         if requirement == .token { reader.found.sessionID = nil }
         return reader.found
     }
@@ -59,12 +60,13 @@ package enum Carriers {
     }
 }
 
-/// Gathers credentials, each kind once.
+/// Collects credentials, each kind once.
 private struct CarrierReader {
-    /// 8 KiB, and the scheme before it: no token is that long.
+    /// The longest accepted `Authorization`: 8 KiB after the scheme. No token is that long.
     static let maxAuthorization = 8 * 1024 + "Bearer ".utf8.count
 
-    /// Whether a value may come by other ways than header fields: then the kind is named that came twice, not the field.
+    /// Whether values may come in other ways than header fields. A refusal of two values then names the kind of
+    /// credential, not the field.
     let isHandshake: Bool
     /// Whether `Session-Secret` is a carrier here.
     let readsSecret: Bool
@@ -88,7 +90,8 @@ private struct CarrierReader {
         guard found.authorization == .absent else {
             throw isHandshake ? Self.twoCarriers("Authorization") : Self.sentTwice("Authorization")
         }
-        // Refused before anything looks at it. A handshake's token may come in a query as well, and is judged as one.
+        // Refused before it is parsed. A handshake's token may come in the query as well, so its length is judged with
+        // the token.
         guard isHandshake || value.count <= Self.maxAuthorization else {
             throw Problem(.headerTooLarge, reason: "authorization_too_long")
         }
@@ -156,7 +159,7 @@ private struct CarrierReader {
     }
 }
 
-/// A value of `Authorization` by its scheme.
+/// A value of `Authorization`, sorted by its scheme.
 private enum AuthorizationScheme {
     case bearer([UInt8])
     case basic([UInt8])

@@ -2,7 +2,7 @@ import Answers
 
 /// Reads and rewrites `Cookie` field values (RFC 6265 section 4.2) as bytes.
 package enum CookieHeader {
-    /// Calls back with the name and value of each pair, white space around them removed.
+    /// Calls `body` with the name and value of each pair, white space around them removed.
     static func forEachPair(
         in bytes: UnsafeRawBufferPointer, _ body: (Slice<UnsafeRawBufferPointer>, Slice<UnsafeRawBufferPointer>) -> Void
     ) {
@@ -17,7 +17,7 @@ package enum CookieHeader {
         }
     }
 
-    /// The value without the gateway's own cookies; nil when nothing is left, the same bytes when none was there.
+    /// The value without the gateway's own cookies; nil when nothing is left, the same bytes when it had none.
     package static func strippingGatewayCookies(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         var kept: [UInt8] = []
         kept.reserveCapacity(bytes.count)
@@ -34,7 +34,8 @@ package enum CookieHeader {
         return kept.isEmpty ? nil : kept
     }
 
-    /// Whether one of the gateway's cookies can be among the pairs: all of their names have one word in common.
+    /// Whether one of the gateway's cookies can be among the pairs. All of their names contain the same word, which is
+    /// searched for.
     static func mayHoldGatewayCookie(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let word = CookieMode.commonWord
         var position = 0

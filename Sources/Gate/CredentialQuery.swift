@@ -2,7 +2,7 @@ import Answers
 import HTTPWire
 import NIOCore
 
-/// The parameters of a query that carry credentials, and how a query is told to others without them.
+/// The query parameters that carry credentials, and how a query is shown to others without them.
 package enum CredentialQuery {
     /// The parameters that are never forwarded, logged or put into a redirect.
     package static let names: [StaticString] = ["access_token", "session_id", "ticket", "session_token"]
@@ -14,7 +14,7 @@ package enum CredentialQuery {
         try contains(names, in: query)
     }
 
-    /// Refuses a query that can't be searched for credentials: nothing of it could be forwarded.
+    /// Refuses a query that can't be searched for credentials: no part of it could be forwarded.
     package static func requireReadable(_ query: [UInt8]?) throws(Problem) {
         _ = try contains(names, in: query)
     }
@@ -27,7 +27,7 @@ package enum CredentialQuery {
             reason: "token_in_query")
     }
 
-    /// The query as it may be shown to others; nil when nothing is left. One that can't be read is left out whole.
+    /// The query without credentials, as it may be shown to others; nil when nothing is left, or when it can't be read.
     package static func withoutCredentials(_ query: [UInt8]?) -> [UInt8]? {
         guard let query else { return nil }
         do {

@@ -1,16 +1,20 @@
 import NIOCore
 import SecurityGuard
 
-/// Who the gateway tells an upstream the caller is.
+/// What the gateway tells an upstream about the caller.
 package struct ForwardedIdentity {
+    /// The caller's user; nil for a caller without one.
     package var user: String?
+    /// The caller's tenant.
     package var tenant: String?
+    /// The token's scopes, separated by spaces.
     package var scope: String?
-    /// Only for the Runtime.
+    /// The caller's session. Only the Runtime is told.
     package var session: String?
-    /// A signed statement of the above.
+    /// A signed statement (a JWT) of the above.
     package var assertion: String?
 
+    /// The identity of an unknown caller: no field at all.
     package static let none = ForwardedIdentity()
 
     /// The fields, as name and header-safe value.
@@ -24,7 +28,7 @@ package struct ForwardedIdentity {
         return fields
     }
 
-    /// The fields as they stand in a head, each with its line end.
+    /// The fields as they are written in a head, each with its line end.
     package func written() -> ByteBuffer {
         var buffer = ByteBuffer()
         for field in fields() {
@@ -36,7 +40,7 @@ package struct ForwardedIdentity {
         return buffer
     }
 
-    /// The text as a query value: everything but unreserved characters and slashes is percent-encoded.
+    /// The text as a query value: every byte except unreserved characters and slashes is percent-encoded.
     package static func queryValue(_ value: String) -> String {
         percentEncoded(value) { byte in
             switch byte {
@@ -46,7 +50,8 @@ package struct ForwardedIdentity {
         }
     }
 
-    /// Everything but visible ASCII and inner spaces is percent-encoded: a claim can never end a line.
+    /// The text as a field value: every byte except visible ASCII and inner spaces is percent-encoded, so that a claim
+    /// can never end a line.
     static func safe(_ value: String) -> String {
         let isPlain = value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "%") }
         if isPlain, value.utf8.first != 0x20, value.utf8.last != 0x20 { return value }

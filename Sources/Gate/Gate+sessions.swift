@@ -4,9 +4,9 @@ import HTTPWire
 import Runtime
 import SecurityGuard
 
-/// Sessions, secrets and tickets: yes from memory, no only from the store.
+/// Sessions, secrets and tickets: memory may admit, but only the store may refuse.
 extension Gate {
-    /// `token+session`: the session that is named, else the one of the cookie, must be the caller's.
+    /// `token+session`: the session that the request names, else the one of its cookie, must be the caller's.
     func admitOwner(
         _ principal: Principal, _ credentials: PresentedCredentials, opensSocket: Bool
     ) throws(Problem) -> GateVerdict {
@@ -54,7 +54,8 @@ extension Gate {
 
     /// `session`: the current secret of any live session.
     ///
-    /// Beside another secret in `Session-Secret` a live cookie is a contradiction; a dead one is ignored.
+    /// A live cookie beside a different secret in `Session-Secret` is a contradiction; a cookie that is no longer valid
+    /// is ignored.
     func admitSecret(_ credentials: PresentedCredentials, opensSocket: Bool) throws(Problem) -> GateVerdict {
         let header = credentials.sessionSecret.flatMap { $0.isEmpty ? nil : $0 }
         let cookie = credentials.sessionCookie
@@ -68,7 +69,7 @@ extension Gate {
                 return admission
             }
         }
-        // A dead cookie counts as none.
+        // A cookie that is no longer valid counts as none.
         let refusal = Problem(header == nil ? .credentialsMissing : .sessionMismatch)
         guard let secret = header ?? cookie, let hash = SessionSecret.hash(ofPresented: secret) else { throw refusal }
         if case .granted(let permit) = runtime.view.admit(secretHash: hash, now: memory.now()) {
@@ -80,7 +81,7 @@ extension Gate {
         }
     }
 
-    /// The session whose current secret this is, as the store says; nil when there is none.
+    /// The session whose current secret this is, according to the store; nil when there is none.
     private static func bearer(of secret: [UInt8], _ runtime: Runtime) async throws -> Admission? {
         guard let hash = SessionSecret.hash(ofPresented: secret),
             case .success(let permit) = try await runtime.admit(secretHash: hash)
@@ -90,7 +91,7 @@ extension Gate {
 
     // MARK: Tickets
 
-    /// A ticket is used up by being shown. The token it was bought with must still be good.
+    /// Redeems a ticket, which can be used only once. The token it was obtained with must still be valid.
     func redeem(_ ticket: [UInt8], _ terms: AccessTerms, _ head: RequestHead) throws(Problem) -> GateVerdict {
         let origin = head.first(.origin).map { head.string($0.value) }
         let runtime = memory.runtime
@@ -114,15 +115,16 @@ extension Gate {
 
     // MARK: 7. The store
 
-    /// Lets in what memory has said yes to.
+    /// Admits what memory has said yes to.
     func grant(_ admission: Admission, opensSocket: Bool) throws(Problem) -> GateVerdict {
-        // Memory may say yes for what is open; nothing new is opened on it while the store is silent.
+        // While the store is silent, memory may admit requests, but no new socket.
         if opensSocket, memory.storeHealth != .current { throw Problem(.storeUnavailable, reason: "feed_silent") }
         if let permit = admission.permit { memory.runtime.noteUse(permit.sessionID) }
         return .admitted(admission)
     }
 
-    /// Memory does not know. While the store is silent no request is refused on its account.
+    /// Memory does not know the answer, so the store is asked. While the store is silent, the answer is
+    /// `store_unavailable`, not a refusal.
     private func askStore(_ ask: @escaping @Sendable () async throws -> Admission) throws(Problem) -> GateVerdict {
         guard memory.storeHealth == .current else { throw Problem(.storeUnavailable, reason: "feed_silent") }
         return .askStore(StoreQuestion(ask))

@@ -4,21 +4,23 @@ import HTTPWire
 import Runtime
 import SecurityGuard
 
-/// Decides who may pass: routes, sockets and the decision endpoint all ask it, and only it makes an ``Admission``.
+/// Decides which requests may pass. Routes, sockets and the decision endpoint all ask it, and only it makes an
+/// ``Admission``.
 ///
 /// Every request goes through the same checks in the same order, in ``judge(_:_:)``. Decisions come from memory, on the
 /// event loop and without waiting; where memory can't say yes, the verdict is a question to the store.
 package struct Gate {
     let memory: GateMemory
 
+    /// Creates a gate that judges by this memory.
     package init(_ memory: GateMemory) { self.memory = memory }
 
     // MARK: What is known
 
     /// The usual request: a token that was verified before and, where the route asks for one, a session that memory
-    /// knows to be the caller's. nil where anything else is in it: ``judge(_:_:)`` decides then.
+    /// knows to be the caller's. nil for any other request: then ``judge(_:_:)`` decides.
     ///
-    /// For requests without a query. Makes no copy of anything and allocates nothing.
+    /// For requests without a query. Copies nothing and allocates nothing.
     ///
     /// - Parameter now: when the head was complete, in ms since the epoch.
     package func admitKnown(_ head: RequestHead, _ terms: AccessTerms, now: Int64) -> Admission? {
@@ -56,14 +58,14 @@ package struct Gate {
 
     /// Judges a request by what its route asks for.
     ///
-    /// 1. The origin of a socket, before anything it carries is looked at.
-    /// 2. An open route is left here.
+    /// 1. The origin of a socket, before any credential is read.
+    /// 2. A request to an open route needs no more checks.
     /// 3. One carrier for each kind of credential, none of them in a URL that is logged.
-    /// 4. What is asked for is there, and nothing is shaped like another kind. A handshake is told first what it lacks,
-    ///    any other request first what it mixed up.
-    /// 5. A cookie alone, which a browser attaches by itself, opens nothing for a foreign page.
+    /// 4. The credentials the route asks for are present, and none has the form of another kind. A handshake is first
+    ///    told what is missing, any other request first which credential is in the wrong place.
+    /// 5. A cookie alone, which a browser attaches by itself, admits no request of a foreign page.
     /// 6. The token or the ticket; the rights of its owner.
-    /// 7. The session, and whether the store can be trusted to have said what memory holds.
+    /// 7. The session, and whether what memory holds is recent enough to be trusted.
     ///
     /// - Throws: the refusal.
     package func judge(_ request: GateRequest, _ terms: AccessTerms) throws(Problem) -> GateVerdict {
@@ -71,7 +73,7 @@ package struct Gate {
         // 1. Origin.
         if request.opensSocket { try requireAllowedOrigin(head) }
         let offers = request.opensSocket ? try Subprotocols.read(head) : Subprotocols()
-        // 2. Open routes. Whose credentials these are is the upstream's business; they are only taken out.
+        // 2. Open routes. Credentials are not judged here, only removed before the request is forwarded.
         if terms.requirement == .none {
             if !request.opensSocket { try CredentialQuery.requireReadable(request.query) }
             return .admitted(Admission(.open(OpenRoute(.requiresNothing))))
@@ -86,7 +88,7 @@ package struct Gate {
         } else {
             credentials = try Carriers.read(fields: head, query: request.query, cookies: request.cookies)
         }
-        // 4. There, and of the right kind.
+        // 4. Present, and of the right kind.
         if request.opensSocket {
             try requireEverything(credentials, terms.requirement)
             try credentials.requireShapes()
@@ -118,14 +120,15 @@ package struct Gate {
 
     // MARK: 1. Origin
 
-    /// A foreign `Origin` opens no socket; none at all is fine, since no cookie counts there.
+    /// A foreign `Origin` opens no socket. A request without `Origin` is fine, since cookies do not count for sockets.
     private func requireAllowedOrigin(_ head: RequestHead) throws(Problem) {
         guard let field = head.first(.origin) else { return }
         try memory.origins.requireAllowed(
             origin: head.withBytes(field.value) { Array($0) }, originCount: head.count(.origin), fetchSite: nil)
     }
 
-    /// The usual handshake of a client that is no browser: both credentials in header fields, and known.
+    /// The usual handshake of a client that is not a browser: both credentials are in header fields, and memory knows
+    /// them.
     private func admitKnownHandshake(
         _ request: GateRequest, _ offers: Subprotocols, _ terms: AccessTerms
     ) -> Admission? {
@@ -136,7 +139,7 @@ package struct Gate {
 
     // MARK: 4. Presence
 
-    /// Everything that a handshake has to carry: it has one chance to say it.
+    /// Refuses a handshake that lacks a credential: a handshake must carry all of them at once.
     private func requireEverything(
         _ credentials: PresentedCredentials, _ requirement: RouteConfiguration.Requirement
     ) throws(Problem) {
@@ -151,7 +154,8 @@ package struct Gate {
         }
     }
 
-    /// What is judged first. Whether a session is named, or its cookie is there, is seen once the token is known.
+    /// Refuses a request without the credential that is judged first. A missing session is refused after the token was
+    /// judged.
     private func requireFirst(
         _ credentials: PresentedCredentials, _ requirement: RouteConfiguration.Requirement
     ) throws(Problem) {

@@ -1,21 +1,22 @@
 import Runtime
 import SecurityGuard
 
-/// What the gate of one event loop judges by without asking the store. Confined to its loop.
+/// What the gate of one event loop uses to judge requests without asking the store. Confined to its loop.
 package final class GateMemory {
-    /// Access tokens that were verified before.
+    /// Access tokens that were verified earlier.
     package let tokens: VerifiedTokenCache
     /// Sessions: those in memory, and the way to ask the store for the others.
     package let runtime: Runtime
-    /// Reads the token facts that a ticket was minted with.
+    /// Reads the token facts that a ticket was issued with.
     package let securityGuard: SecurityGuard
     /// The origins that may open sockets and use cookies.
     package let origins: OriginPolicy
     /// Milliseconds since the Unix epoch.
     package let now: @Sendable () -> Int64
-    /// As of the last look at the store's feed.
+    /// How far the store can be trusted, as of the last check of its feed.
     package var storeHealth = StoreHealth.current
 
+    /// Creates the memory of one event loop from its parts.
     package init(
         tokens: VerifiedTokenCache, runtime: Runtime, securityGuard: SecurityGuard, origins: OriginPolicy,
         now: @escaping @Sendable () -> Int64

@@ -1,23 +1,23 @@
 import Answers
 import HTTPWire
 
-/// A request as the gate judges it: the client's own, or the one that a proxy in front asks about.
+/// A request as the gate judges it: the client's own, or the one that a proxy in front of the gateway asks about.
 package struct GateRequest {
-    /// In which way the request may carry credentials.
+    /// Where the request may carry credentials.
     package enum Way: Sendable, Equatable {
         /// In header fields and cookies.
         case fields
-        /// As the handshake of a WebSocket may: in the query, in header fields or among the subprotocols, never in
-        /// cookies.
+        /// In the places of a WebSocket handshake: the query, header fields or the subprotocols, never cookies.
         case handshake
-        /// The same, with the agent socket's own parameter `resume_from`.
+        /// The same, and the query may have the agent socket's own parameter `resume_from`.
         case agentHandshake
     }
 
-    /// Holds the fields that carry credentials.
+    /// The head with the fields that carry credentials.
     package let head: RequestHead
     /// The query of the request that is judged, without `?`; nil when there is none, or when it does not count.
     package let query: [UInt8]?
+    /// Where the request may carry credentials.
     package let way: Way
     /// Which cookies are read.
     package let cookies: CookieMode
@@ -26,6 +26,7 @@ package struct GateRequest {
     /// When the head was complete, in ms since the epoch.
     package let receivedAt: Int64
 
+    /// Creates a request for the gate to judge.
     package init(
         head: RequestHead, query: [UInt8]?, way: Way, cookies: CookieMode, method: [UInt8]? = nil, receivedAt: Int64
     ) {
@@ -37,6 +38,6 @@ package struct GateRequest {
         self.receivedAt = receivedAt
     }
 
-    /// Whether a socket is asked for: the rules of the socket edge hold.
+    /// Whether the request asks for a socket, so that the rules for sockets apply.
     var opensSocket: Bool { way != .fields }
 }

@@ -1,14 +1,14 @@
 import Answers
 
-/// What the gate says to a request that it does not refuse.
+/// The gate's decision on a request that it does not refuse.
 package enum GateVerdict {
-    /// Memory has said yes.
+    /// Memory has admitted the request.
     case admitted(Admission)
-    /// Memory does not know: the store has to be asked before anybody is told no.
+    /// Memory does not know: the store has to be asked before the request can be refused.
     case askStore(StoreQuestion)
 }
 
-/// A question to the store on which an admission hangs. Asked off the event loop.
+/// A question to the store that an admission depends on. Asked off the event loop.
 package struct StoreQuestion: Sendable {
     private let ask: @Sendable () async throws -> Admission
 

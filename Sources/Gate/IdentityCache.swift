@@ -2,7 +2,8 @@ import Caching
 import NIOCore
 import SecurityGuard
 
-/// The fields for callers whose verified token is in memory, found by that token's principal; of one event loop.
+/// The identity fields for callers whose verified token is in memory, found by that token's principal. One cache per
+/// event loop.
 package final class IdentityCache {
     private struct Key: Hashable {
         var principal: ObjectIdentifier
@@ -10,7 +11,7 @@ package final class IdentityCache {
     }
 
     private struct Entry {
-        /// Held, so that no other principal can come by its identifier.
+        /// Kept alive, so that no other principal can get the same object identifier.
         let principal: Principal
         let session: String?
         let fields: ByteBuffer
@@ -19,8 +20,10 @@ package final class IdentityCache {
     private var entries = BoundedCache<Key, Entry>(capacity: 4096)
     private var generation: UInt64 = 0
 
+    /// Creates an empty cache.
     package init() {}
 
+    /// The fields that were kept for this principal, session and route; nil when there are none that are fresh.
     package func fields(
         of principal: Principal, session: String?, route: Int, now: Int64, generation: UInt64
     ) -> ByteBuffer? {
@@ -31,6 +34,7 @@ package final class IdentityCache {
         return entry.value.fields
     }
 
+    /// Keeps the fields until `until`, in ms since the epoch.
     package func keep(
         _ fields: ByteBuffer, of principal: Principal, session: String?, route: Int, until: Int64, generation: UInt64
     ) {

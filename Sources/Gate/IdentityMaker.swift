@@ -2,12 +2,16 @@ import NIOCore
 import Runtime
 import SecurityGuard
 
-/// Makes what an upstream is told about the caller, and remembers it, written out and signed, for as long as it is fresh.
+/// Makes the identity fields for an upstream, and keeps them, written out and signed, for as long as they are fresh.
 package struct IdentityMaker {
+    /// Fields found by what they say.
     package let assertions: AssertionCache
+    /// Fields found by the caller's verified token.
     package let identities: IdentityCache
+    /// Signs the assertions.
     package let securityGuard: SecurityGuard
 
+    /// Creates a maker with the caches of its event loop.
     package init(assertions: AssertionCache, identities: IdentityCache, securityGuard: SecurityGuard) {
         self.assertions = assertions
         self.identities = identities
@@ -18,7 +22,7 @@ package struct IdentityMaker {
     ///
     /// - Parameters:
     ///   - route: the number of the route, which has assertions of its own.
-    ///   - audience: whom the assertion is for.
+    ///   - audience: the `aud` of the assertion.
     ///   - now: in ms since the epoch.
     /// - Throws: where an assertion can't be signed.
     package func identity(
@@ -26,7 +30,7 @@ package struct IdentityMaker {
     ) throws -> ByteBuffer {
         guard !admission.isOpen else { return ByteBuffer() }
         let session = isRuntime ? admission.permit?.sessionID : nil
-        // Read before signing: what is signed while the keys change is then not found again.
+        // Read before signing, so that an assertion signed while the keys change is not found again.
         let keys = securityGuard.keyGeneration
         if let principal = admission.principal,
             let kept = identities.fields(
@@ -44,7 +48,7 @@ package struct IdentityMaker {
             tenant: identity.tenant, user: identity.user, client: admission.principal?.clientID, scope: identity.scope,
             session: identity.session, route: route)
         if let kept = assertions.fields(for: key, now: now, generation: keys) {
-            // Only a caller that comes again is worth a place.
+            // Kept by principal only from the second request on: a caller that comes once would waste a place.
             if let principal = admission.principal {
                 identities.keep(
                     kept.fields, of: principal, session: session, route: route, until: kept.until,

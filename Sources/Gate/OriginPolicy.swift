@@ -1,8 +1,8 @@
 import Answers
 
-/// Which web origins may talk to the gateway.
+/// Which web origins may use the gateway.
 ///
-/// The list comes from the configuration and the issuer; never from `Host`. Comparison is byte by byte, as browsers
+/// The list comes from the configuration and the issuer, never from `Host`. Comparison is byte by byte, as browsers
 /// serialise origins in one way only (RFC 6454 section 6.2).
 package struct OriginPolicy: Sendable {
     /// Origins in their serialised form, for example `https://app.example`.
@@ -22,6 +22,7 @@ package struct OriginPolicy: Sendable {
         self.allowed = Set(origins.map { Array((Self.origin(of: $0) ?? $0).utf8) })
     }
 
+    /// Whether this serialised origin is on the list.
     package func allows(_ origin: some Collection<UInt8>) -> Bool {
         allowed.contains(Array(origin))
     }
@@ -45,7 +46,7 @@ package struct OriginPolicy: Sendable {
         }
     }
 
-    /// The serialised origin of a URL: scheme, host, and the port where it isn't the scheme's own.
+    /// The serialised origin of a URL: scheme, host, and the port where it isn't the scheme's default.
     package static func origin(of url: String) -> String? {
         guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
         let scheme = url[..<colon].lowercased()

@@ -1,18 +1,20 @@
 import Answers
 
-/// What a request presents as credentials. Nothing of it has been judged but its form.
+/// The credentials that a request presents. Only their form has been checked.
 package struct PresentedCredentials: Sendable {
     /// How `Authorization` was used.
     package enum Authorization: Sendable, Equatable {
+        /// There is no such field.
         case absent
         /// The token is ``PresentedCredentials/accessToken``.
         case bearer
-        /// What follows the scheme.
+        /// HTTP Basic; with what follows the scheme.
         case basic([UInt8])
         /// Another scheme.
         case other
     }
 
+    /// How `Authorization` was used.
     package var authorization = Authorization.absent
     /// From `Authorization: Bearer`; in a handshake also from the query or a subprotocol.
     package var accessToken: [UInt8]?
@@ -24,12 +26,13 @@ package struct PresentedCredentials: Sendable {
     package var sessionCookie: [UInt8]?
     /// From the gateway's refresh cookie.
     package var refreshCookie: [UInt8]?
-    /// From the query of a handshake; stands for token and session.
+    /// From the query of a handshake. Takes the place of token and session.
     package var ticket: [UInt8]?
 
+    /// Creates the credentials of a request that presents none.
     package init() {}
 
-    /// Refuses a value that is shaped like another kind of credential than its carrier takes.
+    /// Refuses a value that has the form of another kind of credential than its carrier takes.
     package func requireShapes() throws(Problem) {
         try require(accessToken, .accessToken, "access_token")
         try require(sessionID, .sessionID, "session_id")

@@ -10,7 +10,7 @@ package struct Subprotocols {
     package var tokens: [[UInt8]] = []
     /// What was offered as `session.<id>`.
     package var sessions: [[UInt8]] = []
-    /// What may be shown to others, in order.
+    /// The offers without credentials, which may be shown to others, in order.
     package var plain: [String] = []
 
     /// Whether one of the offers carries a credential.
@@ -21,7 +21,8 @@ package struct Subprotocols {
 
     /// Reads every field of that name.
     ///
-    /// - Throws: `invalid_request` for an offer that is no token (RFC 9110 section 5.6.2), and for more than 32.
+    /// - Throws: `invalid_request` for an offer that isn't a token (RFC 9110 section 5.6.2), and for more than 32
+    ///   offers.
     package static func read(_ head: RequestHead) throws(Problem) -> Subprotocols {
         var found = Subprotocols()
         guard head.present.contains(.secWebSocketProtocol) else { return found }

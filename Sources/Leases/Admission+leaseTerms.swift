@@ -3,9 +3,9 @@ import Runtime
 import SecurityGuard
 
 extension Admission {
-    /// Everything that can end a socket or a stream that was let in by this; nil for an open route, where nothing can.
+    /// Everything that can end a socket or stream with this admission; nil for an open route, where nothing can.
     ///
-    /// - Parameter now: when it was let in, in ms since the epoch.
+    /// - Parameter now: the time of the admission, in Unix milliseconds.
     package func leaseTerms(_ bounds: LeaseBounds, now: Int64) -> LeaseTerms? {
         guard !isOpen else { return nil }
         var terms = LeaseTerms()

@@ -1,18 +1,20 @@
 import Synchronization
 
-/// The sessions that any event loop holds a lease of, so that a change of any other session wakes no loop.
+/// The sessions with a lease on any event loop, so that changes of other sessions need not be sent to the loops.
 ///
-/// A lease is noted here before it is verified, and a change is told here after memory has forgotten the session: so
-/// either the change finds the lease, or the verification finds the change.
+/// A lease is added before it is verified, and a change is looked up here after the session was removed from memory.
+/// Therefore either the change finds the lease, or the verification notices the change.
 package final class HeldSessions: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
     package init() {}
 
+    /// Adds a lease of a session.
     package func add(_ sessionID: String) {
         counts.withLock { $0[sessionID, default: 0] += 1 }
     }
 
+    /// Removes a lease of a session.
     package func remove(_ sessionID: String) {
         counts.withLock { counts in
             guard let count = counts[sessionID] else { return }
@@ -20,6 +22,7 @@ package final class HeldSessions: Sendable {
         }
     }
 
+    /// Whether any loop has a lease of the session.
     package func contains(_ sessionID: String) -> Bool {
         counts.withLock { $0[sessionID] != nil }
     }

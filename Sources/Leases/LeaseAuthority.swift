@@ -1,12 +1,12 @@
-/// What a lease table asks of the rest of the gateway, and tells it. Called on the table's loop.
+/// The interface of a lease table to the rest of the gateway. Its methods are called on the table's event loop.
 package protocol LeaseAuthority {
-    /// Where other threads look up which sessions have a lease on some loop.
+    /// The sessions with a lease, for lookups by other threads.
     var held: HeldSessions { get }
-    /// Asked of every new lease, once it can be found: why it is over already. What ended between its admission and now
-    /// was told when nothing listened for it yet.
+    /// Why a new lease has already ended, or nil. It is called after the lease was added to the table, because changes
+    /// since its admission were reported before that.
     func end(of terms: LeaseTerms) -> LeaseEnd?
-    /// A lease's session has come to its end: the store's answer ends the lease.
+    /// Called when a lease's session may have expired. The answer of the store ends the lease.
     func sessionDue(_ terms: LeaseTerms)
-    /// Told once a second of every session that has something open.
+    /// Called once a second for every session with a lease.
     func used(sessionID: String)
 }

@@ -1,8 +1,8 @@
-/// What bounds a lease besides its token and its session.
+/// The limits of a lease besides its token and its session.
 package struct LeaseBounds: Sendable {
-    /// How long after `exp` a token still counts, in ms.
+    /// How long after `exp` a token is accepted, in milliseconds.
     package var clockSkew: Int64
-    /// How long a socket or stream may last however often its token is refreshed, in ms.
+    /// How long a socket or stream may last regardless of refreshes, in milliseconds.
     package var maxLifetime: Int64
 
     package init(clockSkew: Int64, maxLifetime: Int64) {
@@ -10,7 +10,7 @@ package struct LeaseBounds: Sendable {
         self.maxLifetime = maxLifetime
     }
 
-    /// The end that nothing can move of what was let in at `now`, in ms since the epoch.
+    /// The latest end of a lease that begins at `now`, in Unix milliseconds.
     package func end(from now: Int64) -> Int64 {
         let end = now.addingReportingOverflow(maxLifetime)
         return end.overflow ? .max : end.partialValue

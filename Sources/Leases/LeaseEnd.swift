@@ -1,23 +1,23 @@
 import NIOCore
 
-/// Why the gateway itself ends an open socket or streaming answer.
+/// Why the gateway ends an open socket or a streamed answer.
 package enum LeaseEnd: Sendable, Equatable {
     /// The token expired without a refresh of its family.
     case tokenExpired
-    /// The token was revoked while its session lives.
+    /// The token was revoked; its session may still be live.
     case tokenRevoked
-    /// The session ended, for whatever reason.
+    /// The session ended or expired.
     case sessionEnded
-    /// The session was upgraded under an anonymous socket.
+    /// The session got an owner while an anonymous socket was open.
     case sessionUpgraded
     /// The gateway is stopping.
     case draining
-    /// The store has been out of reach for longer than its grace.
+    /// The store has been unreachable for longer than `state.grace`.
     case storeLost
     /// `websocket.max_lifetime` is over.
     case lifetimeOver
 
-    /// What a socket's client is told.
+    /// The close code and reason for a socket.
     package var close: SocketClose {
         switch self {
         case .tokenExpired, .lifetimeOver: SocketClose(code: 4401, reason: "token_expired")
@@ -29,7 +29,7 @@ package enum LeaseEnd: Sendable, Equatable {
         }
     }
 
-    /// The whole close frame, made once where thousands of sockets may get the same.
+    /// The complete close frame. Frames that thousands of sockets may get are made once.
     package var frame: ByteBuffer {
         switch self {
         case .tokenExpired, .lifetimeOver: Self.expiredFrame

@@ -1,8 +1,10 @@
-/// What a lease lets in, and what must go when it ends. Called on the lease's event loop, at most once.
+/// The socket or stream of a lease, which is closed when the lease ends. Its methods are called on the lease's event
+/// loop, at most once.
 package protocol LeaseHolder: AnyObject {
-    /// Says so to the peer, and no more: where many end at once, all are told before anything else is done for one.
+    /// Tells the peer, and does nothing else. If many leases end at once, all peers are told before anything else is
+    /// done.
     func leaseEnded(_ end: LeaseEnd)
-    /// Follows `leaseEnded`: what else there is to do.
+    /// Does the remaining work. Called after ``leaseEnded(_:)``.
     func settle()
 }
 

@@ -1,8 +1,8 @@
-/// The leases under each name of one kind: sessions, tokens, families or subjects.
+/// The leases by session, token, family or subject.
 ///
-/// Nearly every name has one lease, and that takes no room of its own.
+/// Most names have one lease, which needs no separate allocation.
 struct LeaseIndex {
-    /// A class, so that a set of thousands is changed where it is and never copied.
+    /// A class, so that a large set is changed in place and not copied.
     private final class Many {
         var ids: Set<LeaseTable.ID>
         init(_ ids: Set<LeaseTable.ID>) { self.ids = ids }

@@ -1,21 +1,21 @@
 import EdgeCore
 import SecurityGuard
 
-/// The leases of one event loop: found by session, token, family and subject, and by time.
+/// The leases of one event loop, indexed by session, token, family, subject and time. It must be used on its loop only.
 ///
-/// A refresh only writes the new expiry; the wheel finds out when the old one has come. A lease is registered before it
-/// is verified: what ends it from then on finds it. Confined to its loop.
+/// A refresh only changes the expiry; the timing wheel notices that at the old one. A lease is added before it is
+/// verified, so that no event that ends it is missed.
 package final class LeaseTable {
     package typealias ID = UInt64
 
     private struct Entry {
         var terms: LeaseTerms
         weak var holder: (any LeaseHolder)?
-        /// Why it was over before it began.
+        /// Why it had ended before it was added; nil if it had not.
         var overBefore: LeaseEnd?
     }
 
-    /// How often a session that has something open is told as used, in ms.
+    /// The interval in milliseconds at which uses of sessions with leases are reported.
     private static let useInterval: Int64 = 1_000
 
     private let authority: any LeaseAuthority
@@ -27,27 +27,28 @@ package final class LeaseTable {
     private var bySubject = LeaseIndex()
     private var wheel: TimingWheel<ID>
     private var lastUse: Int64
-    /// Keys that are out of service, as of the key ring of this generation.
+    /// The retired keys of the key ring of this generation.
     private var fallenKeys: Set<KeyNumber> = []
     private var keyGeneration: UInt64 = 0
 
-    /// - Parameter now: the time, in ms since the epoch, as in everything that follows.
+    /// - Parameter now: the time in Unix milliseconds, as in all other methods.
     package init(now: Int64, authority: any LeaseAuthority) {
         self.authority = authority
         wheel = TimingWheel(unitsPerMillisecond: 1, now: now)
         lastUse = now
     }
 
-    /// How many leases there are.
+    /// The number of leases.
     package var count: Int { entries.count }
 
-    /// Takes a lease for `holder`, which is kept by its owner and told at most once.
+    /// Adds a lease for `holder`, which its owner keeps alive and which is told of the end at most once.
     ///
-    /// It can be found before it is verified; one that is over already ends at the next turn, when its holder is ready.
+    /// The lease is added before it is verified. If it has already ended, the holder is told at the next turn, when it
+    /// is ready.
     package func insert(_ terms: LeaseTerms, holder: any LeaseHolder) -> ID {
         nextID += 1
         let id = nextID
-        // Before it is verified: what ends from here on is told to this loop.
+        // Added before the verification, so that later changes are reported to this loop.
         if let key = terms.sessionID { authority.held.add(key) }
         let overBefore = authority.end(of: terms)
         entries[id] = Entry(terms: terms, holder: holder, overBefore: overBefore)
@@ -59,7 +60,7 @@ package final class LeaseTable {
         return id
     }
 
-    /// Gives a lease back: its holder is told of nothing more.
+    /// Removes a lease. Its holder is not called any more.
     package func remove(_ id: ID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         if let key = entry.terms.sessionID { authority.held.remove(key) }
@@ -69,15 +70,15 @@ package final class LeaseTable {
         bySubject.remove(id, under: entry.terms.subject)
     }
 
-    // MARK: What ends and what extends
+    // MARK: Ending and extending
 
     /// The session is no longer live.
     package func sessionEnded(_ sessionID: String) {
         end(bySession[sessionID], .sessionEnded) { _ in true }
     }
 
-    /// The session moved to another epoch: what was let in before its owner was known must go, as must what was let in by
-    /// a secret that is no longer the session's.
+    /// The session has a new epoch. Ends leases from before it had an owner, and leases admitted by a secret that has
+    /// been replaced.
     package func sessionMoved(_ sessionID: String, to epoch: Int64) {
         end(bySession[sessionID], .sessionUpgraded) { $0.isOutgrown(by: epoch) }
     }
@@ -92,24 +93,24 @@ package final class LeaseTable {
         end(byFamily[familyID], .tokenRevoked) { _ in true }
     }
 
-    /// What was issued to the subject before the cut was revoked.
+    /// The tokens of a subject were revoked.
     package func subjectRevoked(_ subject: String, _ cut: SubjectCut) {
         end(bySubject[subject], .tokenRevoked) { cut.ends(issuedAt: $0.tokenIssuedAt, familyID: $0.familyID) }
     }
 
-    /// A token of the family was refreshed: what an older token of it admitted lives on until the new expiry, and
-    /// rests on the new token's key.
+    /// A token of the family was refreshed. Leases of the family are extended to the new expiry, and depend on the new
+    /// token's key.
     package func familyRefreshed(_ familyID: String, expiresAt: Int64, key: KeyNumber? = nil) {
         for id in byFamily[familyID] {
             guard let current = entries[id]?.terms.expiresAt, current <= expiresAt else { continue }
             entries[id]?.terms.expiresAt = expiresAt
             if let key { entries[id]?.terms.key = key }
         }
-        // Refreshed by a node that had not heard yet that the key it signs with is out of service.
+        // Refreshed by a node that had not yet noticed that its key was retired.
         if let key, fallenKeys.contains(key) { end(byFamily[familyID], .tokenRevoked) { $0.key == key } }
     }
 
-    /// The key ring is of this generation: what rests on a key that is out of service must go.
+    /// The key ring has changed. Ends the leases whose key was retired.
     package func keysMoved(to generation: UInt64, fallen: @autoclosure () -> Set<KeyNumber>) {
         guard generation != keyGeneration else { return }
         keyGeneration = generation
@@ -123,18 +124,18 @@ package final class LeaseTable {
         end(concerned, .tokenRevoked) { _ in true }
     }
 
-    /// Ends everything, for example when the store has been lost.
+    /// Ends all leases, for example when the store has been unreachable for too long.
     package func endAll(_ reason: LeaseEnd) {
         end(Array(entries.keys), reason) { _ in true }
     }
 
-    /// What is held, for a fresh look at the store.
+    /// All leases, to check them again in the store.
     package func holders() -> [(id: ID, terms: LeaseTerms)] { entries.map { ($0.key, $0.value.terms) } }
 
     /// Ends one lease.
     package func end(_ id: ID, _ reason: LeaseEnd) { end([id], reason) { _ in true } }
 
-    /// Ends what time has ended. A clock that was set back ends nothing too late.
+    /// Ends the leases whose time is over. A clock that was set back does not delay that.
     package func turn(now: Int64) {
         tellUses(now)
         wheel.turn(to: now)
@@ -143,7 +144,7 @@ package final class LeaseTable {
         }
     }
 
-    /// An open socket or stream is a use of its session.
+    /// Reports the uses of sessions: an open socket or stream counts as a use.
     private func tellUses(_ now: Int64) {
         guard now >= lastUse + Self.useInterval || now < lastUse else { return }
         lastUse = now
@@ -172,7 +173,7 @@ package final class LeaseTable {
                 remove(id)
                 continue
             }
-            // No second end can find it on the way.
+            // Removed first, so that the lease cannot end twice.
             entries.values[index].holder = nil
             holder.leaseEnded(reason)
             ended.append((id, holder))

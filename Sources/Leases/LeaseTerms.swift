@@ -1,36 +1,38 @@
 import SecurityGuard
 
-/// What an open socket or streaming answer was admitted with: everything that can end it.
+/// The terms of a lease: everything that can end the socket or stream.
 package struct LeaseTerms: Sendable {
-    /// The session it is bound to; nil where only a token was asked for.
+    /// The session it is bound to; nil if only a token was required.
     package var sessionID: String?
     /// The session's epoch when it was admitted.
     package var sessionEpoch: Int64 = 0
     /// Whether the session had no owner when it was admitted.
     package var isAnonymous = false
-    /// `jti`, `fid` and `sub` of the access token; nil where no token was asked for.
+    /// The `jti` of the access token; nil if no token was required.
     package var tokenID: String?
+    /// The `fid` of the access token.
     package var familyID: String?
+    /// The `sub` of the access token.
     package var subject: String?
-    /// `iat` of the token, in ms.
+    /// The `iat` of the token, in milliseconds.
     package var tokenIssuedAt: Int64 = 0
-    /// The key of the newest token that this is known to rest on: the one it was admitted with, or a refreshed one.
+    /// The key of the newest known token: the one it was admitted with, or a refreshed one.
     package var key: KeyNumber?
-    /// When the token is no longer good, `exp` plus the clock skew, in ms since the epoch; moved by a refresh.
-    /// nil for answers that only a revocation ends early.
+    /// When the token is no longer accepted, in Unix milliseconds: `exp` plus the clock tolerance. A refresh changes
+    /// it. Nil for answers that only a revocation ends early.
     package var expiresAt: Int64?
-    /// The end that nothing can move, in ms since the epoch.
+    /// The latest end, in Unix milliseconds.
     package var endsAt = Int64.max
-    /// When the session ends however much it is used, in ms since the epoch.
+    /// When the session ends regardless of use, in Unix milliseconds.
     package var sessionEndsAt = Int64.max
-    /// When it was let in, in ms since the epoch: what happened after that may have been missed.
+    /// When it was admitted, in Unix milliseconds. Changes after that may not have been noticed.
     package var admittedAt: Int64 = 0
 
     package init() {}
 
-    /// The next moment at which time alone may end it.
+    /// The next time at which it may expire.
     package var due: Int64 { min(expiresAt ?? .max, endsAt, sessionEndsAt) }
 
-    /// Whether a session in this epoch has nothing to do any more with what admitted this.
+    /// Whether the lease is invalid in this epoch of its session.
     package func isOutgrown(by epoch: Int64) -> Bool { (isAnonymous || tokenID == nil) && sessionEpoch < epoch }
 }

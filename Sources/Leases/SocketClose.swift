@@ -1,7 +1,7 @@
 import HTTPWire
 import NIOCore
 
-/// A Close of the gateway's own: code and reason (RFC 6455 section 7.4).
+/// A Close sent by the gateway: code and reason (RFC 6455 section 7.4).
 package struct SocketClose: Equatable {
     package let code: UInt16
     package let reason: String
@@ -11,12 +11,12 @@ package struct SocketClose: Equatable {
         self.reason = reason
     }
 
-    /// The client takes less than it is sent.
+    /// The client reads more slowly than it is sent to.
     package static let overloaded = SocketClose(code: 1013, reason: "overloaded")
-    /// A message was not whole in time.
+    /// A message was not complete in time.
     package static let messageTooSlow = SocketClose(code: 1008, reason: "message_too_slow")
 
-    /// The whole frame.
+    /// The complete frame.
     package var frame: ByteBuffer {
         var frame = ByteBuffer()
         FrameEncoder.close(code: code, reason: reason, to: &frame)

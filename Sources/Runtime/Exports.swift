@@ -1,2 +1,2 @@
-// What a realm is given and what it answers is JSON: whoever writes one needs these types and no further import.
+// Realms take and return JSON, so importing Runtime imports these types as well.
 @_exported import Encodings

@@ -1,18 +1,18 @@
 import StateSurface
 
-/// A session that a login may go on with: what its secret says about it.
+/// The session that a login is for, found by its secret.
 package struct LoginTarget: Sendable, Equatable {
     package let session: SessionSnapshot
-    /// False when the secret is the one before, within its seconds of grace.
+    /// False if the secret is the previous one, within its grace.
     package let isCurrentSecret: Bool
 }
 
 extension Runtime {
     // MARK: Asking the store
 
-    /// Whether a session is this user's, live and authenticated, as the store says. A no is one and the same
-    /// `.mismatch`, whatever the reason.
-    /// - Parameter epoch: the epoch it has to be in, for what was issued under one.
+    /// A permit for a session, if it is live, authenticated and this user's, read from the store. Every refusal is the
+    /// same `.mismatch`.
+    /// - Parameter epoch: the epoch that the session must have, for a credential issued in that epoch.
     package func admit(
         sessionID: String, tenantID: String, userID: String, epoch: Int64? = nil
     ) async throws -> Result<Permit, SessionFault> {
@@ -24,7 +24,7 @@ extension Runtime {
         return .success(permit)
     }
 
-    /// Whether this is the current secret of a live session, as the store says.
+    /// A permit for the live session with this current secret, read from the store.
     package func admit(secretHash: [UInt8]) async throws -> Result<Permit, SessionFault> {
         let mark = self.view.mark()
         guard let record = try await self.keeper.current(secretHash: secretHash) else { return .failure(.mismatch) }
@@ -37,31 +37,31 @@ extension Runtime {
         return .success(permit)
     }
 
-    /// What has become of a permit, as the store says.
+    /// Checks a permit again, in the store.
     package func renew(_ permit: Permit) async throws -> Renewal {
         Admit.again(permit, to: try await self.load(permit.sessionID), now: self.clock())
     }
 
-    /// The epoch that a session is in, as the store says; nil when it is not live.
+    /// The epoch of a live session, read from the store; nil if it is not live.
     package func liveEpoch(sessionID: String) async throws -> Int64? {
         guard let entry = try await self.load(sessionID), entry.isLive(at: self.clock()) else { return nil }
         return entry.epoch
     }
 
-    /// The epoch that a live session is in, from memory; nil when memory knows of none: ask the store then.
+    /// The epoch of a live session, from memory; nil if it is not in memory, in which case the store must be asked.
     package func knownEpoch(sessionID: String) -> Int64? {
         guard let entry = self.view.entry(id: sessionID), entry.isLive(at: self.clock()) else { return nil }
         return entry.epoch
     }
 
-    /// What has become of a permit, from memory where memory says yes.
+    /// Checks a permit again, in memory if it still holds there, otherwise in the store.
     func confirm(_ permit: Permit) async throws -> Renewal {
         let remembered = Admit.again(permit, to: self.view.entry(id: permit.sessionID), now: self.clock())
         if case .holds = remembered { return remembered }
         return try await self.renew(permit)
     }
 
-    /// The live session that a login with this secret is about.
+    /// The live session for a login with this secret.
     package func loginTarget(secretHash: [UInt8]) async throws -> LoginTarget? {
         if let record = try await self.keeper.current(secretHash: secretHash) {
             return LoginTarget(session: SessionSnapshot(record), isCurrentSecret: true)
@@ -73,12 +73,12 @@ extension Runtime {
         return LoginTarget(session: SessionSnapshot(record), isCurrentSecret: false)
     }
 
-    /// Loads a session into memory. One that lies there past its end is marked expired first.
+    /// Loads a session into memory. If it has expired, it is marked so first.
     private func load(_ id: String) async throws -> SessionView.Entry? {
         let mark = self.view.mark()
         guard let record = try await self.store.session(id: id).map(self.uses.apply) else { return nil }
         if record.state.isLive, SessionLifecycle.isPast(record, self.clock()) {
-            // Whoever it is that asks: what was found expired once must never be found alive.
+            // Regardless of the caller, so that a session that was found expired is never found live again.
             do {
                 return SessionView.Entry(try await self.keeper.apply(.lapse, to: id).after)
             } catch is SessionFault {
@@ -91,7 +91,8 @@ extension Runtime {
 
     // MARK: Use
 
-    /// A session was used. Written down with many others, soon enough for everybody else.
+    /// Records a use of a session. Uses are written to the store in batches, before other nodes would find the session
+    /// idle.
     package func noteUse(_ sessionID: String) {
         let now = self.clock()
         guard self.view.touch(id: sessionID, at: now, resolution: self.policy.flushInterval / 2) else { return }
@@ -100,18 +101,18 @@ extension Runtime {
 
     // MARK: Tickets
 
-    /// A single-use ticket for the holder of a permit, good for ``ticketLifetimeSeconds``.
-    /// - Parameter tokenFacts: what the edge wants back when it is redeemed.
-    /// - Returns: nil when too many are out.
+    /// Issues a single-use ticket for a permit, which is valid for ``ticketLifetimeSeconds``.
+    /// - Parameter tokenFacts: data that is returned when the ticket is redeemed.
+    /// - Returns: nil if the session has too many unused tickets.
     package func mintTicket(for permit: Permit, tokenFacts: [UInt8], origin: String?) async throws -> String? {
         try await self.tickets.mint(for: permit, tokenFacts: tokenFacts, origin: origin, now: self.clock())
     }
 
-    /// What a ticket stands for; nil when it is unknown, used, out of its time or from another Origin.
+    /// Uses a ticket. Nil if it is unknown, used, expired or from another Origin.
     package func redeemTicket(_ text: some Collection<UInt8>, origin: String?) async throws -> TicketGrant? {
         try await self.tickets.redeem(text, origin: origin, now: self.clock())
     }
 
-    /// How long a ticket can be used.
+    /// The lifetime of a ticket in seconds.
     package static let ticketLifetimeSeconds = Int(TicketBook.lifetime / 1_000)
 }

@@ -2,15 +2,15 @@ import StateSurface
 import Synchronization
 
 extension Runtime {
-    /// How many intents of HTTP requests may run at once.
+    /// The number of intents of HTTP requests that may run at the same time.
     private static var maxRunning: Int { 1_024 }
 
-    /// Connects an agent's socket. `ready` is sent before this returns; then what it missed, then what happens.
+    /// Connects an agent's socket. `ready` is sent before this returns, then the events it missed, then new ones.
     /// - Parameters:
-    ///   - resumeFrom: the last event it has; nil for only what is to come.
-    ///   - window: how many events may be on their way at once. A caller that gives one has to tell of each that has
-    ///     gone out with ``AgentConnection/written(events:)``; a long replay then takes no more memory than that.
-    ///   - send: must be quick, and keep the order it is called in.
+    ///   - resumeFrom: the sequence number of the last event it has; nil for new events only.
+    ///   - window: the number of events that may be sent and not yet written. A caller that sets it must call
+    ///     ``AgentConnection/written(events:)`` for events that were written. This bounds the memory of a long replay.
+    ///   - send: sends a message. It must not block, and must keep the order.
     package func attach(
         permit: Permit, resumeFrom: Int64?, window: Int = .max, send: @escaping @Sendable (AgentOutput) -> Void
     ) async throws -> AgentConnection {
@@ -18,7 +18,7 @@ extension Runtime {
             throw SessionFault.mismatch
         }
         let listener = EventStreams.Listener(sessionID: permit.sessionID, window: window, send: send)
-        // Before asking how far the stream goes: what is added meanwhile must be heard of.
+        // Added before the stream's bounds are read, so that no event in between is missed.
         self.streams.add(listener)
         let bounds: (first: Int64, last: Int64)
         do {
@@ -37,8 +37,8 @@ extension Runtime {
             confirm: { [weak self] in try await self?.confirm($0) ?? .ended })
     }
 
-    /// Runs one intent and answers its event, as JSON.
-    /// - Parameter body: the intent, as on the socket; `type` and `id` may be left out.
+    /// Runs one intent and returns its event as JSON.
+    /// - Parameter body: the intent, as on a socket; `type` and `id` are optional.
     /// - Throws: ``AgentFault``, or the store's errors.
     package func execute(permit: Permit, intentJSON body: some Collection<UInt8>) async throws -> String {
         let intent = try AgentProtocol.intent(body, isFrame: false, limits: self.agentLimits)
@@ -57,7 +57,7 @@ extension Runtime {
         }
     }
 
-    /// The event of an intent that another request or node is at work on.
+    /// Waits for the event of an intent that another request or node is running.
     private func awaitOutcome(of intent: Intent, sessionID: String) async throws -> String {
         for _ in 0..<100 {
             if let event = try await self.runner.recorded(sessionID: sessionID, intentID: intent.id) {
@@ -69,10 +69,10 @@ extension Runtime {
     }
 }
 
-/// Where a socket's share of the stream begins.
+/// The position in the stream at which a socket starts.
 struct StreamStart: Sendable, Equatable {
     let position: Int64
-    /// Whether something after the place it asked for is no longer kept.
+    /// Whether events after the requested position are no longer kept.
     let isLost: Bool
 
     init(resumeFrom: Int64?, first: Int64, last: Int64) {
@@ -81,7 +81,7 @@ struct StreamStart: Sendable, Equatable {
             self.init(position: last, isLost: false)
             return
         }
-        // A place past the end is of another stream: that one is lost as well.
+        // A position past the end belongs to another stream, so its events are lost as well.
         let isKept = resumeFrom >= beforeFirst && resumeFrom <= last
         self.init(position: isKept ? resumeFrom : beforeFirst, isLost: !isKept)
     }

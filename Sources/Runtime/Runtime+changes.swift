@@ -4,22 +4,21 @@ import TrafficCop
 extension Runtime {
     // MARK: Preparing
 
-    /// Prepares to make a session, or to give an existing one to its owner: same id, new secret.
+    /// Prepares to create a session, or to give an existing one to its owner with the same id and a new secret.
     ///
-    /// The intent's kind says which: `anonymous`, `authenticated` and, for a session that exists, `upgrade` (it gets its
-    /// owner, or the owner repeats that) or `resume` (its owner has signed in anew: next epoch, new family).
+    /// The kind of the intent decides: `anonymous` and `authenticated` create a session; `upgrade` sets the owner of an
+    /// existing one, or repeats that; `resume` is a new sign-in of its owner, with the next epoch and a new family.
     /// - Parameters:
-    ///   - secretHash: for a session that exists, SHA-256 of its current secret, or of the one before within its seconds
-    ///     of grace.
-    ///   - familyID: the family that opens it. A repeated upgrade leaves the session's family alone.
-    ///   - expectedEpoch: where the session stood when the caller began. A login gives it, so that the loser of a race is
-    ///     told of the conflict; without it, an upgrade by the same owner counts as a repeat.
-    /// - Throws: ``Denial`` for a contract that is not this intent's; ``SessionFault`` `.invalidMetadata`.
+    ///   - secretHash: for an existing session, SHA-256 of its current secret, or of the previous one within its grace.
+    ///   - familyID: the family that opens it. A repeated upgrade does not change the session's family.
+    ///   - expectedEpoch: the session's epoch when the caller looked it up. Logins give it, so that the slower of two
+    ///     gets a conflict. Without it, an upgrade by the same owner counts as a repetition.
+    /// - Throws: ``Denial`` if the contract is not valid for this intent; ``SessionFault`` `.invalidMetadata`.
     package func prepare(
         _ contract: ExecutionContract, for intent: SessionIntent, secretHash: [UInt8] = [], familyID: String? = nil,
         expectedEpoch: Int64? = nil
     ) throws -> SessionOpening {
-        // Traffic Cop's primitives stand before everything that makes a session or gives it away.
+        // Traffic Cop checks everything that creates a session or sets its owner.
         let intent = try cop.validate(contract, for: intent).get().intent
         let secret = SessionSecret()
         switch intent.kind {
@@ -44,14 +43,12 @@ extension Runtime {
         }
     }
 
-    /// Prepares to end a session: for a caller who proves to have a right to it, or, without a proof, because the gateway
-    /// says so.
+    /// Prepares to end a session, for a caller with a proof, or for the gateway itself without one.
     package func ending(sessionID: String, proof: SessionProof?) -> SessionChange {
         SessionChange(sessionID: sessionID, kind: .event(.end(proof)), keeper: keeper, audit: .ended)
     }
 
-    /// Prepares to look at a session together with a write of something else. A session that is found past its end is
-    /// marked so.
+    /// Prepares to read a session in the same transaction as another write. If it has expired, it is marked so.
     package func reading(sessionID: String, proof: SessionProof) -> SessionChange {
         SessionChange(sessionID: sessionID, kind: .event(.read(proof)), keeper: keeper, audit: nil)
     }
@@ -75,9 +72,9 @@ extension Runtime {
             metadata: try SessionMetadata.merge(intent.metadata, into: "{}", limit: policy.metadataLimit))
     }
 
-    // MARK: Afterwards
+    // MARK: After the transaction
 
-    /// Tells the audit log of a change that is durable.
+    /// Records a durable change in the audit log.
     package func report(_ write: SessionWrite) {
         if write.after.state == .expired, write.before?.state != .expired { return keeper.expired(write.after) }
         guard var name = write.audit else { return }
@@ -85,27 +82,27 @@ extension Runtime {
         audit(SessionAudit(name, SessionSnapshot(write.after)))
     }
 
-    /// Notes a use of a session.
-    /// - Returns: the session as that use leaves it.
+    /// Records a use of a session.
+    /// - Returns: the session after the use.
     package func use(_ session: SessionSnapshot) -> SessionSnapshot {
         noteUse(session.id)
         return session.used(at: clock())
     }
 
-    /// Tells the audit log of a session that was found past its end.
+    /// Records in the audit log that a session was found to have expired.
     package func report(_ refusal: SessionRefusal) {
         if let expired = refusal.expired { keeper.expired(expired) }
     }
 
-    /// The session that was opened and its secret, to be handed out once.
+    /// The session that was opened and its secret, which is returned only here.
     package func issued(_ opening: SessionOpening, _ write: SessionWrite) -> IssuedSession {
         report(write)
         return IssuedSession(session: write.session, secret: opening.secret)
     }
 
-    // MARK: In a transaction of its own
+    // MARK: In a separate transaction
 
-    /// Writes an opening that nothing else has to be written with.
+    /// Writes an opening in a transaction of its own.
     /// - Throws: ``SessionFault`` `.conflict`, `.mismatch` or `.invalidMetadata`; the store's errors.
     package func open(_ opening: SessionOpening) async throws -> IssuedSession {
         switch opening.change.kind {

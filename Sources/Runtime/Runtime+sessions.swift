@@ -1,18 +1,18 @@
 import StateSurface
 
 extension Runtime {
-    // MARK: Being asked for
+    // MARK: Reading
 
-    /// The live session whose current secret this is.
+    /// The live session with this current secret, or nil.
     package func current(secretHash: [UInt8]) async throws -> SessionSnapshot? {
         guard let record = try await self.keeper.current(secretHash: secretHash) else { return nil }
         self.noteUse(record.id)
         return SessionSnapshot(record)
     }
 
-    /// The session of this id, to a caller who proves to have a right to it.
-    /// - Throws: ``SessionFault``: `.mismatch` for unknown, foreign and outdated alike; `.ended` or `.expired` only to
-    ///   the owner or to the holder of the last secret.
+    /// The session with this id, for a caller with a proof for it.
+    /// - Throws: ``SessionFault``: `.mismatch` if it is unknown, or the proof is foreign or outdated; `.ended` or
+    ///   `.expired` only for the owner or the last secret.
     package func find(id: String, proof: SessionProof) async throws -> SessionSnapshot {
         let record = try await self.keeper.apply(.read(proof), to: id).after
         self.noteUse(record.id)
@@ -28,13 +28,13 @@ extension Runtime {
 
     // MARK: Ending
 
-    /// Ends a session for a caller who proves to have a right to it. Harmless when it has ended before.
+    /// Ends a session for a caller with a proof for it. It may be called again for an ended session.
     package func end(id: String, proof: SessionProof) async throws -> EndedSession {
         try await self.end(id, .end(proof))
     }
 
-    /// Ends a session because the gateway says so.
-    /// - Returns: nil when there is no such session.
+    /// Ends a session for the gateway itself, without a proof.
+    /// - Returns: nil if there is no such session.
     package func end(id: String) async throws -> EndedSession? {
         do {
             return try await self.end(id, .end(nil))

@@ -1,12 +1,12 @@
 import StateSurface
 
-/// When the recurring work was done last. Everything starts out as due.
+/// When the recurring work was last done. At first all of it is due.
 struct UpkeepTimes: Sendable {
     var flushed: ContinuousClock.Instant?
     var reaped: ContinuousClock.Instant?
     var beat: ContinuousClock.Instant?
 
-    /// Whether something is due again, and if so, that it is being done now.
+    /// Whether work is due again. If so, it is recorded as done now.
     static func isDue(_ last: inout ContinuousClock.Instant?, every period: Duration) -> Bool {
         let now = ContinuousClock.now
         if let last, last + period > now { return false }
@@ -19,25 +19,25 @@ extension Runtime {
     private static var step: Duration { .milliseconds(250) }
     private static var reapPeriod: Duration { .seconds(1) }
     private static var beatPeriod: Duration { .seconds(1) }
-    /// A node that has not been heard of for this long is gone.
+    /// The time in milliseconds after which a node without a sign of life counts as gone.
     private static var beatWindow: Milliseconds { 5_000 }
     private static var batch: Int { 256 }
 
-    /// Everything that has to happen without being asked for, until the task is cancelled; then what is not yet
-    /// written is written.
+    /// Does the recurring work until the task is cancelled, and then writes the uses of sessions that are not yet
+    /// written.
     package func run() async {
         var times = UpkeepTimes()
         while !Task.isCancelled {
             await self.upkeep(&times)
             try? await Task.sleep(for: Self.step)
         }
-        // In a task of its own: this one is cancelled, and the write must not be. What fails to be written is the last
-        // use of some sessions, seconds of their idle time.
+        // In a separate task, because this one is cancelled and the write must not be. If it fails, seconds of the idle
+        // time of some sessions are lost.
         await Task { try? await self.uses.flush(to: self.store) }.value
     }
 
-    /// One round. A store that is away is no reason to stop: the next round comes. Nothing lives longer for it: whether a
-    /// session is past its end is judged by the clock whenever it is used.
+    /// One round. If the store fails, it is tried again in the next round. Sessions do not live longer because of that,
+    /// as their expiry is checked whenever they are used.
     func upkeep(_ times: inout UpkeepTimes) async {
         if UpkeepTimes.isDue(&times.flushed, every: .milliseconds(self.policy.flushInterval)) {
             try? await self.flushUses()
@@ -46,13 +46,13 @@ extension Runtime {
         if UpkeepTimes.isDue(&times.beat, every: Self.beatPeriod) { try? await self.finishInterrupted() }
     }
 
-    /// An open socket is a use.
+    /// Writes the uses of sessions. An open socket counts as a use.
     func flushUses() async throws {
         for id in self.streams.sessionIDs { self.noteUse(id) }
         try await self.uses.flush(to: self.store)
     }
 
-    /// Marks what is past its end. Uses are written first, so that nothing in use is found idle.
+    /// Marks expired sessions. Uses are written first, so that a session in use is not found idle.
     func expireSessions() async throws {
         try await self.flushUses()
         while true {
@@ -63,7 +63,7 @@ extension Runtime {
         }
     }
 
-    /// Says that this node lives, and closes what nodes that don't have left open.
+    /// Records that this node is alive, and finishes the intents that dead nodes left unfinished.
     func finishInterrupted() async throws {
         try await self.runner.recordLeftovers()
         let living = try await self.store.beat(nodeID: self.nodeID, at: self.clock(), within: Self.beatWindow)

@@ -7,13 +7,14 @@ import TrafficCop
 /// The roles of the store that the Runtime uses.
 package typealias RuntimeStore = SessionStore & ExecutionStore & ArtifactStore & TicketStore & NodeStore & ChangeFeed
 
-/// Sessions and what runs in them. Nothing outside the gateway talks to it; whoever does has been checked.
+/// Sessions, and the intents that run in them. It is called only by the gateway, after the caller has been
+/// authenticated.
 ///
-/// - Making, upgrading and ending sessions, in a caller's transaction or one of its own: `Runtime+changes.swift`.
-/// - Asking for sessions, and ending them: `Runtime+sessions.swift`.
-/// - Letting requests and sockets at them: `Runtime+admission.swift`.
+/// - Creating, upgrading and ending sessions, in a caller's transaction or a separate one: `Runtime+changes.swift`.
+/// - Reading sessions, and ending them: `Runtime+sessions.swift`.
+/// - Permits for requests and sockets: `Runtime+admission.swift`.
 /// - Agents and their intents: `Runtime+agents.swift`.
-/// - What goes on in the background: `Runtime+upkeep.swift`.
+/// - Recurring work: `Runtime+upkeep.swift`.
 package final class Runtime: Sendable {
     /// Sessions in memory, for the data plane.
     package let view: SessionView
@@ -34,8 +35,8 @@ package final class Runtime: Sendable {
     private let subscription: Subscription
 
     /// - Parameters:
-    ///   - realms: the adopter's realms, besides the built-in ones.
-    ///   - nodeID: names this run of this process; never used again by another.
+    ///   - realms: realms in addition to the built-in ones.
+    ///   - nodeID: the id of this node instance, unique for each run of the process.
     package init(
         state: any RuntimeStore, cop: TrafficCop, policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [],
         clock: @escaping @Sendable () -> Milliseconds, nodeID: String = Runtime.makeNodeID(),
@@ -75,12 +76,13 @@ package final class Runtime: Sendable {
     /// `echo`, `session.describe` and the artifacts.
     package static let builtInRealms: [any Realm] = [EchoRealm(), SessionRealm(), ArtifactRealm()]
 
-    /// A name that no other run of any node has.
+    /// A new id for a node instance.
     package static func makeNodeID() -> String {
         "node_" + Base64URL.encode(SecureRandom.bytes(16))
     }
 
-    /// Tells of everything that may end a permit. The callback must be quick; memory is true by the time it runs.
+    /// Calls `observer` for everything that may end a permit. It must not block. The memory of sessions is up to date
+    /// when it is called.
     package func observe(_ observer: @escaping @Sendable (SessionNotice) -> Void) -> NoticeSubscription {
         self.notices.add(observer)
     }
@@ -102,7 +104,7 @@ package final class Runtime: Sendable {
     }
 }
 
-/// Who wants to be told.
+/// The observers of notices.
 final class Notices: Sendable {
     private struct State: Sendable {
         var observers: [UInt64: @Sendable (SessionNotice) -> Void] = [:]

@@ -1,5 +1,6 @@
-/// One line for the audit log: what happened to whom, and why. It never holds a token, secret or password.
+/// An event for the audit log. It contains no token, secret or password.
 package struct AuditEvent: Sendable, Equatable {
+    /// The names of the events.
     package enum Name: String, Sendable {
         case loginSucceeded = "login.succeeded"
         case loginRefused = "login.refused"
@@ -21,14 +22,19 @@ package struct AuditEvent: Sendable, Equatable {
         case keysChanged = "keys.changed"
         case keysRefused = "keys.refused"
     }
+    /// What happened.
     package var name: Name
-    /// A reason code; empty when there is nothing to explain.
+    /// The reason code; empty if there is none.
     package var reason: String
+    /// The tenant of the subject.
     package var tenantID: String?
+    /// The user or client.
     package var subject: String?
+    /// The OAuth client.
     package var clientID: String?
+    /// The refresh family.
     package var familyID: String?
-    /// The request it belongs to, as the API set it in ``AuditContext``.
+    /// The id of the request, from ``AuditContext``.
     package var requestID: String?
 
     package init(
@@ -45,10 +51,11 @@ package struct AuditEvent: Sendable, Equatable {
     }
 }
 
-/// Where events go. It must be quick: it is called on the path of a request.
+/// Receives events. It is called while a request is handled, so it must not block.
 package typealias AuditSink = @Sendable (AuditEvent) -> Void
 
-/// What the edge knows of the request while the guard works for it.
+/// The context in which the current task handles a request.
 package enum AuditContext {
+    /// The id of the request.
     @TaskLocal package static var requestID: String?
 }

@@ -1,11 +1,11 @@
-/// Why an access token is refused. A value like the others of this file: equal to another one of the same code.
+/// Why an access token is refused. Like the other faults here, two are equal if their codes are.
 package struct TokenFault: Error, Sendable, Equatable {
     package enum Code: String, Sendable {
         case invalidToken = "invalid_token"
         case tokenExpired = "token_expired"
     }
     package let code: Code
-    /// For the audit log and `errors.explain` only: never for a caller who did not ask for it.
+    /// The reason, for the audit log and `errors.explain` only.
     package let reason: String
 
     package init(_ code: Code, reason: String) {
@@ -18,22 +18,22 @@ package struct TokenFault: Error, Sendable, Equatable {
     package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 }
 
-/// Why an account request is refused. A store that fails throws its own error instead.
+/// Why an operation on an account is refused. A failure of the store is thrown as the store's error.
 package struct AuthError: Error, Sendable, Equatable {
     package enum Code: String, Sendable {
         case invalidRequest = "invalid_request"
         case invalidCredentials = "invalid_credentials"
-        /// The bounded hashing queue is full: ask again later.
+        /// The queue for password hashing is full. The request may be repeated later.
         case overloaded
-        /// The tenant has an account with this e-mail.
+        /// The tenant already has an account with this e-mail.
         case emailTaken = "email_taken"
         case registrationClosed = "registration_closed"
         case notFound = "not_found"
-        /// The account was changed at the same moment.
+        /// The account was changed by a concurrent request.
         case conflict
     }
     package let code: Code
-    /// Fixed text or a rule's name; never a value that was sent.
+    /// A fixed text or the name of a rule. It contains nothing that was sent.
     package let detail: String
 
     package init(_ code: Code, _ detail: String = "") {
@@ -44,7 +44,7 @@ package struct AuthError: Error, Sendable, Equatable {
     package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 }
 
-/// Why an OAuth request is refused, in the words of RFC 6749 §5.2 and RFC 8693 §2.2.2.
+/// Why an OAuth request is refused, with the codes of RFC 6749 section 5.2 and RFC 8693 section 2.2.2.
 package struct OAuthFault: Error, Sendable, Equatable {
     package enum Code: String, Sendable {
         case invalidRequest = "invalid_request"
@@ -57,7 +57,7 @@ package struct OAuthFault: Error, Sendable, Equatable {
     package let code: Code
     /// The `error_description`: fixed text.
     package let detail: String
-    /// For the audit log and `errors.explain` only.
+    /// The reason, for the audit log and `errors.explain` only.
     package let reason: String
 
     package init(_ code: Code, _ detail: String, reason: String? = nil) {
@@ -69,15 +69,15 @@ package struct OAuthFault: Error, Sendable, Equatable {
     package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 }
 
-/// Why the guard can't start, or can't use what it was given.
+/// Why keys, issuers or settings cannot be used.
 package struct GuardError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
     package enum Code: String, Sendable {
         case keyFile, keyPermissions, keyPassphrase, keyDirectory, keyUnknown, keyState, foreignKeys, issuer, policy
     }
     package let code: Code
-    /// One sentence for the operator: what is wrong, and how to mend it.
+    /// One sentence for the operator: what is wrong, and how to fix it.
     package let message: String
-    /// The error that led to this one, if another one did.
+    /// The error that caused this one, if any.
     package let cause: (any Error)?
     private let file: StaticString
     private let line: UInt
@@ -95,13 +95,13 @@ package struct GuardError: Error, Sendable, Equatable, CustomStringConvertible, 
         self.line = line
     }
 
-    /// Equality of the codes.
+    /// Equality of the codes; messages are not compared.
     package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 
-    /// The sentence.
+    /// The message.
     package var description: String { message }
 
-    /// Code, sentence, cause and the place in the sources.
+    /// Code, message, cause and the place in the source code.
     package var debugDescription: String {
         let cause = cause.map { " (\($0))" } ?? ""
         return "\(code.rawValue): \(message)\(cause) at \(file):\(line)"

@@ -1,7 +1,7 @@
 import Encodings
 import Libcrypto
 
-/// The claims and `typ` values of the tokens made and read here.
+/// The claims and `typ` values of the gateway's tokens.
 enum ClaimName {
     static let issuer = "iss"
     static let subject = "sub"
@@ -23,52 +23,58 @@ enum TokenType {
     static let assertion = "gatehouse-assertion+jwt"
 }
 
-/// Prefixes that keep the kinds of identifier and secret disjoint.
+/// The prefixes that distinguish kinds of identifiers and secrets.
 package enum Prefix {
+    /// User ids.
     package static let user = "usr_"
+    /// Client ids.
     package static let client = "cli_"
-    /// Of tenants that are made for one account that registered itself.
+    /// Tenants that are created for one registered account.
     package static let tenant = "ten_"
+    /// Secrets of clients.
     package static let clientSecret = "cls_"
+    /// Refresh tokens.
     package static let refreshToken = "ref_"
 }
 
-/// The client of password logins.
+/// The client id in tokens of password logins.
 package let firstPartyClientID = "gatehouse"
 
 enum RandomID {
-    /// `prefix` + base64url of 16 random bytes.
+    /// A new id: `prefix` followed by base64url of 16 random bytes.
     static func make(_ prefix: String = "") -> String {
         prefix + Base64URL.encode(SecureRandom.bytes(16))
     }
 }
 
-/// What a name may look like before it is believed, stored or put into a header field.
+/// The rules for names, which are checked before a name is stored or used in a header field.
 package enum NameRule {
-    /// `usr_…` or `cli_…` with base64url behind it, at most 128 bytes.
+    /// Whether the text is `usr_…` or `cli_…` with base64url after the prefix, of at most 128 bytes.
     package static func isSubject(_ text: String) -> Bool {
         hasShape(text, prefix: Prefix.user) || hasShape(text, prefix: Prefix.client)
     }
 
+    /// Whether the text is the prefix followed by base64url, of at most 128 bytes.
     package static func hasShape(_ text: String, prefix: String) -> Bool {
         let bytes = text.utf8
         guard bytes.count > prefix.utf8.count, bytes.count <= 128, bytes.starts(with: prefix.utf8) else { return false }
         return bytes.dropFirst(prefix.utf8.count).allSatisfy(isBase64URL)
     }
 
-    /// 1…128 bytes of visible ASCII: safe in a header field, a log line and a path of a test report.
+    /// Whether the text is 1 to 128 bytes of visible ASCII, which is safe in header fields and log lines.
     package static func isToken(_ text: String) -> Bool {
         let bytes = text.utf8
         return !bytes.isEmpty && bytes.count <= 128 && bytes.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// A tenant's name: 1…64 of letters, digits, `.`, `_`, `-`.
+    /// Whether the text is a tenant's name: 1 to 64 letters, digits, `.`, `_` or `-`.
     package static func isTenant(_ text: String) -> Bool {
         let bytes = text.utf8
         return !bytes.isEmpty && bytes.count <= 64 && bytes.allSatisfy { isBase64URL($0) || $0 == UInt8(ascii: ".") }
     }
 
-    /// Exactly `local@domain` in at most 254 bytes, without white space, control characters or a second `@`.
+    /// Whether the text is `local@domain` of at most 254 bytes, without white space, control characters or a second
+    /// `@`.
     package static func isEmail(_ text: String) -> Bool {
         let bytes = text.utf8
         guard (3...254).contains(bytes.count), let at = bytes.firstIndex(of: UInt8(ascii: "@")) else { return false }
@@ -87,5 +93,5 @@ package enum NameRule {
     }
 }
 
-/// Equality of security-relevant names: byte for byte, never Swift's canonical equivalence.
+/// Compares security-relevant names byte for byte, and not by canonical equivalence as `==` does.
 func sameBytes(_ a: String, _ b: String) -> Bool { a.hasSameBytes(as: b) }

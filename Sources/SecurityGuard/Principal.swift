@@ -1,22 +1,26 @@
-/// Who calls, as a verified access token says it.
+/// The caller named by a verified access token.
 ///
-/// A class, so that handing it from stage to stage costs one reference and not one per member.
+/// It is a class, so that passing it on costs one reference count and not one per member.
 package final class Principal: Sendable, Hashable {
+    /// The tenant.
     package let tenantID: String
-    /// `usr_…` or `cli_…`.
+    /// The `sub`: `usr_…` or `cli_…`.
     package let subject: String
+    /// The `client_id`.
     package let clientID: String
+    /// The scope.
     package let scope: [String]
     /// The token's `jti`.
     package let tokenID: String
-    /// The token's `fid`: the refresh family it can be revoked with.
+    /// The token's `fid`: its refresh family.
     package let familyID: String?
+    /// The token's `iat`, in milliseconds.
     package let issuedAt: Int64
     /// The token's `exp`, in milliseconds. It is accepted until then plus the policy's clock skew.
     package let expiresAt: Int64
     /// The thumbprint of the key that verified it.
     let keyThumbprint: String
-    /// The same key in short.
+    /// The short form of the key's thumbprint.
     package let key: KeyNumber
 
     init(
@@ -35,20 +39,23 @@ package final class Principal: Sendable, Hashable {
         self.key = KeyNumber(thumbprint: keyThumbprint)
     }
 
+    /// Whether the subject is a user and not a client.
     package var isUser: Bool { subject.utf8.starts(with: Prefix.user.utf8) }
 
+    /// Whether the scope contains this token.
     package func has(scope token: String) -> Bool { Scope.contains(scope, token) }
 
-    /// Whether a token may be used at `now` as far as its times go.
+    /// Whether `now` is within the token's lifetime, with this tolerance in milliseconds.
     func isCurrent(at now: Int64, skew: Int64) -> Bool {
         now &- skew < expiresAt && now &+ skew >= issuedAt
     }
 
-    /// Every member is ASCII (the verifier sees to that), so `String ==` compares bytes here.
+    /// Equality of all members. They are ASCII, which the verifier checks, so `String ==` compares bytes.
     package static func == (a: Principal, b: Principal) -> Bool {
         a.tokenID == b.tokenID && a.subject == b.subject && a.tenantID == b.tenantID && a.clientID == b.clientID
             && a.scope == b.scope && a.familyID == b.familyID && a.issuedAt == b.issuedAt && a.expiresAt == b.expiresAt
     }
 
+    /// Hashes the token id.
     package func hash(into hasher: inout Hasher) { hasher.combine(tokenID) }
 }

@@ -1,20 +1,20 @@
 import StateSurface
 
 extension SecurityGuard {
-    /// Proves a password. Throws ``AuthError``, the same for every reason to refuse, or the store's error.
+    /// Checks a password. Throws the same ``AuthError`` for every reason to refuse, or the store's error.
     package func authenticate(
         email: String, password: String, tenantID: String? = nil
     ) async throws -> AccountRecord {
         try await accounts.authenticate(email: email, password: password, tenantID: tenantID)
     }
 
-    /// Makes an account for a stranger, where `accounts.registration` allows it.
+    /// Registers an account, if `accounts.registration` is on.
     package func register(email: String, password: String, tenantID: String? = nil) async throws -> AccountRecord {
         try await accounts.register(email: email, password: password, tenantID: tenantID)
     }
 
-    /// Changes a password; all other families and sessions of the user end.
-    /// - Returns: the sessions that ended.
+    /// Changes a password. All other families and sessions of the user end.
+    /// - Returns: the ids of the sessions that ended.
     package func changePassword(
         userID: String, current: String, new: String, keepFamily: String? = nil, keepSession: String? = nil
     ) async throws -> [String] {
@@ -22,6 +22,7 @@ extension SecurityGuard {
             userID: userID, current: current, new: new, keepFamily: keepFamily, keepSession: keepSession)
     }
 
+    /// The account with this id, or nil.
     package func account(userID: String) async throws -> AccountRecord? {
         try await state.account(userID: userID)
     }
@@ -32,18 +33,19 @@ extension SecurityGuard {
     /// A new id for a family of this account.
     package func newFamilyID(for account: AccountRecord) -> String { FamilyID.make(accountVersion: account.version) }
 
-    /// Prepares a family for an account that was just proved: for the account as it was judged, and no other.
+    /// Prepares a family for an account that has just authenticated.
     ///
-    /// Nothing is written: insert it with ``FamilyOpening/insert(in:)``, and call ``report(_:)`` once that is durable.
-    /// - Parameter binding: the session that the family is at home in.
+    /// It writes nothing: insert the family with ``FamilyOpening/insert(in:)``, which fails if the account has changed
+    /// since, and call ``report(_:method:)`` once it is durable.
+    /// - Parameter binding: the id of the home session.
     package func prepareFamily(
         _ id: String, for account: AccountRecord, clientID: String = firstPartyClientID, binding: String?
     ) throws -> FamilyOpening {
         try families.prepare(id, account, clientID: clientID, binding: binding)
     }
 
-    /// Tells the audit log of a login whose family is durable.
-    /// - Parameter method: how the account was proved; empty for a password.
+    /// Records a login in the audit log, after its family is durable.
+    /// - Parameter method: the method of authentication; empty for a password.
     package func report(_ opening: FamilyOpening, method: String) {
         families.report(.familyOpened, opening.record)
         audit(
@@ -52,7 +54,7 @@ extension SecurityGuard {
                 clientID: opening.record.clientID, familyID: opening.record.id))
     }
 
-    /// What a login is told whose account was disabled, or given another password, since it was proved.
+    /// The refusal of a login whose account was disabled, or got another password, after it was checked.
     package func changedMeanwhile(_ account: AccountRecord) -> AuthError {
         audit(
             AuditEvent(
@@ -60,34 +62,34 @@ extension SecurityGuard {
         return AuthError(.invalidCredentials)
     }
 
-    /// The home session of a live family.
+    /// The id of the home session of a live family, or nil.
     package func familyBinding(_ familyID: String) async throws -> String? {
         guard let family = try await state.family(id: familyID), family.isLive else { return nil }
         return family.binding
     }
 
-    /// Uses a refresh token: reads, decides, signs, and has the result written.
+    /// Uses a refresh token: reads the family, decides, signs the new tokens, and lets `commit` write the result.
     ///
     /// - Parameters:
-    ///   - clientID: where it is given, only a family of that client is served.
-    ///   - commit: makes the write durable, together with what else the caller has to check or write, and tells what came
-    ///     of it. It may be asked more than once, when others refresh at the same moment.
+    ///   - clientID: if given, only a family of that client is accepted.
+    ///   - commit: writes the result durably, together with what else the caller has to check or write, and returns the
+    ///     outcome. It may be called more than once if others refresh at the same time.
     package func refresh(
         _ refreshToken: String, clientID: String? = nil, commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome {
         try await families.refresh(refreshToken, clientID: clientID, commit: commit)
     }
 
-    /// The family that a refresh token belongs or ever belonged to, live or not: enough to log out.
+    /// The family that a refresh token belongs or belonged to, live or not. Used for logging out.
     package func family(ofRefreshToken text: String) async throws -> FamilyRecord? {
         guard let token = RefreshToken(text) else { return nil }
         return try await state.family(tokenHash: token.hash)?.family
     }
 
-    /// How a family ends now; see ``FamilyEnd/end(_:in:)``.
+    /// The end of a family at the present time; see ``FamilyEnd/end(_:in:)``.
     package func familyEnd() -> FamilyEnd { families.end() }
 
-    /// Remembers a family's end, which is durable, and tells the audit log.
+    /// Adds the revocation of an ended family to memory and records it in the audit log, after the end is durable.
     package func report(endOfFamily familyID: String, _ end: FamilyEnd, reason: String = "logout") {
         families.report(endOf: familyID, end, reason: reason)
     }

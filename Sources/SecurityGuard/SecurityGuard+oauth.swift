@@ -2,12 +2,12 @@ import Encodings
 import StateSurface
 
 extension SecurityGuard {
-    /// The client, if the secret is its own. Throws only the store's error.
+    /// The client, if the secret is correct; otherwise nil. Throws only the store's error.
     package func authenticateClient(id: String, secret: String) async throws -> ClientRecord? {
         try await clients.authenticate(id: id, secret: secret)
     }
 
-    /// RFC 6749 §4.4: a token for the client itself. Without a `scope` it gets all of its own.
+    /// Issues a token to the client itself (RFC 6749 section 4.4). Without `scope` it gets all of its scope.
     package func clientCredentials(_ client: ClientRecord, scope: String? = nil) async throws -> ExchangedToken {
         var granted = client.scope
         if let scope {
@@ -30,12 +30,13 @@ extension SecurityGuard {
         return ExchangedToken(accessToken: text, principal: principal)
     }
 
-    /// RFC 8693. Throws ``OAuthFault``, or the store's error.
+    /// Exchanges a token (RFC 8693). Throws ``OAuthFault``, or the store's error.
     package func exchange(_ request: ExchangeRequest) async throws -> ExchangedToken {
         try await exchanges.exchange(request)
     }
 
-    /// RFC 7662: what `client` may know of a token; `{"active": false}` and nothing else for everything it may not.
+    /// The introspection response for `client` (RFC 7662). For an invalid token, and one that the client may not
+    /// inspect, it is `{"active": false}`.
     package func introspect(token: String, by client: ClientRecord) async throws -> JSONObject {
         if token.utf8.starts(with: Prefix.refreshToken.utf8) {
             return try await introspectRefresh(token, by: client)
@@ -55,8 +56,8 @@ extension SecurityGuard {
         return Introspection.active(family, policy: policy)
     }
 
-    /// What RFC 7009 lets `client` end of a token that it presents; nil for a token of no use, and for one that is not
-    /// this client's to end.
+    /// What `client` may revoke with a token that it presents (RFC 7009); nil for an invalid token, and for one that it
+    /// may not revoke.
     package func revocable(presented text: String, by client: ClientRecord) async throws -> RevocableToken? {
         if text.utf8.starts(with: Prefix.refreshToken.utf8) {
             guard let family = try await family(ofRefreshToken: text),
@@ -71,10 +72,10 @@ extension SecurityGuard {
     }
 }
 
-/// A token that may be ended, and what ends with it.
+/// A token that may be revoked.
 package enum RevocableToken: Sendable {
-    /// A refresh token: its family ends.
+    /// A refresh token, with which the family of this id ends.
     case family(String)
-    /// An access token: it ends alone.
+    /// An access token, which ends by itself.
     case accessToken(Principal)
 }

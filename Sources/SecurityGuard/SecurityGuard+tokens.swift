@@ -2,13 +2,15 @@ import Encodings
 import JOSE
 import StateSurface
 
-// MARK: The data plane: synchronous, on any thread
+// MARK: The data plane: synchronous, and safe on any thread
 extension SecurityGuard {
-    /// The whole check of an access token, revocation included. For what a ``VerifiedTokenCache`` does not know.
+    /// Verifies an access token completely, including revocation. Used for tokens that are not in a
+    /// ``VerifiedTokenCache``.
     package func judge(token: some Collection<UInt8>) -> Result<Principal, TokenFault> {
         judge(token: token, now: clock())
     }
 
+    /// Verifies an access token completely at a given time, in Unix milliseconds.
     package func judge(token: some Collection<UInt8>, now: Int64) -> Result<Principal, TokenFault> {
         switch verifier.judge(token, now: now) {
         case .good(let principal):
@@ -20,20 +22,22 @@ extension SecurityGuard {
         }
     }
 
+    /// Whether the principal's token is revoked.
     package func isRevoked(_ principal: Principal) -> Bool { revocations.contains(principal) }
 
-    /// The same for a caller that remembers a token's names and not its principal. `issuedAt` is its `iat` in milliseconds.
+    /// Whether a token with these claims is revoked. `issuedAt` is its `iat` in milliseconds.
     package func isRevoked(tokenID: String?, familyID: String?, subject: String?, issuedAt: Int64) -> Bool {
         revocations.contains(tokenID: tokenID, familyID: familyID, subject: subject, issuedAt: issuedAt)
     }
 
-    /// Grows with every revocation: a verdict from before need not be looked at again until it moves.
+    /// A counter that increases with every revocation. While it is unchanged, earlier checks for revocation are still
+    /// valid.
     package var revocationCount: UInt64 { revocations.generation }
 
-    /// How long ago the feed had a gap that has not been made up for: zero when every revocation is known here.
+    /// The time since the feed was interrupted, if revocations may have been missed since; otherwise zero.
     package var sinceRevocationGap: Duration { feed.sinceGap }
 
-    /// The principal that a token was made for, be it past its end or revoked: enough to log out, and for nothing else.
+    /// The principal of a token that may be expired or revoked. It may be used only for logging out.
     package func proofForLogout(token: some Collection<UInt8>) -> Principal? {
         switch verifier.judge(token, now: clock()) {
         case .good(let principal), .expired(let principal): principal
@@ -41,9 +45,9 @@ extension SecurityGuard {
         }
     }
 
-    /// A JWT of at most a minute by which an upstream knows that the request came through this gateway.
+    /// Signs a JWT, valid for at most a minute, which proves to an upstream that the request came through this gateway.
     ///
-    /// - Parameter owner: whose session it is, for callers that showed no token.
+    /// - Parameter owner: the session's owner, for callers without a token.
     package func signAssertion(
         audience: String, principal: Principal?, owner: (tenantID: String?, userID: String?) = (nil, nil),
         sessionID: String? = nil
@@ -55,13 +59,13 @@ extension SecurityGuard {
 
 // MARK: Revoking
 extension SecurityGuard {
-    /// The revocation of one access token, to be written and then told with ``report(_:of:)``.
+    /// The revocation of one access token, to be written to the store and then passed to ``report(_:of:)``.
     package func revocation(of principal: Principal) -> Revocation {
         Revocation(
             kind: .token, id: principal.tokenID, expiresAt: principal.expiresAt + reach.reach.clockSkew + 60_000)
     }
 
-    /// Remembers the revocation of a token, which is durable, and tells the audit log.
+    /// Adds a token's revocation to memory and records it in the audit log, after it is durable.
     package func report(_ revocation: Revocation, of principal: Principal) {
         revocations.insert(revocation)
         audit(

@@ -6,15 +6,17 @@ import Synchronization
 /// The roles of the store that SecurityGuard uses.
 package typealias GuardStore = AccountStore & ClientStore & FamilyStore & RevocationStore & KeyRegistry & ChangeFeed
 
-/// Who calls: keys, tokens, revocations, accounts, refresh families, trusted issuers.
+/// Authentication: keys, tokens, revocations, accounts, refresh families and trusted issuers.
 ///
-/// It reads and writes no session. Of sessions it knows ids alone: a family carries the id of the one it is at home in,
-/// and what ends families tells which sessions ended with them.
+/// It neither reads nor writes sessions. It uses only their ids: a family has the id of its home session, and
+/// operations that end families return the ids of the sessions that ended with them.
 ///
 /// The data plane (``judge(token:)``, ``isRevoked(_:)``, ``signAssertion(audience:principal:sessionID:)``) is
-/// synchronous and safe on any thread; everything that waits for the store is `async`.
+/// synchronous and safe on any thread. Everything that uses the store is `async`.
 package final class SecurityGuard: Sendable {
+    /// The settings for tokens and accounts.
     package let policy: TokenPolicy
+    /// The directory of signing keys.
     package let keyDirectory: KeyDirectory
     let state: any GuardStore
     let clock: @Sendable () -> Int64
@@ -27,7 +29,9 @@ package final class SecurityGuard: Sendable {
     let reach: FleetReach
     let revocations: Revocations
     let feed: RevocationFeed
+    /// The accounts.
     package let accounts: Accounts
+    /// The OAuth clients.
     package let clients: Clients
     let families: RefreshFamilies
     let exchanges: TokenExchange
@@ -35,16 +39,16 @@ package final class SecurityGuard: Sendable {
     private let sharesStore: Bool
 
     /// - Parameters:
-    ///   - sharesStore: whether nodes on other machines may use this store; they must then hold the same keys.
-    ///   - fetch: how the key set of a remote issuer is read. It bounds time and size.
-    /// - Throws: ``GuardError`` for keys or settings that can't be used, the store's error when it can't be read.
+    ///   - sharesStore: whether nodes on other machines may use this store. They must then have the same keys.
+    ///   - fetch: reads the key set of a remote issuer, with limits on time and size.
+    /// - Throws: ``GuardError`` for keys or settings that cannot be used, or the store's error.
     package init(
         policy: TokenPolicy, keyDirectory: KeyDirectory, state: any GuardStore, issuers: [TrustedIssuer] = [],
         sharesStore: Bool = false, fetch: @escaping Fetch = SecurityGuard.noFetch,
         clock: @escaping @Sendable () -> Int64, audit: @escaping AuditSink = { _ in }
     ) async throws {
         try policy.check()
-        // Known before a key is read: a key is needed for as long as any node's tokens of it are good.
+        // Read before the keys, because a key is needed as long as any node's tokens signed with it are valid.
         let reach = FleetReach(policy: policy, state: state, clock: clock)
         try await reach.note()
         let keyDirectory = keyDirectory.reaching { reach.tokenReach }
@@ -76,7 +80,7 @@ package final class SecurityGuard: Sendable {
         try await registerKeys()
     }
 
-    /// The fetch of a gateway without remote issuers.
+    /// A fetch that always fails, for a gateway without remote issuers.
     package static let noFetch: Fetch = { _ in throw GuardError(.issuer, "no way to fetch a remote key set was given") }
 
     private static func keySets(
@@ -94,7 +98,8 @@ package final class SecurityGuard: Sendable {
         return sets
     }
 
-    /// A node of a shared store that holds none of its keys must not start, nor make keys of its own.
+    /// Loads the keys. A node of a shared store that has none of the registered keys must neither start nor make its
+    /// own.
     private static func keys(
         from directory: KeyDirectory, state: any KeyRegistry, sharesStore: Bool
     ) async throws -> KeyDirectory.Contents {
@@ -115,7 +120,7 @@ package final class SecurityGuard: Sendable {
                 + "copy their keys directory here")
     }
 
-    /// The store has the last word: of two nodes that made keys of their own at once, one is told here that it lost.
+    /// Registers the active key in the store. Of two nodes that made different keys at the same time, one fails here.
     func registerKeys() async throws {
         let ring = keys.ring
         let isRegistered = try await state.register(
@@ -127,13 +132,13 @@ package final class SecurityGuard: Sendable {
 
 // MARK: Keys that change while it runs
 extension SecurityGuard {
-    /// The keys as they are now.
+    /// The current keys.
     package var keyRing: KeyRing { keys.ring }
-    /// Changes with the keys: one atomic read.
+    /// A counter that changes with the keys. Reading it is one atomic read.
     package var keyGeneration: UInt64 { keys.currentGeneration }
 
-    /// Reads the key directory anew (SIGHUP). A file that can't be read leaves its key as it is; the others are obeyed,
-    /// and what is wrong with it is thrown.
+    /// Reads the key directory again. If a file can't be read, its key stays as it is, all other changes are applied,
+    /// and the fault is thrown.
     package func reload() async throws {
         let result: (isNew: Bool, fault: GuardError?)
         do throws(GuardError) {
@@ -152,7 +157,8 @@ extension SecurityGuard {
         }
     }
 
-    /// Says again and again how far this node's tokens reach. A store that is away makes none either.
+    /// Records this node's token lifetimes in the store at intervals. Failures of the store are ignored until the next
+    /// time.
     private func keepReachNoted() async {
         while !Task.isCancelled {
             if reach.isDue { try? await reach.note() }
@@ -160,9 +166,9 @@ extension SecurityGuard {
         }
     }
 
-    /// Follows the key directory and forgets old revocations until it is cancelled.
+    /// Applies changes of the key directory and removes expired revocations, until it is cancelled.
     ///
-    /// - Parameter report: hears of a directory that can't be used, once for each reason.
+    /// - Parameter report: called for a directory that can't be used, once for each reason.
     package func run(report: @escaping @Sendable (any Error) -> Void = { _ in }) async {
         async let reachNoted: Void = keepReachNoted()
         await followKeys(report: report)
@@ -179,7 +185,8 @@ extension SecurityGuard {
                     try await reload()
                     reported = ""
                 } catch {
-                    // A change of several files is met half done, and what is due is tried again.
+                    // A change of several files may be seen half done, so the same fault may be reported once and
+                    // disappear.
                     let reason = "\(error)"
                     if reason != reported { report(error) }
                     reported = reason

@@ -2,7 +2,7 @@ import Runtime
 import SecurityGuard
 import StateSurface
 
-/// What a transaction has ended, gathered inside it and told once it is durable.
+/// The families and sessions that a transaction has ended, collected inside it and reported once it is durable.
 struct Endings: Sendable {
     private var families: [(id: String, reason: String, sessionIDs: [String])] = []
     private var sessions: [(write: SessionWrite, reason: String)] = []
@@ -21,8 +21,8 @@ struct Endings: Sendable {
     }
 
     /// Ends one session.
-    /// - Parameter reason: for a line in the audit log of its own; none when it is empty.
-    /// - Returns: why it was refused; nil when it has ended now or before.
+    /// - Parameter reason: the reason for a separate line in the audit log; empty for none.
+    /// - Returns: why it was refused; nil if it has ended now or before.
     mutating func end(
         _ change: SessionChange, reason: String = "", in transaction: any StoreTransaction
     ) throws -> SessionFault? {
@@ -38,7 +38,7 @@ struct Endings: Sendable {
         }
     }
 
-    /// Ends what a user has beyond the limit: a home with its family, a guest alone.
+    /// Ends sessions over the user's limit: a home session with its family, a guest by itself.
     mutating func end(
         _ surplus: [SurplusSession], _ runtime: Runtime, in transaction: any StoreTransaction
     ) throws {
@@ -52,13 +52,13 @@ struct Endings: Sendable {
         }
     }
 
-    /// A session was found past its end, and marked so.
+    /// Records that a session was found to have expired.
     mutating func note(_ refusal: SessionRefusal) { refusals.append(refusal) }
 
-    /// The sessions that ended together with a family.
+    /// The ids of the sessions that ended with a family.
     var sessionIDsOfFamilies: [String] { families.flatMap(\.sessionIDs) }
 
-    /// Tells the audit log and the memory of this node.
+    /// Reports them to the audit log and to the caches of this node.
     func report(to securityGuard: SecurityGuard, _ runtime: Runtime) {
         for family in families {
             securityGuard.report(endOfFamily: family.id, familyEnd, reason: family.reason)

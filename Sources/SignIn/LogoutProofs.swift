@@ -1,15 +1,16 @@
 import Runtime
 import SecurityGuard
 
-/// What a caller shows to be logged out. Any one of them is enough, also of something that has ended before: a caller who
-/// logs out wants to be out.
+/// The credentials with which a caller logs out. One is enough, also if its session has ended before.
 package struct LogoutProofs: Sendable {
-    /// Whom an access token was made for, be it past its end.
+    /// The principal of an access token, which may have expired.
     package var principal: Principal?
-    /// A live session that was opened, and the proof that opened it.
+    /// A live session and the proof for it.
     package var session: (snapshot: SessionSnapshot, proof: SessionProof)?
+    /// A refresh token as it was presented.
     package var refreshToken: String?
 
+    /// The credentials given; none by default.
     package init(
         principal: Principal? = nil, session: (snapshot: SessionSnapshot, proof: SessionProof)? = nil,
         refreshToken: String? = nil
@@ -20,11 +21,13 @@ package struct LogoutProofs: Sendable {
     }
 }
 
-/// Which of the proofs of a logout held.
+/// Which credentials of a logout were valid.
 package struct LoggedOut: Sendable {
-    /// The access token or the session.
+    /// Whether the access token or the session was.
     package var byTokenOrSession = false
+    /// Whether the refresh token was.
     package var byRefreshToken = false
 
+    /// Whether any of them was.
     package var isProved: Bool { byTokenOrSession || byRefreshToken }
 }

@@ -1,14 +1,15 @@
 import StateSurface
 
-/// An account that was proved, and how.
+/// An account whose owner has authenticated, and the method.
 package struct ProvedAccount: Sendable {
-    /// How an account can be proved.
+    /// The methods of authentication.
     package enum Method: Sendable, Equatable {
+        /// With the password.
         case password
-        /// By a token of this trusted issuer.
+        /// With a token of this trusted issuer.
         case issuer(String)
 
-        /// What the audit log says of it: nothing for a password.
+        /// The reason in the audit log; empty for a password.
         var auditReason: String {
             switch self {
             case .password: ""
@@ -17,10 +18,12 @@ package struct ProvedAccount: Sendable {
         }
     }
 
-    /// The account as it was judged. It is signed in only while it is still that.
+    /// The account as it was when it was checked. It is signed in only if it has not changed since.
     package let account: AccountRecord
+    /// The method of authentication.
     package let method: Method
 
+    /// An account that was authenticated with this method.
     package init(_ account: AccountRecord, by method: Method) {
         self.account = account
         self.method = method

@@ -1,11 +1,12 @@
 import Runtime
 import SecurityGuard
 
-/// A family that was refreshed.
+/// The result of using a refresh token.
 package struct Refreshed: Sendable {
+    /// The new pair of tokens.
     package let tokens: IssuedTokens
-    /// The session that it is at home in; nil for a family that has none.
+    /// The home session of the family; nil if it has none.
     package let home: SessionSnapshot?
-    /// When the family ends, however often it is refreshed (ms).
+    /// When the family ends regardless of refreshes, in Unix milliseconds.
     package let familyEndsAt: Int64
 }

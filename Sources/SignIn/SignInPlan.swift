@@ -1,15 +1,15 @@
 import TrafficCop
 
-/// What a sign-in did to which session.
+/// What a sign-in does with which session.
 package enum SignInPlan: Sendable {
-    /// An anonymous session got its owner: same id, new secret.
+    /// An anonymous session gets its owner: same id, new secret.
     case upgrade(SignInTarget)
-    /// The owner's session got a new family: same id, new secret, next epoch; the family that was at home there is dead.
+    /// The owner's session gets a new family: same id, new secret, next epoch. The family that was at home there ends.
     case resume(SignInTarget)
-    /// A new session was made.
+    /// A new session is created.
     case create
 
-    /// The word for it: `upgraded`, `resumed`, `created`.
+    /// The name in the API: `upgraded`, `resumed` or `created`.
     package var word: String {
         switch self {
         case .upgrade: "upgraded"

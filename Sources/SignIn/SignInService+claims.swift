@@ -4,11 +4,13 @@ import StateSurface
 import TrafficCop
 
 extension SignInService {
-    /// Makes a session for a token's user, or gives the user an anonymous one: a guest of the token's family.
+    /// Creates a session for a token's user, or makes the user the owner of an anonymous one. The session is a guest of
+    /// the token's family.
     ///
     /// - Parameters:
     ///   - intent: of kind `authenticated` or `upgrade`.
-    ///   - secretHash: for an upgrade, SHA-256 of the session's current secret, or of the one before within its grace.
+    ///   - secretHash: for an upgrade, SHA-256 of the session's current secret, or of the previous one within its
+    ///     grace.
     /// - Throws: `SessionFault`; `Denial`; ``SignInFault`` `.tokenRevoked`; the store's errors.
     package func open(
         _ intent: SessionIntent, secretHash: [UInt8] = [], with principal: Principal
@@ -22,24 +24,25 @@ extension SignInService {
         return issued
     }
 
-    /// Takes back a session that was opened with a token that was revoked meanwhile: the one who ended the token may have
-    /// looked for its sessions just before this one was written.
+    /// Ends the session again if its token was revoked in the meantime: the revocation may have looked for the token's
+    /// sessions just before this one was written.
     private func confirm(_ issued: IssuedSession, for principal: Principal) async throws {
         guard securityGuard.isRevoked(principal) else { return }
         do {
             _ = try await runtime.end(id: issued.session.id, proof: .secret(hash: issued.secret.hash))
         } catch is SessionFault {
-            // It has another secret by now: its owner has claimed it again, with a token that is judged for itself.
+            // The secret has changed: the owner has opened the session again with another token, which is checked
+            // separately.
         }
         throw SignInFault(.tokenRevoked, reason: "revoked_meanwhile")
     }
 
-    /// Ends what a user has beyond `sessions.per_user` since this session is theirs: guests first, then homes with their
-    /// families, of each the longest unused.
+    /// Ends the user's sessions over `sessions.per_user`, now that this one is theirs: guests first, then homes with
+    /// their families, and among these the longest unused.
     private func makeRoom(besides session: SessionSnapshot) async throws {
         guard let userID = session.userID else { return }
         let limit = runtime.policy.perUser
-        // Asked outside a transaction first: hardly anyone has too many.
+        // Checked outside a transaction first, because few users have too many.
         guard try await !store.surplusSessions(userID: userID, sparing: session.id, limit: limit).isEmpty else {
             return
         }

@@ -4,8 +4,8 @@ import SecurityGuard
 import StateSurface
 
 extension SignInService {
-    /// Logs out: the session, the families behind the proofs, their access tokens, homes and guests end, all in one
-    /// transaction. The access token of a family that it does not name ends alone.
+    /// Logs out: ends the session and the families of the credentials, with their access tokens, homes and guests, in
+    /// one transaction. An access token without a family is revoked by itself.
     package func logOut(_ proofs: LogoutProofs) async throws -> LoggedOut {
         var loggedOut = LoggedOut()
         var refreshFamily: String?
@@ -31,7 +31,7 @@ extension SignInService {
             var endings = Endings(familyEnd)
             for id in families { try endings.endFamily(id, in: transaction) }
             if let revocation { try transaction.revoke(revocation) }
-            // A secret that was replaced meanwhile ends nothing more than its family, which has just ended.
+            // If the secret was replaced in the meantime, only its family ends, which has just been done.
             let fault = try ending.flatMap { try endings.end($0, in: transaction) }
             return (endings, fault)
         }
@@ -41,8 +41,8 @@ extension SignInService {
         return loggedOut
     }
 
-    /// Ends one session for a caller whose proof has just opened it, and its family if it is at home there.
-    /// - Throws: `SessionFault` `.mismatch` when the proof no longer opens it; the store's errors.
+    /// Ends a session whose proof was just checked, and its family if the session is the family's home.
+    /// - Throws: `SessionFault` `.mismatch` if the proof is no longer valid; the store's errors.
     package func end(_ session: SessionSnapshot, proof: SessionProof) async throws {
         sessionEnding(session.id)
         let ending = runtime.ending(sessionID: session.id, proof: proof)
@@ -69,7 +69,8 @@ extension SignInService {
         if let fault { throw fault }
     }
 
-    /// RFC 7009: ends a token, whatever its kind, if it is one that `client` may end. Silent about everything else.
+    /// Revokes a token of any kind (RFC 7009) if `client` may revoke it. All other tokens are ignored, without an
+    /// error.
     package func revoke(presented text: String, by client: ClientRecord) async throws {
         switch try await securityGuard.revocable(presented: text, by: client) {
         case nil: return

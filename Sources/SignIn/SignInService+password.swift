@@ -4,20 +4,21 @@ import StateSurface
 import TrafficCop
 
 extension SignInService {
-    /// Proves a password, within the limits of logins.
+    /// Checks a password, within the rate limits of logins.
     /// - Throws: `AuthError`; `Denial` `.rateLimited`; the store's errors.
     package func provePassword(
         email: String, password: String, tenantID: String?, clientAddress: String
     ) async throws -> ProvedAccount {
-        // The tenant is left out of the key: naming one or none must not give twice the tries.
+        // The key does not include the tenant, so that naming one or none does not give more attempts.
         let account = try await withinLimits(account: Accounts.limitKey(email), clientAddress: clientAddress) {
             try await securityGuard.authenticate(email: email, password: password, tenantID: tenantID)
         }
         return ProvedAccount(account, by: .password)
     }
 
-    /// Sets a new password for the old one. Of the user's sessions the one that asked stays, and the home of its family.
-    /// - Parameter session: the session that asked, where one did.
+    /// Checks the old password and sets a new one. Of the user's sessions, that of the request and the home of its
+    /// family stay.
+    /// - Parameter session: the session of the request, if any.
     /// - Throws: `AuthError`; `Denial` `.rateLimited`; the store's errors.
     package func changePassword(
         of principal: Principal, current: String, new: String, session: SessionSnapshot?, clientAddress: String
@@ -31,8 +32,8 @@ extension SignInService {
         runtime.noteEnded(ended, reason: "password_changed")
     }
 
-    /// Judges a password within the limits. Only failures count in the end.
-    /// - Parameter account: the account as limits know it, whether or not it exists.
+    /// Runs a check of a password within the rate limits. Only failures are counted.
+    /// - Parameter account: the key of the account for rate limits, whether or not it exists.
     private func withinLimits<Value: Sendable>(
         account: String, clientAddress: String, _ judge: () async throws -> Value
     ) async throws -> Value {
@@ -54,7 +55,7 @@ extension SignInService {
         }
     }
 
-    /// What this node has not seen itself: two small reads, beside the hash that follows.
+    /// Checks the failures counted by all nodes, which takes two small reads.
     private func requireFewFailures(_ attempt: LoginAttempt) async throws {
         guard trafficCop.limitsLogins else { return }
         let counters = attempt.counters
@@ -64,7 +65,8 @@ extension SignInService {
         if let denial { throw denial }
     }
 
-    /// A store that has just gone away does not make the refusal another one: memory has counted it already.
+    /// Counts a failure in the store. If the store fails, the refusal stays the same, because the failure has been
+    /// counted in memory.
     private func count(_ attempt: LoginAttempt) async {
         guard trafficCop.limitsLogins else { return }
         let counters = attempt.counters

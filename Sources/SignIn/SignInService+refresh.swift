@@ -4,13 +4,14 @@ import SecurityGuard
 import StateSurface
 
 extension SignInService {
-    /// The reason of a refusal whose family was ended because its home session is no more.
+    /// The reason of a refusal after which the family ends because its home session has ended.
     private static let deadHome = "home_session_dead"
 
-    /// Uses a refresh token. That counts as use of the home session; a family whose home is no more is ended instead.
+    /// Uses a refresh token, which counts as use of the home session. If the home session has ended, the family is
+    /// ended as well.
     ///
-    /// - Parameter clientID: where it is given, only a family of that client is served.
-    /// - Throws: ``SignInFault`` `.invalidGrant`, the same whatever is wrong with the token; the store's errors.
+    /// - Parameter clientID: if given, only a family of that client is accepted.
+    /// - Throws: ``SignInFault`` `.invalidGrant` for any fault of the token; the store's errors.
     package func refresh(_ refreshToken: String, clientID: String? = nil) async throws -> Refreshed {
         var home: SessionSnapshot?
         var familyEndsAt: Int64 = 0
@@ -34,7 +35,7 @@ extension SignInService {
         case .rotated(let tokens), .repeated(let tokens):
             return Refreshed(tokens: tokens, home: home.map(runtime.use), familyEndsAt: familyEndsAt)
         case .refused(let refusal):
-            // Those of a dead home have been told of already.
+            // The sessions of an ended home have been reported already.
             if refusal.reason != Self.deadHome {
                 runtime.noteEnded(refusal.endedSessions, reason: refusal.reason)
             }
@@ -48,7 +49,7 @@ extension SignInService {
         case ended(Endings)
     }
 
-    /// Writes a refresh, if the family still has a live home.
+    /// Writes a refresh if the family's home session is live.
     private func commit(_ write: RefreshWrite) async throws -> Commit {
         guard let binding = write.binding else {
             return try await transact { try write.write(in: $0) ? .done(nil) : .lost }

@@ -5,13 +5,13 @@ import StateSurface
 import TrafficCop
 
 extension SignInService {
-    /// The live session that a secret names for a sign-in.
+    /// The live session of a secret, for a sign-in.
     ///
-    /// The secret before the current one counts for some seconds: its owner may repeat a sign-in whose answer was lost,
-    /// and the loser of a race for the session is told so.
+    /// The previous secret is accepted for some seconds, so that the owner can repeat a sign-in whose answer was lost,
+    /// and that the slower of two concurrent sign-ins gets a conflict.
     /// - Parameters:
-    ///   - current: the session whose current secret this is, where that is known.
-    ///   - named: the id that the caller named beside it. The secret of another session proves nothing about that one.
+    ///   - current: the session with this current secret, if known.
+    ///   - named: the session id that the caller gave. A secret of another session is not accepted for it.
     package func target(
         secretHash: [UInt8], current: SessionSnapshot?, named: String?
     ) async throws -> SignInTarget? {
@@ -22,17 +22,17 @@ extension SignInService {
         return SignInTarget(session: session, secretHash: secretHash)
     }
 
-    /// Signs in a proved account, the same whichever way it was proved: a session is upgraded, resumed or made, its secret
-    /// rotated, and a family of refresh tokens opened that is at home in it. Both are written in one transaction, with the
-    /// end of the family that was at home there before, and of the sessions that the user has too many of.
+    /// Signs in an authenticated account: upgrades, resumes or creates a session, replaces its secret, and creates a
+    /// family of refresh tokens whose home it is. In the same transaction, the family that was at home there before
+    /// ends, and so do sessions over the user's limit. The method of authentication makes no difference.
     ///
     /// - Parameters:
-    ///   - target: the session it is about; without one a new session is made.
-    ///   - named: a session id that the caller named. One that is not the target's is never adopted; that it was named
-    ///     is noted in the audit log.
-    /// - Throws: `SessionFault` `.conflict` when the session belongs to another account, or was changed since it was
-    ///   looked up; `AuthError` `.invalidCredentials` when the account was disabled or got another password since it was
-    ///   proved; `Denial`; the store's errors.
+    ///   - target: the session to sign in on; nil to create a new one.
+    ///   - named: the session id that the caller gave. If it is not the target's, it is not used, which is recorded in
+    ///     the audit log.
+    /// - Throws: `SessionFault` `.conflict` if the session belongs to another account, or was changed since it was
+    ///   looked up; `AuthError` `.invalidCredentials` if the account was disabled or got another password since it was
+    ///   checked; `Denial`; the store's errors.
     package func signIn(
         _ proved: ProvedAccount, target: SignInTarget?, named: String? = nil, clientAddress: String
     ) async throws -> SignedIn {
@@ -47,7 +47,7 @@ extension SignInService {
             kind: plan.intentKind, clientAddress: clientAddress, sessionID: plan.target?.session.id,
             tenantID: account.tenantID, userID: account.userID)
         let contract = try trafficCop.prepare(intent).get()
-        // The family's id is known before it is written, and so is the session's: each names the other.
+        // Both ids are made before the records are written, because each record names the other.
         let familyID = securityGuard.newFamilyID(for: account)
         let opening = try runtime.prepare(
             contract, for: intent, secretHash: plan.target?.secretHash ?? [], familyID: familyID,
@@ -86,7 +86,7 @@ extension SignInService {
                 case .write(let decided): write = decided
                 }
                 var endings = Endings(familyEnd)
-                // Rows are taken in one order everywhere: the account, its families, their sessions.
+                // Rows are locked in one order everywhere: the account, its families, their sessions.
                 try family.insert(in: transaction)
                 let former = try transaction.families(of: userID, atHomeIn: opening.sessionID)
                     .filter { !$0.id.hasSameBytes(as: family.familyID) }
@@ -103,7 +103,7 @@ extension SignInService {
         switch outcome {
         case .refused(let refusal):
             runtime.report(refusal)
-            // Dead or given a new secret since it was looked up: another caller was faster.
+            // The session has ended or got a new secret since it was looked up, by a concurrent request.
             throw refusal.fault.code == .mismatch ? SessionFault(.conflict) : refusal.fault
         case .written(let write, let endings):
             securityGuard.report(family, method: proved.method.auditReason)

@@ -1,6 +1,6 @@
-/// What a machine wants done for one event, in this order.
+/// The actions that a machine asks for after one event, in this order.
 ///
-/// Nearly every event asks for one thing at most, and that is kept without memory of its own.
+/// Nearly every event asks for at most one action, and that is kept without allocating.
 struct ActionList<Action>: Sequence {
     private var first: Action?
     private var others: [Action] = []

@@ -11,12 +11,13 @@ package final class AgentSocket: SocketApplication {
     private weak var socket: EmbeddedSocket?
     private var connection: AgentConnection?
     private var isClosed = false
-    /// Events that left before the Runtime's side of the connection was there to be told.
+    /// How many events were sent before the Runtime's side of the connection existed and could be told.
     private var writtenEarly = 0
-    /// How many events may be on their way to the client at once: a long replay is read as fast as it is taken.
+    /// How many events may be on their way to the client at once: a long replay is read only as fast as the client
+    /// takes it.
     private static let window = 32
 
-    /// nil where the admission opens no session.
+    /// Creates the application for an admitted socket; nil where the admission opens no session.
     package init?(runtime: Runtime, admission: Admission, resumeFrom: Int64?) {
         guard let permit = admission.permit else { return nil }
         self.runtime = runtime
@@ -24,7 +25,7 @@ package final class AgentSocket: SocketApplication {
         self.resumeFrom = resumeFrom
     }
 
-    /// Nothing is read before the Runtime has answered `ready`, nor while enough intents wait.
+    /// No message is read before the Runtime has answered `ready`, nor while too many intents wait.
     package var wantsMessages: Bool { connection?.hasRoom ?? false }
 
     package func opened(_ socket: EmbeddedSocket) {

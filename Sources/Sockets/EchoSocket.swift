@@ -1,10 +1,11 @@
 import HTTPWire
 import NIOCore
 
-/// The diagnostic echo: what comes in goes out, message by message.
+/// The diagnostic echo: sends every message back.
 package final class EchoSocket: SocketApplication {
     private weak var socket: EmbeddedSocket?
 
+    /// Creates the application.
     package init() {}
 
     package func opened(_ socket: EmbeddedSocket) { self.socket = socket }

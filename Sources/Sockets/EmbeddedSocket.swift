@@ -4,8 +4,8 @@ import HTTPWire
 import Leases
 import NIOCore
 
-/// A WebSocket that ends here: frames in, messages out to a ``SocketApplication``, under a lease. Does what
-/// ``EmbeddedSocketMachine`` decides.
+/// A WebSocket that ends in the gateway: it turns frames into messages for a ``SocketApplication``, under a lease. Does
+/// what ``EmbeddedSocketMachine`` decides.
 package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
     private let application: any SocketApplication
     private let place: SocketPlace
@@ -20,10 +20,10 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     /// - Parameters:
     ///   - place: the socket's place in the census.
-    ///   - admission: what the socket was let in by: what ends that ends the socket.
+    ///   - admission: what admitted the socket. When those credentials end, the socket ends.
     ///   - admittedAt: in ms since the epoch.
-    ///   - maxMessage: the longest message of a client's, in bytes.
-    ///   - pingInterval: how often the client is asked whether it is there; zero for never.
+    ///   - maxMessage: the longest message of a client, in bytes.
+    ///   - pingInterval: how often the client is sent a ping; zero for never.
     package init(
         application: any SocketApplication, admission: Admission, place: SocketPlace, leases: LeaseTable,
         leaseBounds: LeaseBounds, admittedAt: Int64, deadlines: DeadlineWheel, maxMessage: Int, pingInterval: TimeAmount
@@ -53,7 +53,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         machine.wantsBytes(applicationTakes: application.wantsMessages, clientTakes: isClientWritable)
     }
 
-    /// A client that does not read what it is answered is not read from either.
+    /// Whether the client takes bytes. A client that does not read its answers is not read from either.
     private var isClientWritable: Bool { channel?.isWritable ?? true }
 
     package func received(_ bytes: ByteBuffer) {
@@ -97,10 +97,10 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     // MARK: The application
 
-    /// The loop on which everything here happens; nil until the client has got its 101.
+    /// The event loop of the socket; nil until the client has got its 101.
     package var eventLoop: (any EventLoop)? { channel?.eventLoop }
 
-    /// The application can take messages again.
+    /// Tells the socket that the application can take messages again.
     package func resume() {
         act()
         channel?.read()
@@ -108,8 +108,8 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     /// Sends one text message; dropped once a Close has been sent.
     ///
-    /// - Parameter written: called when the message has left, or can't any more. An application that gives it waits for
-    ///   it, so the message does not count as backlog.
+    /// - Parameter written: called when the message has been sent, or can't be sent any more. An application that
+    ///   passes it waits for it, so the message does not count as backlog.
     package func send(text: String, written: (() -> Void)? = nil) {
         guard machine.isOpen else { return }
         var frame = ByteBuffer()
@@ -139,7 +139,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
         act()
     }
 
-    /// Sends a Close; nothing is sent after it.
+    /// Sends a Close. Nothing is sent after it.
     package func close(_ close: SocketClose) {
         machine.close(close)
         act()
@@ -147,7 +147,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     // MARK: Actions
 
-    /// Every callback is an event, followed by the actions that are due. An action that calls back only adds an event.
+    /// Carries out the actions that are due, after every event. An action that causes a callback only adds an event.
     private func act() {
         guard !isActing else { return }
         isActing = true

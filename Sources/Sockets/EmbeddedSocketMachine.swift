@@ -2,24 +2,26 @@ import HTTPWire
 import Leases
 import NIOCore
 
-/// The life of a WebSocket that ends in the gateway (RFC 6455), as a value: bytes, time and the application's wishes go
-/// in, and ``next(applicationTakes:clientTakes:)`` gives the one action that is due, until nothing is.
+/// The life of a WebSocket that ends in the gateway (RFC 6455), as a value: it is told of bytes, time and the
+/// application's requests, and ``next(applicationTakes:clientTakes:)`` gives the one action that is due, until none is.
 ///
-/// A message is taken from what has arrived only when the application and the client have room for what follows from
-/// it. At most one Close is sent and nothing behind it. Place and lease are given back once.
+/// A message is decoded only when the application has room for it and the client has room for the answer. At most one
+/// Close is sent and nothing after it. Place and lease are given back once.
 struct EmbeddedSocketMachine {
     enum Action: Equatable {
-        /// A whole message of the client's.
+        /// Hand a whole text message to the application.
         case deliverText(ByteBuffer)
+        /// Hand a whole binary message to the application.
         case deliverBinary(ByteBuffer)
         /// Write a whole frame.
         case write(ByteBuffer)
         case flush
         /// Give everything back but the connection: application, lease, place, deadline.
         case giveBack
-        /// Close the connection in any case when ``closeTime`` is over.
+        /// Close the connection when ``closeTime`` is over, regardless of the client.
         case limitClosing
-        /// Close the connection when what was written has gone out: the server closes first (RFC 6455 section 7.1.1).
+        /// Close the connection once everything written has been sent: the server closes first (RFC 6455 section
+        /// 7.1.1).
         case finish
         /// Close the connection at once.
         case cut
@@ -30,20 +32,20 @@ struct EmbeddedSocketMachine {
         /// The client has not got its 101 yet.
         case unopened
         case open
-        /// A Close has been sent. What follows from that is due at ``settle()``.
+        /// A Close has been sent. The rest is done at ``settle()``.
         case unsettled
-        /// The client's Close is all that is looked for.
+        /// The machine waits only for the client's Close.
         case awaitingClose
         case over
     }
 
-    /// More unread bytes than this, written while the client takes none, end the socket.
+    /// The socket ends when more bytes than this are written while the client takes none.
     static let maxBacklog = 1024 * 1024
-    /// How long a client may be at one message.
+    /// How long a client may take to send one message.
     static let messageTime = TimeAmount.seconds(60)
     /// How long a client has to answer a Close.
     static let closeTime = TimeAmount.seconds(1)
-    /// After so many pings without a byte from the client, it is gone.
+    /// After this many pings without a byte from the client, it counts as gone.
     private static let maxUnansweredPings = 2
     private static let pingFrame = frame(.ping, ByteBuffer())
 
@@ -57,12 +59,12 @@ struct EmbeddedSocketMachine {
     private var unansweredPings = 0
     private var now = NIODeadline.uptimeNanoseconds(0)
     private var pingDue: NIODeadline?
-    /// Until when the message under way has to be whole; nil when there is none.
+    /// When the message that has begun must be complete; nil when none has begun.
     private var messageDue: NIODeadline?
 
     /// - Parameters:
     ///   - maxMessage: the longest message, in bytes.
-    ///   - pingInterval: how often the client is asked whether it is there; nothing or less for never.
+    ///   - pingInterval: how often the client is sent a ping; zero or less for never.
     init(maxMessage: Int, pingInterval: TimeAmount) {
         self.decoder = FrameDecoder(maxMessage: maxMessage)
         self.pingInterval = pingInterval
@@ -73,12 +75,12 @@ struct EmbeddedSocketMachine {
     /// Whether messages can be sent.
     var isOpen: Bool { state == .open }
 
-    /// Whether more of the client's bytes are of use now.
+    /// Whether more of the client's bytes can be processed now.
     func wantsBytes(applicationTakes: Bool, clientTakes: Bool) -> Bool {
         state != .open || (applicationTakes && clientTakes)
     }
 
-    /// When ``timePassed(now:)`` is to be called next; nil while nothing is waited for.
+    /// When ``timePassed(now:)`` is to be called next; nil while no time limit runs.
     var due: NIODeadline? {
         guard state == .open else { return nil }
         guard let messageDue else { return pingDue }
@@ -127,9 +129,10 @@ struct EmbeddedSocketMachine {
         pending += [.write(Self.pingFrame), .flush]
     }
 
-    /// The application wants to send a frame of so many bytes. Returns whether it may be written.
+    /// The application wants to send a frame of `count` bytes. Returns whether it may be written.
     ///
-    /// - Parameter isAwaited: whether the application waits until it has left, so that it bounds itself.
+    /// - Parameter isAwaited: whether the application waits until the frame has been sent, and so limits its backlog
+    ///   itself.
     mutating func maySend(_ count: Int, clientTakes: Bool, isAwaited: Bool) -> Bool {
         guard state == .open else { return false }
         if !clientTakes, !isAwaited {
@@ -143,17 +146,17 @@ struct EmbeddedSocketMachine {
         return true
     }
 
-    /// Sends a Close: nothing of the session is sent after it. The client has a moment to answer.
+    /// Sends a Close. Nothing of the session is sent after it. The client has ``closeTime`` to answer.
     mutating func close(_ close: SocketClose) {
         guard state == .open else { return }
         sendClose(close.frame)
         settle()
     }
 
-    /// Sends the Close of a lease that is over, and no more; the rest is due at ``settle()``.
+    /// Sends the Close of a lease that is over; the rest is done at ``settle()``.
     mutating func leaseEnded(_ end: LeaseEnd) { sendClose(end.frame) }
 
-    /// Follows a Close that was sent.
+    /// Does the rest after a Close that was sent.
     mutating func settle() {
         guard state == .unsettled else { return }
         state = .awaitingClose
@@ -168,7 +171,7 @@ struct EmbeddedSocketMachine {
 
     // MARK: Actions
 
-    /// The next thing to do; nil when something has to happen first.
+    /// The next action; nil when the machine waits for an event.
     mutating func next(applicationTakes: Bool, clientTakes: Bool) -> Action? {
         if !pending.isEmpty { return pending.removeFirst() }
         switch state {
@@ -195,13 +198,13 @@ struct EmbeddedSocketMachine {
                 return .write(Self.frame(.pong, payload))
             case .pong: continue
             case .close(let code, _): return end(with: Self.closeFrame(code))
-            // What the client sends from here on has no borders any more.
+            // From here on the borders of the client's frames are unknown.
             case .violation(let fault): return end(with: Self.closeFrame(fault.rawValue))
             }
         }
     }
 
-    /// The last frame, of a socket whose client has closed or has to be closed.
+    /// Ends the socket with a last frame, when the client has sent a Close or broken the protocol.
     private mutating func end(with frame: ByteBuffer) -> Action {
         state = .over
         inbound = ByteBuffer()
@@ -209,7 +212,7 @@ struct EmbeddedSocketMachine {
         return .write(frame)
     }
 
-    /// After the gateway's Close only the client's is of interest, and it only ends the wait.
+    /// The next action after the gateway's Close: only the client's Close is looked for, and it ends the wait.
     private mutating func nextOfClosing() -> Action? {
         while true {
             switch decoder.next(&inbound) {
@@ -223,7 +226,7 @@ struct EmbeddedSocketMachine {
         }
     }
 
-    /// Keeps the time of the message at hand. A ping or pong between two fragments does not make it any more whole.
+    /// Keeps the time limit of the message that has begun. A ping or pong between two fragments does not extend it.
     private mutating func note(_ event: FrameEvent) {
         switch event {
         case .needMoreData:

@@ -6,11 +6,12 @@ import Leases
 import NIOCore
 import Proxy
 
-/// An upgrade on its way to an upstream: does what ``RelayMachine`` decides.
+/// Relays an upgrade to an upstream: does what ``RelayMachine`` decides.
 ///
-/// An upstream may answer with something else than `101`. That answer is passed on under the same lease that the socket
+/// An upstream may answer with another status than `101`. That answer is passed on under the same lease that the socket
 /// would have had, and keeps the socket's place until it ends.
 package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, DeadlineHolder, LeaseHolder {
+    /// What the exchange has to know about the upgrade.
     package struct Terms {
         /// The head of the upgrade as the upstream gets it.
         package var head: ByteBuffer
@@ -20,14 +21,15 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         package var accept: String
         /// Whether the gateway answers CORS questions on this route.
         package var ownsCORS: Bool
-        /// What the upgrade was let in by: what ends that ends the socket.
+        /// What admitted the upgrade. When those credentials end, the socket ends.
         package var admission: Admission
+        /// The configured limits of a socket's life.
         package var leaseBounds: LeaseBounds
-        /// In ms since the epoch.
+        /// When the upgrade was admitted, in ms since the epoch.
         package var admittedAt: Int64
         /// The socket's place in the census; nil where it is not counted.
         package var place: SocketPlace?
-        /// The subprotocol to answer when the upstream chose none itself.
+        /// The subprotocol to answer with when the upstream chose none itself.
         package var ownProtocol: String?
 
         package init(
@@ -86,7 +88,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         act()
     }
 
-    /// An upgrade has no body; what follows the request is held for the socket, or dropped, by the connection.
+    /// Does nothing: an upgrade has no body. The connection holds the bytes after the request for the socket, or drops
+    /// them.
     package func received(body: ByteBuffer) {}
     package func receivedEnd() {}
 
@@ -154,7 +157,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     // MARK: Actions
 
-    /// Every callback is an event, followed by the actions that are due. An action that calls back only adds an event.
+    /// Carries out the actions that are due, after every event. An action that causes a callback only adds an event.
     private func act() {
         guard !isActing else { return }
         isActing = true

@@ -3,39 +3,39 @@ import HTTPWire
 import NIOCore
 import Proxy
 
-/// An upgrade's handshake with an upstream as a value: events go in, and ``next(clientTakes:)`` gives the one action that
-/// is due, until nothing is.
+/// An upgrade's handshake with an upstream as a value: it is told of events, and ``next(clientTakes:)`` gives the one
+/// action that is due, until none is.
 ///
-/// The client gets its `101` only after the upstream's has passed the gateway's own checks. Any other answer is passed
-/// on whole, or cut where the client can tell; until something of it has been passed on, a fault of it is a 502. The
-/// connection is never used again: it becomes the socket's, or it is closed.
+/// The client gets its `101` only after the upstream's has passed the gateway's checks. Any other answer is passed on
+/// whole, or aborted so that the client can see it is incomplete. A fault found before any part of the answer was
+/// passed on is a 502. The connection is never reused: it becomes the socket's, or it is closed.
 struct RelayMachine {
-    /// What the request and its connection say beforehand.
+    /// What is known of the request and its connection beforehand.
     struct Terms {
-        /// The client's request, whose offers bound what the upstream may choose.
+        /// The client's request. The upstream may only choose from its offers.
         var request: RequestHead
         /// `Sec-WebSocket-Accept` as the client's key demands it.
         var accept: String
-        /// Whether the client can be told field values of any bytes; over HTTP/2 they have to be text.
+        /// Whether field values for the client may be any bytes; over HTTP/2 they have to be text.
         var takesAnyBytes: Bool
-        /// Whether any 2xx would tell the client that its upgrade was taken, as over HTTP/2 (RFC 8441 section 5).
+        /// Whether any 2xx would tell the client that its upgrade was accepted, as over HTTP/2 (RFC 8441 section 5).
         var opensTunnelOnSuccess: Bool
     }
 
     enum Action {
-        /// What concerns the upstream's connection.
+        /// An action for the upstream's connection.
         case upstream(UpstreamAttempt.Action)
-        /// An answer other than `101` is passed on.
+        /// Pass on the head of an answer other than `101`.
         case startAnswer(ResponseHead)
         case sendAnswer(ByteBuffer)
         case flushAnswer
-        /// The answer is going to last: it must be possible to end it as the socket would have been ended.
+        /// Take a lease: the answer goes on for longer, and must be ended when the socket would have been.
         case takeLease
-        /// Let go of deadline and lease, and of the socket's place in the census unless a socket follows.
+        /// Give back deadline and lease, and the socket's place in the census unless a socket follows.
         case settle(keepsPlace: Bool)
-        /// Tell the client `101` and join the two connections; `early` is what came behind the upstream's head.
+        /// Send `101` to the client and join the two connections; `early` is what came after the upstream's head.
         case open(ResponseHead, early: ByteBuffer)
-        /// The last word to the client.
+        /// Complete the answer.
         case finishAnswer
         case abortAnswer
         case respond(Problem)
@@ -82,7 +82,7 @@ struct RelayMachine {
         attempt.failedToConnect(to: member, fault)
     }
 
-    /// None of the upstreams can be reached.
+    /// No upstream can be reached.
     mutating func noUpstreamLeft() {
         guard attempt.isConnecting else { return }
         fail(attempt.connectFailure)
@@ -109,7 +109,7 @@ struct RelayMachine {
         end(.abort)
     }
 
-    /// The time limit has passed. Returns whether it is to be set anew: another limit ends this.
+    /// The time limit has passed. Returns whether it is to be set again, where another limit ends the answer.
     mutating func deadlinePassed(clientTakes: Bool) -> Bool {
         guard isRunning else { return false }
         if attempt.isConnecting {
@@ -127,10 +127,10 @@ struct RelayMachine {
 
     // MARK: Questions
 
-    /// Whether a connection is still wanted.
+    /// Whether the machine still waits for a connection.
     var isConnecting: Bool { attempt.isConnecting }
 
-    /// Whether more bytes of the upstream are of use now.
+    /// Whether more bytes of the upstream can be processed now.
     func wantsUpstreamBytes(clientTakes: Bool) -> Bool {
         guard isRunning, attempt.answer.hasStarted else { return true }
         return clientTakes && !attempt.answer.holdsPart
@@ -138,7 +138,7 @@ struct RelayMachine {
 
     // MARK: Actions
 
-    /// The next thing to do; nil when something has to happen first.
+    /// The next action; nil when the machine waits for an event.
     mutating func next(clientTakes: Bool) -> Action? {
         if let action = attempt.next() { return .upstream(action) }
         switch phase {
@@ -163,7 +163,7 @@ struct RelayMachine {
     private mutating func nextOfAnswer(_ clientTakes: Bool) -> Action? {
         switch attempt.answer.next(takesBody: clientTakes) {
         case .switched(let head): switchProtocols(head)
-        // The answer to an upgrade is told whole or not at all: interim ones are left out.
+        // Interim answers to an upgrade are not passed on.
         case .interim: break
         case .start(let head):
             if let reason = faultOfRefusal(head) {
@@ -187,7 +187,7 @@ struct RelayMachine {
         return next(clientTakes: clientTakes)
     }
 
-    /// What is due while an answer lasts and nothing more of it can be passed on at the moment.
+    /// The action that is due while no more of an unfinished answer can be passed on.
     private mutating func nextOfPause(_ clientTakes: Bool) -> Action? {
         guard attempt.answer.hasStarted, attempt.answer.isBurstOver || !clientTakes else { return nil }
         switch flow.nextOfPause() {
@@ -207,7 +207,7 @@ struct RelayMachine {
         }
     }
 
-    /// Why an answer other than `101` can't be told to the client; nil when it can.
+    /// Why an answer other than `101` can't be passed on; nil when it can.
     private func faultOfRefusal(_ head: ResponseHead) -> String? {
         if terms.opensTunnelOnSuccess, head.status < 300 { return "upstream_upgrade: \(head.status)" }
         return canPassOn(head) ? nil : "upstream_answer_not_utf8"

@@ -2,7 +2,7 @@ import Synchronization
 
 /// How many sockets each session and each user holds on this node.
 ///
-/// Asked once per upgrade, never per message.
+/// Used once per upgrade, never per message.
 package final class SocketCensus: Sendable {
     private struct Counts {
         var bySession: [String: Int] = [:]
@@ -13,13 +13,13 @@ package final class SocketCensus: Sendable {
     private let perSession: Int
     private let perUser: Int
 
-    /// Limits of `Int.max` lift the caps.
+    /// Creates an empty census with these limits; `Int.max` means no limit.
     package init(perSession: Int, perUser: Int) {
         self.perSession = perSession
         self.perUser = perUser
     }
 
-    /// Takes a place for one more socket; false when a cap is reached. What is nil is not counted.
+    /// Takes a place for one more socket; false when a limit is reached. A nil session or user is not counted.
     func enter(session: String?, user: String?) -> Bool {
         counts.withLock { counts in
             let ofSession = session.map { counts.bySession[$0, default: 0] } ?? 0

@@ -2,7 +2,7 @@ import Leases
 import Runtime
 
 extension SocketClose {
-    /// How an agent's socket is closed when the Runtime has ended its part of the connection.
+    /// The Close for an agent's socket when the Runtime has ended its side of the connection.
     init(_ end: AgentEnd) {
         switch end {
         case .sessionEnded: self = LeaseEnd.sessionEnded.close

@@ -1,9 +1,9 @@
 import EdgeCore
 import NIOCore
 
-/// How a connection ends when its last bytes matter.
+/// Ends a connection so that its last bytes still arrive.
 package enum SocketEnding {
-    /// Lets what was written go out, says that nothing follows, and closes when the peer has, or when `limit` is over.
+    /// Sends what was written, shuts the output down, and closes when the peer has, or when `limit` is over.
     package static func close(
         _ channel: any Channel, within limit: TimeAmount = .seconds(1), on deadlines: DeadlineWheel
     ) {

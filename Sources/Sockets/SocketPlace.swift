@@ -8,18 +8,18 @@ package final class SocketPlace {
     private let session: String?
     private let user: String?
 
-    /// A place for what was let in: counted for its session and its user.
+    /// Takes a place for an admitted socket, counted for its session and its user.
     ///
     /// An anonymous session has no user and counts for itself. A token alone has no session to count for.
     ///
-    /// - Returns: nil when a cap is reached.
+    /// - Returns: nil when a limit is reached.
     package convenience init?(census: SocketCensus, admission: Admission) {
         let tenant = admission.principal?.tenantID ?? admission.permit?.tenantID ?? ""
         let user = (admission.principal?.subject ?? admission.permit?.userID).map { tenant + " " + $0 }
         self.init(census: census, session: admission.permit?.sessionID, user: user)
     }
 
-    /// nil when a cap is reached.
+    /// Takes a place for this session and this user; nil when a limit is reached.
     package init?(census: SocketCensus, session: String?, user: String?) {
         guard census.enter(session: session, user: user) else { return nil }
         self.census = census
@@ -27,7 +27,7 @@ package final class SocketPlace {
         self.user = user
     }
 
-    /// Gives the place back; once is enough, and more does no harm.
+    /// Gives the place back. Further calls do nothing.
     func leave() {
         census?.leave(session: session, user: user)
         census = nil

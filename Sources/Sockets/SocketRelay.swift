@@ -10,13 +10,13 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
     private let upstream: UpstreamConnection
     private let place: SocketPlace?
     private let leases: LeaseTable
-    /// What can end the socket; nil where nothing had to be proved.
+    /// What can end the socket; nil on an open route.
     private let terms: LeaseTerms?
     private var machine: SocketRelayMachine
     private var leaseID: LeaseTable.ID?
     private var client: (any Channel)?
 
-    /// - Parameter early: what the upstream has sent behind its 101.
+    /// - Parameter early: what the upstream has sent after its 101.
     init(
         writer: any ResponseWriter, upstream: UpstreamConnection, place: SocketPlace?, leases: LeaseTable,
         terms: LeaseTerms?, early: ByteBuffer

@@ -2,62 +2,66 @@ import HTTPWire
 import Leases
 import NIOCore
 
-/// The life of a relayed socket as a value: events go in with the time, and each gives the actions that follow from it.
+/// The life of a relayed socket as a value: it is told of events and the time, and answers each with the actions to
+/// take.
 ///
-/// Bytes pass untouched in both directions; only the borders of the frames towards the client are followed, so that a
-/// Close can be put between two frames when the lease ends. Each side is closed once, the client gets at most one Close,
-/// and nothing follows it.
+/// Bytes pass unchanged in both directions. Only the borders of the frames to the client are tracked, so that a Close
+/// can be put between two frames when the lease ends. Each side is closed once, the client gets at most one Close, and
+/// nothing follows it.
 struct SocketRelayMachine {
     enum Action: Equatable {
         case writeToUpstream(ByteBuffer)
         case flushUpstream
         case writeToClient(ByteBuffer)
         case flushClient
-        /// The same, without waiting for the loop to be through with what has arrived.
+        /// Flush the client's side at once, without waiting until the loop has processed everything that has arrived.
         case flushClientNow
         case readClient
         case readUpstream
-        /// Call ``timePassed(now:)`` after so long.
+        /// Call ``timePassed(now:)`` after this time.
         case wait(TimeAmount)
         /// Give the lease and the place in the census back.
         case giveBack
-        /// Close the upstream's connection: at once, or when what was written has gone out and the upstream has closed.
+        /// Close the upstream's connection at once.
         case closeUpstream
+        /// Close it once everything written has been sent and the upstream has closed its side.
         case finishUpstream
-        /// The same for the client's; it has at most `within` to close its side.
+        /// Close the client's connection at once.
         case closeClient
+        /// Close it once everything written has been sent and the client has closed its side, which may take `within`
+        /// at most.
         case finishClient(within: TimeAmount)
     }
 
     private enum State: Equatable {
-        /// The client has not got its 101 yet. What the upstream has sent meanwhile waits.
+        /// The client has not got its 101 yet. Bytes that the upstream has sent meanwhile wait.
         case unopened
         case relaying
-        /// The lease is over, and the client is within a frame: only the rest of that frame is passed on.
+        /// The lease is over, but the client has got only part of a frame: only the rest of that frame is passed on.
         case finishingFrame(LeaseEnd, until: NIODeadline)
-        /// The client has got its last frame. What else there is to do is due at ``settle()``.
+        /// The client has got its last frame. The rest is done at ``settle()``.
         case unsettled
-        /// Nothing is passed on any more.
+        /// No more bytes are passed on.
         case over
     }
 
-    /// How long the frame under way has to come to its end when the lease has: a revocation is obeyed within 100 ms.
+    /// How long the rest of a frame may take when the lease has ended: a revocation takes effect within 100 ms.
     static let borderTime = TimeAmount.milliseconds(80)
-    /// How long a peer has to take the last bytes and to close its side: in answer to a Close of the gateway's, or when
-    /// it has yet to read what its own peer said last.
+    /// How long a peer has to answer a Close of the gateway by closing its side.
     static let closeTime = TimeAmount.seconds(1)
+    /// How long a peer has to take the other side's last bytes and to close its side.
     static let drainTime = TimeAmount.seconds(5)
 
     private var state = State.unopened
     private var toClient = FrameTracker()
-    /// What the upstream sent behind its 101, before the client had its own.
+    /// What the upstream sent after its 101, before the client had got its own.
     private var early: ByteBuffer
 
     init(early: ByteBuffer) { self.early = early }
 
     // MARK: Questions
 
-    /// Whether more of the client's bytes are of use: what can't be passed on is read to be dropped.
+    /// Whether more of the client's bytes are to be read. Bytes that can't be passed on are read and dropped.
     func wantsClientBytes(upstreamTakes: Bool) -> Bool {
         switch state {
         case .unopened, .relaying: upstreamTakes
@@ -65,7 +69,7 @@ struct SocketRelayMachine {
         }
     }
 
-    /// Whether more of the upstream's bytes are of use.
+    /// Whether more of the upstream's bytes are to be read.
     func wantsUpstreamBytes(clientTakes: Bool) -> Bool { state != .unopened && clientTakes }
 
     // MARK: The client
@@ -98,9 +102,9 @@ struct SocketRelayMachine {
 
     func clientBecameWritable() -> ActionList<Action> { ActionList(.readUpstream) }
 
-    /// The client's side is closed. What it sent last, its Close perhaps, still reaches the upstream.
+    /// The client's side is closed. Its last bytes, perhaps its Close, still reach the upstream.
     ///
-    /// - Parameter wasReset: whether the connection failed: then there is nothing to wait for.
+    /// - Parameter wasReset: whether the connection failed. Then there is no reason to wait.
     mutating func clientGone(wasReset: Bool) -> ActionList<Action> {
         switch state {
         case .unopened, .relaying, .finishingFrame:
@@ -121,7 +125,7 @@ struct SocketRelayMachine {
             early.writeImmutableBuffer(bytes)
             return .none
         case .relaying:
-            // A frame whose length can't be is the client's to refuse: it is passed on like any other bytes.
+            // A frame with an impossible length is passed on like any other bytes: the client has to refuse it.
             _ = toClient.advance(over: bytes)
             return ActionList(.writeToClient(bytes))
         case .finishingFrame(let end, _): return finishFrame(bytes, end)
@@ -153,7 +157,8 @@ struct SocketRelayMachine {
 
     // MARK: The lease
 
-    /// Puts a Close at the next border between two frames; where none comes in time the connection ends as it is.
+    /// Puts a Close at the next border between two frames. Where none comes in time, the connection ends without a
+    /// Close.
     mutating func leaseEnded(_ end: LeaseEnd, now: NIODeadline) -> ActionList<Action> {
         guard state == .relaying else { return .none }
         guard !toClient.isAtBoundary else { return close(end) }
@@ -161,14 +166,14 @@ struct SocketRelayMachine {
         return ActionList(.wait(Self.borderTime))
     }
 
-    /// What else there is to do when the client has got its last frame.
+    /// Does the rest when the client has got its last frame.
     mutating func settle() -> ActionList<Action> {
         guard state == .unsettled else { return .none }
         state = .over
         return [.giveBack, .closeUpstream, .finishClient(within: Self.closeTime), .readClient]
     }
 
-    /// The time that was asked for is over.
+    /// The time that ``Action/wait(_:)`` asked for is over.
     mutating func timePassed(now: NIODeadline) -> ActionList<Action> {
         guard case .finishingFrame(_, let until) = state, now >= until else { return .none }
         return cut()
@@ -186,13 +191,13 @@ struct SocketRelayMachine {
         return actions
     }
 
-    /// The last frame: behind the upstream's own Close nothing may follow.
+    /// Sends the last frame, a Close, unless the upstream has sent its own: nothing may follow that.
     private mutating func close(_ end: LeaseEnd) -> ActionList<Action> {
         state = .unsettled
         return toClient.hasSeenClose ? ActionList(.flushClientNow) : [.writeToClient(end.frame), .flushClientNow]
     }
 
-    /// Ends the connection within a frame.
+    /// Ends the connection in the middle of a frame.
     private mutating func cut() -> ActionList<Action> {
         state = .over
         return [.giveBack, .closeUpstream, .closeClient]

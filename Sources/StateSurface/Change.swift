@@ -1,32 +1,35 @@
-/// What the feed tells: something in the store is no longer what a memory of it may say.
+/// A change in the store, as the feed reports it, so that caches can be invalidated.
 ///
-/// Observers hear of a change made here before the call that made it returns, and of one made by another process or
-/// node within a second. Hearing of the same change twice is normal.
+/// A change made by this process is reported before the call that made it returns, one made by another process or node
+/// within a second. The same change may be reported twice.
 ///
-/// What is new under an id of its own (a session or account just inserted) is told here only: no other node can
-/// remember anything of it. Two writes made here at once may be told in either order; compare epochs.
+/// An inserted session or account is reported only in the process that inserted it, because no other node can have
+/// cached it. Two concurrent writes of one process may be reported in either order: compare epochs.
 package enum Change: Sendable, Equatable {
-    /// A session was written: forget what is cached of it. State and epoch are those after the write.
+    /// A session was written, so cached copies are invalid. State and epoch are those after the write.
     case session(id: String, state: StoredSessionState, epoch: Int64)
-    /// A refresh family ended (its `Revocation` is told as well).
+    /// A refresh family ended. Its revocation is reported as well.
     case familyEnded(id: String)
-    /// A family has a new access token, good until then: what an older one admitted lives on.
-    /// `key` is the thumbprint of the key that signed it, where that is known.
+    /// A family has a new access token that is valid until then, which extends what older tokens opened. `key` is the
+    /// thumbprint of the key that signed it, if known.
     case familyRefreshed(id: String, tokenExpiresAt: Milliseconds, key: String? = nil)
+    /// A revocation was added or extended.
     case revoked(Revocation)
-    /// An account was written (password, scope, disabled).
+    /// An account was written, such as its password, its scope or whether it is disabled.
     case account(userID: String)
-    /// A node has begun to make tokens of a reach that no living node had.
+    /// A node issues tokens with a longer lifetime or tolerance than any node before.
     case tokenReach(TokenReach)
-    /// The session's event stream has grown to this number.
+    /// The session's event stream has been extended up to this sequence number.
     case events(sessionID: String, lastSeq: Int64)
-    /// The feed had a gap: everything remembered must be asked again.
+    /// The feed was interrupted, so all cached data must be read again.
     case reset
 }
 
-/// Handle of a subscription; cancel it to hear no more.
+/// A subscription to changes.
 package struct Subscription: Sendable {
     private let onCancel: @Sendable () -> Void
+    /// A subscription that runs this closure when it is cancelled.
     package init(_ onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
+    /// Ends the subscription.
     package func cancel() { onCancel() }
 }

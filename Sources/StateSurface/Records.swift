@@ -1,7 +1,7 @@
-/// Milliseconds since the Unix epoch. Every time the rooms exchange is one of these.
+/// Milliseconds since the Unix epoch, or a duration in milliseconds. All modules exchange times in this form.
 package typealias Milliseconds = Int64
 
-/// The lifecycle of a session as it is stored. It only ever moves to the right.
+/// The stored state of a session. It changes only in the order of the cases, never back.
 package enum StoredSessionState: String, Sendable, Hashable {
     case anonymous, authenticated, ended, expired
 
@@ -9,30 +9,39 @@ package enum StoredSessionState: String, Sendable, Hashable {
     package var isLive: Bool { self == .anonymous || self == .authenticated }
 }
 
-/// One session, as it lies in the store. `version` is the compare-and-set counter: every replacement raises it by one.
+/// A session as it is stored.
 package struct SessionRecord: Sendable, Equatable {
-    /// `ses_…`: an address, never a credential.
+    /// The id, `ses_…`. It names the session and is not a credential.
     package var id: String
+    /// The state.
     package var state: StoredSessionState
+    /// The owner's tenant; nil for an anonymous session.
     package var tenantID: String?
+    /// The owner; nil for an anonymous session.
     package var userID: String?
+    /// When it was created.
     package var createdAt: Milliseconds
+    /// When it was last used. It may be a minute behind.
     package var lastSeenAt: Milliseconds
-    /// How long the session may lie unused, in milliseconds.
+    /// How long the session may be unused, in milliseconds.
     package var idleTimeout: Milliseconds
+    /// When it ends regardless of use.
     package var absoluteExpiresAt: Milliseconds
     /// SHA-256 of the current session secret.
     package var secretHash: [UInt8]
-    /// SHA-256 of the secret before it, which may repeat the very same upgrade until `previousSecretUntil`.
+    /// SHA-256 of the previous secret, which may repeat the same upgrade until ``previousSecretUntil``.
     package var previousSecretHash: [UInt8]?
+    /// The end of the time in which the previous secret may be used.
     package var previousSecretUntil: Milliseconds?
-    /// Raised by every change of privilege; whatever carries an older epoch is dead.
+    /// Increased by every change of privilege. Sockets and tickets of an older epoch are invalid.
     package var epoch: Int64
-    /// The refresh family this session is home or guest of; opaque to Runtime.
+    /// The refresh family that the session is home or guest of.
     package var familyID: String?
-    /// One JSON object, at most 1 KiB.
+    /// A JSON object of at most 1 KiB.
     package var metadata: String
+    /// When it ended or was found expired; nil while it is live.
     package var endedAt: Milliseconds?
+    /// The counter for compare-and-set. Every replacement increases it by one.
     package var version: Int64
 
     package init(
@@ -60,30 +69,38 @@ package struct SessionRecord: Sendable, Equatable {
         self.version = version
     }
 
-    /// The earlier of the idle and the absolute end.
+    /// When the session expires: the earlier of the idle and the absolute end.
     package var expiresAt: Milliseconds {
         let (idle, overflow) = lastSeenAt.addingReportingOverflow(idleTimeout)
         return overflow ? absoluteExpiresAt : min(idle, absoluteExpiresAt)
     }
 }
 
-/// One account. The e-mail is unique within its tenant, compared by `emailKey`.
+/// An account. Its e-mail is unique within the tenant, compared by ``emailKey``.
 package struct AccountRecord: Sendable, Equatable {
+    /// The id, `usr_…`.
     package var userID: String
+    /// The tenant.
     package var tenantID: String
+    /// The e-mail as it was given; empty if there is none.
     package var email: String
-    /// The e-mail as it is compared: trimmed and lower-cased (ASCII).
+    /// The e-mail in the form in which it is compared: trimmed, with ASCII letters in lower case.
     package var emailKey: String
-    /// PHC string; nil for accounts that only an external issuer vouches for.
+    /// The password hash as a PHC string; nil for accounts without a password, which sign in through an external
+    /// issuer.
     package var passwordHash: String?
+    /// The scope that its access tokens may have.
     package var scope: [String]
+    /// Whether the account is disabled.
     package var disabled: Bool
+    /// When it was created.
     package var createdAt: Milliseconds
+    /// The counter for compare-and-set.
     package var version: Int64
-    /// Whether the e-mail is vouched for: by the operator who made the account, not by a registration.
+    /// Whether the e-mail is verified. It is for accounts that the operator created, and is not for registrations.
     package var emailVerified: Bool
-    /// Raised by a new password and by disabling, in the transaction that ends what the account has open. Whatever is
-    /// made of a judgement of the account is made only while this is still the same.
+    /// Increased by a new password and by disabling, in the transaction that ends the account's sessions and families.
+    /// A record that is created after a check of the account is created only if this value is unchanged.
     package var credentialEpoch: Int64
 
     package init(
@@ -105,14 +122,21 @@ package struct AccountRecord: Sendable, Equatable {
     }
 }
 
-/// A registered OAuth client (`cli_…`). Its secret is random, so a SHA-256 of it is kept.
+/// A registered OAuth client. Its secret is random, so it is stored as SHA-256.
 package struct ClientRecord: Sendable, Equatable {
+    /// The id, `cli_…`.
     package var clientID: String
+    /// The tenant it belongs to.
     package var tenantID: String
+    /// The name for people.
     package var name: String
+    /// SHA-256 of the secret.
     package var secretHash: [UInt8]
+    /// The scope that it may ask for.
     package var scope: [String]
+    /// Whether the client is disabled.
     package var disabled: Bool
+    /// When it was created.
     package var createdAt: Milliseconds
 
     package init(
@@ -129,30 +153,39 @@ package struct ClientRecord: Sendable, Equatable {
     }
 }
 
-/// A family of refresh tokens: the chain that one login began.
+/// A family of refresh tokens: the tokens that descend from one login by rotation.
 package struct FamilyRecord: Sendable, Equatable {
-    /// The `fid` of its access tokens. Random; derived from nothing.
+    /// The `fid` of its access tokens: random, and for users followed by a dot and the version of the account.
     package var id: String
+    /// The owner's tenant.
     package var tenantID: String
+    /// The owner.
     package var userID: String
+    /// The client it was opened for; `gatehouse` for logins.
     package var clientID: String
+    /// The scope of its access tokens.
     package var scope: [String]
-    /// The id of the session that the family is at home in; nil where it has none.
+    /// The id of its home session; nil if it has none.
     package var binding: String?
+    /// Whether the family can still be used.
     package var isLive: Bool
+    /// When it was created.
     package var createdAt: Milliseconds
+    /// When it ends regardless of use.
     package var absoluteExpiresAt: Milliseconds
-    /// SHA-256 of the one refresh token that may be used next; empty where the family has access tokens alone.
+    /// SHA-256 of the current refresh token; empty if the family has only access tokens.
     package var currentHash: [UInt8]
-    /// SHA-256 of the one before it, and the salt from which (with that token) its successor can be derived again.
+    /// SHA-256 of the previous refresh token.
     package var previousHash: [UInt8]?
+    /// The salt from which the current token can be derived again, together with the previous token.
     package var successorSalt: [UInt8]?
+    /// When the current token replaced the previous one.
     package var rotatedAt: Milliseconds?
-    /// Position of the current token in the chain; also the compare-and-set counter.
+    /// The position of the current token in the chain. It is also the counter for compare-and-set.
     package var counter: Int64
-    /// The end of the latest access token that a refresh gave out; nil before the first.
+    /// When the latest access token issued by a refresh expires; nil before the first refresh.
     package var tokenExpiresAt: Milliseconds?
-    /// The thumbprint of the key that signed that token. A rotation tells it to every node; it is not kept.
+    /// The thumbprint of the key that signed that token. A rotation reports it to all nodes; it is not stored.
     package var tokenKey: String?
 
     package init(
@@ -179,19 +212,21 @@ package struct FamilyRecord: Sendable, Equatable {
     }
 }
 
-/// A ticket that was bought and not yet used. What it is found by is a hash: nothing here opens anything.
+/// A ticket that was issued and not yet used. Only its hash is stored, so the record gives no access.
 package struct TicketRecord: Sendable, Equatable {
     /// SHA-256 of the ticket.
     package var hash: [UInt8]
+    /// The session that it opens a socket for.
     package var sessionID: String
-    /// The session's epoch when it was bought.
+    /// The session's epoch when the ticket was issued.
     package var epoch: Int64
-    /// What the edge wants back when it is used; never a token.
+    /// Data that the edge gets back when the ticket is used. It contains no token.
     package var facts: [UInt8]
-    /// The Origin it was bought from; nil binds none.
+    /// The `Origin` of the request that it was issued for; nil if it is not bound to one.
     package var origin: String?
+    /// When it expires.
     package var expiresAt: Milliseconds
-    /// The run of the node by whose clock it expires; nil where that is not known.
+    /// The id of the node instance whose clock ``expiresAt`` is in; nil if unknown.
     package var nodeID: String?
 
     package init(
@@ -208,21 +243,25 @@ package struct TicketRecord: Sendable, Equatable {
     }
 }
 
-/// One intent in the execution log. `seq` is nil until it is done.
+/// An intent in the execution log.
 package struct ExecutionRecord: Sendable, Equatable {
+    /// The session.
     package var sessionID: String
-    /// The client's id of the intent, unique per session.
+    /// The intent's id, chosen by the client and unique in the session.
     package var intentID: String
+    /// The name of the intent.
     package var intent: String
-    /// SHA-256 over intent name and parameters: what the id was used for first.
+    /// SHA-256 of the name and parameters with which the id was first used.
     package var fingerprint: [UInt8]
-    /// The node instance that runs it.
+    /// The id of the node instance that runs it.
     package var nodeID: String
+    /// The session's epoch when it began.
     package var epoch: Int64
+    /// When it began.
     package var createdAt: Milliseconds
-    /// The event's sequence number once it is done.
+    /// The sequence number of its event; nil until it is finished.
     package var seq: Int64?
-    /// The event's JSON (one object, with `seq`), once it is done and for as long as it is kept.
+    /// Its event as a JSON object with `seq`; nil until it is finished, and after it was dropped.
     package var outcome: String?
 
     package init(
@@ -241,11 +280,13 @@ package struct ExecutionRecord: Sendable, Equatable {
     }
 }
 
-/// One event of a session's stream.
+/// An event of a session's stream.
 package struct EventRecord: Sendable, Equatable {
+    /// The session.
     package var sessionID: String
+    /// The sequence number in the stream, from 1.
     package var seq: Int64
-    /// The whole JSON object as it goes over the wire.
+    /// The JSON object as it is sent.
     package var payload: String
 
     package init(sessionID: String, seq: Int64, payload: String) {
@@ -255,16 +296,23 @@ package struct EventRecord: Sendable, Equatable {
     }
 }
 
-/// One version of an artifact. It belongs to (tenant, user): another's is unknown.
+/// A version of an artifact. It belongs to a tenant and user; for others it does not exist.
 package struct ArtifactRecord: Sendable, Equatable {
+    /// The state of a version. It changes only in the order of the cases.
     package enum State: String, Sendable, Hashable { case draft, active, archived }
+    /// The owner's tenant.
     package var tenantID: String
+    /// The owner.
     package var userID: String
+    /// The name, unique for the owner.
     package var name: String
+    /// The version, from 1.
     package var version: Int64
+    /// The state of this version.
     package var state: State
-    /// JSON text.
+    /// The content as JSON text.
     package var content: String
+    /// When the version was stored or its state changed.
     package var updatedAt: Milliseconds
 
     package init(

@@ -1,24 +1,28 @@
-/// What makes access tokens invalid before their `exp`.
+/// A revocation, which makes access tokens invalid before their `exp`.
 package struct Revocation: Sendable, Hashable {
+    /// What is revoked.
     package enum Kind: String, Sendable, Hashable {
-        /// One token, by `jti`.
+        /// One token, by its `jti`.
         case token
-        /// Every token of a family, by `fid`.
+        /// All tokens of a family, by their `fid`.
         case family
-        /// Every token of a subject issued at or before `issuedUntil`.
+        /// All tokens of a subject that were issued at or before ``issuedUntil``.
         case subject
     }
+    /// What is revoked.
     package var kind: Kind
+    /// The `jti`, `fid` or `sub`.
     package var id: String
-    /// For `.subject`: tokens with `iat` (in ms) at or before this are dead, unless `accountVersion` decides.
-    /// Otherwise 0.
+    /// For ``Kind/subject``: tokens whose `iat` (in milliseconds) is at or before this time are revoked, unless
+    /// ``accountVersion`` decides. Otherwise 0.
     package var issuedUntil: Milliseconds
-    /// For `.subject`: tokens whose `fid` names an older version of the account are dead and all others that name one
-    /// are not, whatever clock their `iat` came from. nil decides nothing.
+    /// For ``Kind/subject``: tokens whose `fid` names an older version of the account are revoked, and those that name
+    /// this or a newer version are not, regardless of their `iat`. Nil if only ``issuedUntil`` applies.
     package var accountVersion: Int64?
-    /// When the last token concerned has expired, and the revocation may be forgotten.
+    /// When the last token concerned has expired, so that the revocation can be removed.
     package var expiresAt: Milliseconds
 
+    /// A revocation with these parts.
     package init(
         kind: Kind, id: String, issuedUntil: Milliseconds = 0, accountVersion: Int64? = nil, expiresAt: Milliseconds
     ) {
@@ -30,19 +34,20 @@ package struct Revocation: Sendable, Hashable {
     }
 }
 
-/// How long access tokens are good: for their own lifetime, and for as long again as a node's clock may lag.
+/// How long after their issue access tokens may be accepted.
 package struct TokenReach: Sendable, Hashable {
-    /// The longest time from a token's `iat` to its `exp`.
+    /// The longest time from a token's `iat` to its `exp`, in milliseconds.
     package var lifetime: Milliseconds
-    /// How much longer than its `exp` a token is accepted.
+    /// How long after its `exp` a token is accepted, in milliseconds.
     package var clockSkew: Milliseconds
 
+    /// A reach with these parts.
     package init(lifetime: Milliseconds, clockSkew: Milliseconds) {
         self.lifetime = lifetime
         self.clockSkew = clockSkew
     }
 
-    /// What covers both.
+    /// The smallest reach that covers both.
     package func joined(with other: TokenReach) -> TokenReach {
         TokenReach(lifetime: max(lifetime, other.lifetime), clockSkew: max(clockSkew, other.clockSkew))
     }

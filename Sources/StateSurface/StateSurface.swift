@@ -1,13 +1,13 @@
-/// The one place where state lives: every role of the store, over one database.
+/// The store: all roles over one database. All persistent state is in it.
 ///
-/// A consumer asks for the roles that it uses (`any SessionStore & ChangeFeed`); only who opens or closes the store
-/// holds the whole of it.
+/// Consumers take only the roles that they use (`any SessionStore & ChangeFeed`). Only the code that opens and closes
+/// the store uses this protocol.
 package protocol StateSurface: LoginStore, ClientStore, ExecutionStore, ArtifactStore, TicketStore, NodeStore,
     KeyRegistry, CounterStore, ChangeFeed
 {
-    /// What this store can do.
+    /// The properties of this store.
     var capabilities: StoreCapabilities { get }
-    /// Asks the store for a sign of life. Throws when it has none.
+    /// Checks that the store answers. Throws ``StateSurfaceError`` if it does not.
     func ping() async throws
     /// Stops the feed and closes the store.
     func close() async

@@ -1,34 +1,39 @@
-/// Why the store could not do what it was asked.
+/// Why an operation of the store failed.
 package struct StateSurfaceError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kinds of failure.
     package enum Code: String, Sendable {
-        /// The store can't be reached, or can't do it now: try again.
+        /// The store can't be reached or is busy. The operation may be retried.
         case unavailable
-        /// A record of this name exists already.
+        /// A record with this key exists already.
         case duplicate
-        /// What the store holds can't be trusted.
+        /// The store is damaged.
         case corrupt
-        /// The store has no room left.
+        /// The store has no space left.
         case full
-        /// The store refuses this gateway, or its settings name none that could be used.
+        /// The settings are wrong, or the store refuses this gateway.
         case misconfigured
         /// The store refused a statement.
         case failed
-        /// The account, client or family that something was to be made for has changed since it was judged.
+        /// The account, client or family that a record was to be created for has changed since it was checked.
         case ownerGone
     }
+    /// The kind of failure.
     package let code: Code
-    /// For the operator's log. Never holds a value of a row.
+    /// The message for the operator's log. It contains no data of a row.
     package let message: String
 
+    /// An error of a kind.
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    /// The owner was disabled, given a new password, or its family ended, since it was judged.
+    /// The owner was disabled or got a new password, or its family ended, after it was checked.
     package static let ownerGone = StateSurfaceError(
         .ownerGone, "the account, client or family has changed since it was judged; nothing was made")
 
+    /// Equality of the codes; messages are not compared.
     package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+    /// Code and message.
     package var description: String { "\(code.rawValue): \(message)" }
 }

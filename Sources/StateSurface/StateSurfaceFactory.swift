@@ -1,8 +1,12 @@
-/// Opens the store that a URL names.
+/// Opens the store named by a URL.
 package enum StateSurfaceFactory {
+    /// Opens the store, and creates or migrates its tables.
+    ///
     /// - Parameters:
     ///   - url: `sqlite:PATH`, `postgres://…` or `postgresql://…`
-    ///   - sqliteGroup: how many writes that arrive together become one commit.
+    ///   - clock: the time in Unix milliseconds.
+    ///   - sqliteGroup: the largest number of concurrent writes in one commit.
+    /// - Throws: ``StateSurfaceError``.
     package static func open(
         url: String, clock: @escaping @Sendable () -> Milliseconds, sqliteGroup: Int = 256
     ) async throws -> any StateSurface {
@@ -12,12 +16,14 @@ package enum StateSurfaceFactory {
         if url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") {
             return SQLSurface(engine: try await PostgresEngine(url: url), clock: clock)
         }
-        // The URL may hold a password: it is not repeated.
+        // The URL is not quoted, because it may contain a password.
         throw StateSurfaceError(.misconfigured, "the state URL must be sqlite:PATH or postgres://HOST/DATABASE")
     }
 
-    /// The file of an embedded store that is not there yet: opening it would make a new one. nil where there is a store,
-    /// or where only opening can tell; an error where it can't be looked at.
+    /// The path of an embedded store that does not exist, so that opening it would create a new one. Nil if it exists,
+    /// or for a URL of another kind.
+    ///
+    /// - Throws: ``StateSurfaceError`` if the file can't be examined.
     package static func missingFile(url: String) throws(StateSurfaceError) -> String? {
         guard url.hasPrefix("sqlite:"), let path = try? SQLiteFile.path(ofURL: url) else { return nil }
         return try SQLiteFile.isMissing(path) ? path : nil

@@ -1,10 +1,11 @@
-/// What a store can do, as the store itself says it.
+/// The properties of a store that other code depends on, declared by the store itself.
 package struct StoreCapabilities: Sendable, Equatable {
-    /// Whether gateways on other machines may use the same store. They must then sign with the same keys.
+    /// Whether gateways on several machines may use the store. They must then sign with the same keys.
     package var isSharedBetweenMachines: Bool
-    /// Whether writers run side by side, each locking the rows it touches; else there is one writer at a time.
+    /// Whether writers run concurrently and lock the rows they use. Otherwise there is one writer at a time.
     package var hasRowLocks: Bool
 
+    /// A store with these properties.
     package init(isSharedBetweenMachines: Bool, hasRowLocks: Bool) {
         self.isSharedBetweenMachines = isSharedBetweenMachines
         self.hasRowLocks = hasRowLocks

@@ -230,9 +230,7 @@ import Testing
         }
     }
 
-    @Test(
-        "The header members that decide about verification cannot be set by the caller",
-        arguments: ["alg", "kid", "typ", "crit", "b64"])
+    @Test("Reserved header members cannot be set by the caller", arguments: ["alg", "kid", "typ", "crit", "b64"])
     func reserved(name: String) throws {
         let key = try Keys.key(.es256)
         #expect(throws: JOSEError(.headerReserved, "")) {

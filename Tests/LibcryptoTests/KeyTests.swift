@@ -160,9 +160,7 @@ import Testing
         #expect(throws: LibcryptoError.self) { try SignatureVerifier(p256.publicKey, .ecdsa(.p384, .sha384)) }
     }
 
-    @Test(
-        "ML-DSA works if libcrypto has it, and is reported as unavailable if not",
-        arguments: MLDSAParameters.allCases)
+    @Test("ML-DSA works if libcrypto has it, and is unavailable if not", arguments: MLDSAParameters.allCases)
     func mldsa(parameters: MLDSAParameters) throws {
         let kind = KeyKind.mldsa(parameters)
         guard kind.isAvailable else {

@@ -1,6 +1,7 @@
 /// The name in a `Host` field or an authority.
 package enum HostName {
-    /// The name or address alone; the final dot of a fully qualified name does not make it another one.
+    /// The name or address without its port, and without the final dot of a fully qualified name, which names the same
+    /// host.
     package static func withoutPort(_ host: [UInt8]) -> [UInt8] {
         if host.first == UInt8(ascii: "["), let end = host.firstIndex(of: UInt8(ascii: "]")) {
             return Array(host[...end])

@@ -1,10 +1,11 @@
 /// The methods that are registered for HTTP.
 package enum MethodRegistry {
-    /// What `Allow` names where anything that is registered may be sent.
+    /// The methods that `Allow` names where every registered method may be sent.
     package static let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-    /// No proxy forwards these: one would show a caller the fields that the gateway adds, the other open a tunnel.
+    /// Methods that are never forwarded: TRACE would show a caller the fields that the gateway adds, CONNECT would open
+    /// a tunnel.
     static let unforwarded: Set<[UInt8]> = [Array("TRACE".utf8), Array("CONNECT".utf8)]
-    /// All others.
+    /// All other registered methods.
     package static let names: Set<[UInt8]> = Set(
         """
         ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL

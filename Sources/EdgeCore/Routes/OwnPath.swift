@@ -1,4 +1,4 @@
-/// A path that is the gateway's own; these win over routes. ``OwnPaths`` finds them.
+/// A path that the gateway answers itself; these take precedence over routes. ``OwnPaths`` finds them.
 package enum OwnPath: Equatable {
     /// The JSON and form endpoints; the path as their router knows it (`/api/sessions…` is `/api/session…`).
     case api(String)

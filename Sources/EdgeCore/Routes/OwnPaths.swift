@@ -1,17 +1,18 @@
-/// Which paths are the gateway's own: those that the API declares, the decision endpoint's and the Runtime's.
+/// Which paths the gateway answers itself: those that the API declares, the decision endpoint's and the Runtime's.
 ///
-/// A path is taken with its family, so that nothing beside an endpoint is ever forwarded by a route: below `/api` and
-/// `/.well-known` that is the next segment (`/api/session/{id}` takes `/api/session` and all below it), elsewhere the
-/// first (`/oauth2/token` takes `/oauth2`).
+/// Each path is reserved with its whole family, so that a route can never forward a path next to an endpoint: below
+/// `/api` and `/.well-known` the family is the next segment (`/api/session/{id}` reserves `/api/session` and all below
+/// it), elsewhere the first segment (`/oauth2/token` reserves `/oauth2`).
 package struct OwnPaths: Sendable {
     private let families: [[UInt8]]
-    /// Whether the path of a family has this byte behind its slash: most traffic is not for the gateway, one look tells.
+    /// For each byte, whether a family begins with it after the slash. Most traffic is not for the gateway itself, and
+    /// this one check tells.
     private let begins: [Bool]
 
     private static let verify = "/api/auth/verify"
     private static let runtime = "/api/runtime"
 
-    /// - Parameter declared: the paths of the API's endpoints, segments in braces standing for any.
+    /// - Parameter declared: the paths of the API's endpoints; a segment in braces stands for any segment.
     package init(api declared: [String]) {
         var families: [[UInt8]] = []
         for path in declared {
@@ -26,7 +27,7 @@ package struct OwnPaths: Sendable {
         self.begins = begins
     }
 
-    /// What of the gateway's own a path asks for; nil for one that is left to routes.
+    /// Which of the gateway's own endpoints a path asks for; nil for one that is left to routes.
     package func find(_ path: [UInt8]) -> OwnPath? {
         guard path.count > 4, begins[Int(path[1])] else { return nil }
         if let appended = Self.rest(of: path, below: Self.verify) { return .verify(appended: Array(appended)) }
@@ -47,7 +48,7 @@ package struct OwnPaths: Sendable {
         return segments.prefix(isShared ? 2 : 1).flatMap { [UInt8(ascii: "/")] + $0 }
     }
 
-    /// What follows the prefix in a path that is it or lies below it; nil for any other.
+    /// What follows the prefix in a path that equals it or lies below it; nil for any other path.
     private static func rest(of path: [UInt8], below prefix: String) -> ArraySlice<UInt8>? {
         guard path.starts(with: prefix.utf8) else { return nil }
         let rest = path.dropFirst(prefix.utf8.count)

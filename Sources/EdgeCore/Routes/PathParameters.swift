@@ -1,6 +1,7 @@
-/// Path parameters (`;a=b` behind a segment), which some servers cut off before they look at a path.
+/// Path parameters (`;a=b` after a segment), which some servers remove before they interpret a path.
 package enum PathParameters {
-    /// Whether the path with its parameters cut off is another one to the gateway: an own path, or another route.
+    /// Whether the path without its parameters would be treated differently: as one of the gateway's own paths, or by
+    /// another route.
     package static func areAmbiguous(
         in path: [UInt8], besides own: OwnPaths, match: ([UInt8]) -> RouteTable.Match
     ) -> Bool {
@@ -14,7 +15,7 @@ package enum PathParameters {
         }
     }
 
-    /// The path without what stands from a semicolon, raw or escaped, to the end of its segment.
+    /// The path without the parameters: from a semicolon, raw or escaped, to the end of its segment.
     static func cuttingParameters(of path: [UInt8]) -> [UInt8] {
         var cut: [UInt8] = []
         var isSkipping = false

@@ -2,27 +2,32 @@ import EdgeConfiguration
 import HTTPWire
 import NIOCore
 
-/// One configured route, with what matching needs made ready once.
+/// One configured route, with everything that matching needs prepared.
 package final class Route: Sendable {
+    /// The route as configured.
     package let configuration: RouteConfiguration
     /// The path prefix without a trailing slash; empty for `/`.
     package let prefix: [UInt8]
-    /// The host it is bound to, lower-case; nil for any.
+    /// The host it is bound to, lower-case; nil for any host.
     package let host: [UInt8]?
+    /// The methods it takes; nil for all registered ones.
     package let methods: Set<[UInt8]>?
-    /// Which pool of upstreams serves it.
+    /// The number of the pool of upstreams that serves it.
     package let index: Int
-    /// What every request asks for, so that none copies the configuration.
+    /// What a request must present. Kept ready, so that no request copies the configuration.
     package let access: AccessTerms
     /// `aud` of the assertion.
     package let assertionAudience: String
-    /// Whether answers end with what they were admitted by.
+    /// Whether answers end when the credentials that admitted them do.
     package let isLeased: Bool
-    /// Bytes of a request body; nil leaves it to `server.max_body`.
+    /// The most bytes of a request body; nil for the limit of `server.max_body`.
     package let maxBody: Int64?
+    /// How long the upstream may take.
     package let timeout: TimeAmount
+    /// Whether the gateway answers CORS questions on this route.
     package let ownsCORS: Bool
 
+    /// Prepares a route.
     package init(_ configuration: RouteConfiguration, index: Int) {
         self.configuration = configuration
         self.access = configuration.access
@@ -39,7 +44,8 @@ package final class Route: Sendable {
         self.index = index
     }
 
-    /// Whether the request's method may be forwarded: one that no registry knows only where the route names it.
+    /// Whether the request's method may be forwarded. An unregistered method is forwarded only where the route names
+    /// it.
     package func takesMethod(of head: RequestHead) -> Bool {
         switch head.knownMethod {
         case .trace, .connect: false
@@ -48,25 +54,25 @@ package final class Route: Sendable {
         }
     }
 
-    /// The same of a method that another proxy names; whether it is among `methods` is for the table to say.
+    /// The same for a method that another proxy names. Whether it is among `methods` is checked by the table.
     package func takesMethod(_ method: [UInt8]) -> Bool {
         if MethodRegistry.unforwarded.contains(method) { return false }
         return methods != nil || MethodRegistry.names.contains(method)
     }
 
-    /// What `Allow` says of the route: its own list, or the usual ones where it takes any.
+    /// The methods for `Allow`: the route's own list, or the usual ones where it takes any.
     package var allowedMethods: [String] {
         guard let methods else { return MethodRegistry.usual }
         return methods.subtracting(MethodRegistry.unforwarded).map { String(decoding: $0, as: UTF8.self) }.sorted()
     }
 
-    /// Whether the path is the prefix or below it: `/orders` is not `/orders2`.
+    /// Whether the path is the prefix or below it: `/orders` does not cover `/orders2`.
     func covers(_ path: [UInt8]) -> Bool {
         guard path.starts(with: prefix) else { return false }
         return path.count == prefix.count || prefix.isEmpty || path[prefix.count] == UInt8(ascii: "/")
     }
 
-    /// The path as the upstream is asked for it.
+    /// The path as sent to the upstream.
     package func upstreamPath(of path: [UInt8]) -> ArraySlice<UInt8> {
         guard configuration.stripPrefix, !prefix.isEmpty else { return path[...] }
         let rest = path.dropFirst(prefix.count)

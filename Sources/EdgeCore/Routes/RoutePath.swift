@@ -6,7 +6,7 @@ package enum RoutePath {
     /// The one spelling of a route's prefix, that of ``CanonicalPath``, without a final slash; nil for a path that no
     /// request could match (dot segments, empty segments, escaped slashes) or that two servers might read differently.
     ///
-    /// So whatever spelling of a path a request comes with, and whatever spelling the configuration uses, both meet.
+    /// So a request matches a route even when both spell the same path differently.
     package static func canonical(_ text: String) -> String? {
         var escaped = ByteBuffer()
         for byte in text.utf8 {

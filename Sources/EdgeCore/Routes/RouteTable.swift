@@ -2,19 +2,22 @@ import EdgeConfiguration
 import HTTPWire
 import NIOCore
 
-/// The configured routes; the longest prefix wins, and among equals the one that names a host.
+/// The configured routes. The longest prefix wins, and among equal prefixes the one that names a host.
 package struct RouteTable: Sendable {
+    /// The result of looking up a request.
     package enum Match {
         case route(Route)
-        /// The path is routed, but not for this method.
+        /// The path is routed, but not for this method; with the methods that are.
         case methodNotAllowed([String])
         case none
     }
 
+    /// The routes, in the order in which they are tried.
     package let routes: [Route]
     private let namesHosts: Bool
     private let namesMethods: Bool
 
+    /// Prepares the routes for matching.
     package init(_ configurations: [RouteConfiguration]) {
         routes = configurations.enumerated().map { Route($1, index: $0) }.sorted { a, b in
             if a.prefix.count != b.prefix.count { return a.prefix.count > b.prefix.count }
@@ -24,9 +27,9 @@ package struct RouteTable: Sendable {
         namesMethods = routes.contains { $0.methods != nil }
     }
 
-    /// Matches a request; host and method are only looked at where a route asks for them.
+    /// Matches a request. Host and method are only compared where a route names them.
     ///
-    /// A preflight asks about the method that it names, whether or not the route takes `OPTIONS` itself.
+    /// A preflight is matched by the method that it asks about, whether or not the route takes `OPTIONS` itself.
     package func match(path: [UInt8], host: String, head: RequestHead) -> Match {
         let host = namesHosts ? HostName.withoutPort(Array(host.lowercased().utf8)) : []
         guard namesMethods else { return match(path: path, host: host, method: []) }
@@ -39,11 +42,12 @@ package struct RouteTable: Sendable {
         return match(path: path, host: host, method: head.withBytes(head.method) { Array($0) })
     }
 
+    /// Matches a path, a host in lower case without port, and a method.
     package func match(path: [UInt8], host: [UInt8], method: [UInt8]) -> Match {
         var allowed: [String] = []
         var prefixLength: Int?
         for route in routes {
-            // A shorter prefix has no say once a longer one covers the path.
+            // A shorter prefix is not considered once a longer one covers the path.
             if let prefixLength, route.prefix.count < prefixLength { break }
             guard route.covers(path), route.host.map({ $0 == host }) ?? true else { continue }
             prefixLength = route.prefix.count

@@ -1,16 +1,15 @@
-/// The id of a session or a user as memory compares it: the letters themselves, in words of their own, so that finding
-/// one among a million costs no look at a text elsewhere.
+/// The id of a session or user packed into four words, so that comparing it needs no access to a string elsewhere in
+/// memory.
 ///
-/// A text that does not fit leaves only a trace here. Equal words then say no more than that the texts are worth
-/// comparing.
+/// A text that does not fit is packed as a hash. If the words are equal, the texts must then be compared as well.
 struct PackedName: Sendable {
-    /// The letters, and in the last byte how many they are.
+    /// The bytes of the text, and in the last byte their number.
     let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// The name of nobody: no text has the same words.
+    /// A value that no text is packed to.
     static var absent: Self { Self(words: (0, 0, 0, UInt64(PackedText.absent) << 56)) }
 
-    /// Whether the words are all of the text.
+    /// Whether the words contain the whole text.
     var isWhole: Bool { self.words.3 >> 56 <= UInt64(Self.capacity) }
 
     private static let capacity = 31
@@ -33,7 +32,7 @@ struct PackedName: Sendable {
         )
     }
 
-    /// Nobody who does not know the seed can tell which names have the same.
+    /// A hash with a random seed, so that clients cannot choose names that collide.
     func hash(_ seed: NameSeed) -> UInt64 {
         let front = Self.folded(self.words.0 ^ seed.words.0, self.words.1 ^ seed.words.1)
         let back = Self.folded(self.words.2 ^ seed.words.2, self.words.3 ^ seed.words.3)
@@ -46,14 +45,14 @@ struct PackedName: Sendable {
     }
 }
 
-/// The name of a tenant, packed alike; there are only 23 letters of room for it.
+/// The name of a tenant, packed in the same way into three words, which have room for 23 bytes.
 struct PackedTenant: Sendable {
     let words: (UInt64, UInt64, UInt64)
 
-    /// The tenant of nobody: no text has the same words.
+    /// A value that no text is packed to.
     static var absent: Self { Self(words: (0, 0, UInt64(PackedText.absent) << 56)) }
 
-    /// Whether the words are all of the text.
+    /// Whether the words contain the whole text.
     var isWhole: Bool { self.words.2 >> 56 <= UInt64(Self.capacity) }
 
     private static let capacity = 23
@@ -77,7 +76,7 @@ struct PackedTenant: Sendable {
     }
 }
 
-/// Random for each view, so that nobody outside can aim at a place in its tables.
+/// A random seed for each view, so that clients cannot choose names that collide in its tables.
 struct NameSeed: Sendable {
     let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -92,9 +91,9 @@ struct NameSeed: Sendable {
     private static func random() -> UInt64 { UInt64.random(in: .min ... .max) }
 }
 
-/// What both kinds of packed text are made with.
+/// The common functions of both kinds of packed text.
 private enum PackedText {
-    /// In place of a length: there is no text at all, or one that has no room.
+    /// In place of the length: there is no text.
     static let absent: UInt8 = 0xFE
     static let tooLong: UInt8 = 0xFF
 
@@ -102,7 +101,7 @@ private enum PackedText {
         text.utf8.withContiguousStorageIfAvailable(body) ?? Array(text.utf8).withUnsafeBufferPointer(body)
     }
 
-    /// Up to eight letters from a place on.
+    /// Up to eight bytes from an offset on.
     static func word(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> UInt64 {
         if text.count >= start &+ 8 {
             return UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: start, as: UInt64.self)
@@ -116,7 +115,7 @@ private enum PackedText {
         return word
     }
 
-    /// A hash, random per process, of what is too long to be packed.
+    /// A hash, random per process, of a text that is too long to be packed.
     static func trace(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(text))

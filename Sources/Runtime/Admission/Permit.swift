@@ -1,19 +1,23 @@
 import StateSurface
 
-/// Evidence that a session was live and open to somebody at the time of asking. Only the checks in this file make one,
-/// so whatever takes a permit cannot be reached without them.
+/// Proof that a session was live and that the caller had access to it when it was checked. Only the checks in this file
+/// can make one, so code that takes a permit cannot be reached without them.
 package struct Permit: Sendable, Equatable {
     private let facts: SessionFacts
 
+    /// The session.
     package var sessionID: String { self.facts.id }
+    /// The session's state.
     package var state: SessionState { SessionState(self.facts.state) }
-    /// The owner; both nil while the session is anonymous.
+    /// The owner's tenant; nil while the session is anonymous.
     package var tenantID: String? { self.facts.tenantID }
+    /// The owner's user id; nil while the session is anonymous.
     package var userID: String? { self.facts.userID }
-    /// The session's epoch. A session with a higher one has outgrown this permit.
+    /// The session's epoch. The permit is not valid for a higher one.
     package var epoch: Int64 { self.facts.epoch }
+    /// The refresh family that the session is home or guest of.
     package var familyID: String? { self.facts.familyID }
-    /// When the session ends at the latest, however much it is used.
+    /// When the session ends regardless of use.
     package var absoluteExpiresAt: Milliseconds { self.facts.absoluteExpiresAt }
 
     fileprivate init(_ facts: SessionFacts) { self.facts = facts }
@@ -24,25 +28,25 @@ package struct Permit: Sendable, Equatable {
     }
 }
 
-/// What has become of a permit.
+/// The result of checking a permit again.
 package enum Renewal: Sendable, Equatable {
-    /// It is good still; this is what it says now.
+    /// It is still valid; this is the current permit.
     case holds(Permit)
-    /// The session has ended or expired, or was never there.
+    /// The session has ended or expired, or does not exist.
     case ended
-    /// The session lives on, in an epoch of which this permit knows nothing.
+    /// The session is live in a later epoch, for which the permit is not valid.
     case outgrown
 }
 
-/// What memory alone can say. There is no "no": that is for the store to say.
+/// The result of a check in memory. There is no refusal, because only the store can give that.
 package enum RememberedPermit: Sendable {
     case granted(Permit)
     case askStore
 }
 
-/// The checks. Pure: a session as it is known, who asks, and the time.
+/// The checks, as functions of the session, the caller and the time.
 enum Admit {
-    /// A live, authenticated session, to its owner.
+    /// A permit for a live, authenticated session, if the caller is its owner.
     static func owner(_ owner: SessionOwner, to entry: SessionView.Entry?, now: Milliseconds) -> Permit? {
         guard let entry, case .authenticated = entry.facts.state, !entry.times.isOver(at: now),
             owner.owns(tenantID: entry.facts.tenantID, userID: entry.facts.userID)
@@ -50,7 +54,7 @@ enum Admit {
         return Permit(entry.facts)
     }
 
-    /// The same of a session in memory, where it lies.
+    /// The same for a session in a slot of the table.
     static func owner(_ owner: PackedOwner, to slot: SessionSlot, now: Milliseconds) -> Permit? {
         guard case .authenticated = slot.state, !slot.times.isOver(at: now), slot.isOwned(by: owner),
             let facts = slot.facts?.takeUnretainedValue()
@@ -58,13 +62,13 @@ enum Admit {
         return Permit(facts)
     }
 
-    /// A live session, to whoever holds its current secret.
+    /// A permit for a live session, if this is the hash of its current secret.
     static func bearer(ofSecret hash: [UInt8], to entry: SessionView.Entry?, now: Milliseconds) -> Permit? {
         guard let entry, SessionProof.equal(entry.facts.secretHash, hash), entry.isLive(at: now) else { return nil }
         return Permit(entry.facts)
     }
 
-    /// A permit once more, if the session still is what it was made for.
+    /// Checks a permit again.
     static func again(_ permit: Permit, to entry: SessionView.Entry?, now: Milliseconds) -> Renewal {
         guard let entry, entry.isLive(at: now), entry.facts.id.utf8.elementsEqual(permit.sessionID.utf8) else {
             return .ended
@@ -74,14 +78,14 @@ enum Admit {
 }
 
 extension SessionView {
-    /// Judges from memory whether a session is this user's, live and authenticated. Never waits.
+    /// Checks in memory whether a session is live, authenticated and this user's. It does not wait.
     package func admit(sessionID: String, tenantID: String, userID: String, now: Milliseconds) -> RememberedPermit {
         let owner = PackedOwner(SessionOwner(tenantID: tenantID, userID: userID))
         let permit = self.permit(id: sessionID) { slot in Admit.owner(owner, to: slot, now: now) }
         return permit.map(RememberedPermit.granted) ?? .askStore
     }
 
-    /// Judges from memory whether this is the current secret of a live session. Never waits.
+    /// Checks in memory whether this is the hash of the current secret of a live session. It does not wait.
     package func admit(secretHash: [UInt8], now: Milliseconds) -> RememberedPermit {
         Admit.bearer(ofSecret: secretHash, to: self.entry(secretHash: secretHash), now: now)
             .map(RememberedPermit.granted) ?? .askStore

@@ -1,8 +1,8 @@
 import StateSurface
 
-/// What was read of a session. Nothing in it ever changes: a later reading is another object.
+/// The data of a session as it was read. It is immutable; a later read makes another object.
 ///
-/// A class: who is let in holds on to it, and takes no copy of what it says.
+/// It is a class, so that permits hold a reference and do not copy it.
 final class SessionFacts: Sendable {
     let state: StoredSessionState
     let id: String
@@ -25,9 +25,9 @@ final class SessionFacts: Sendable {
     }
 }
 
-/// What says how long a session lasts.
+/// The times that determine when a session expires.
 struct SessionTimes: Sendable {
-    /// The one thing that use changes.
+    /// The last use.
     var lastSeenAt: Milliseconds
     let idleTimeout: Milliseconds
     let absoluteExpiresAt: Milliseconds
@@ -38,14 +38,14 @@ struct SessionTimes: Sendable {
         self.absoluteExpiresAt = record.absoluteExpiresAt
     }
 
-    /// Those of no session.
+    /// Zeros, for an empty slot.
     init() {
         self.lastSeenAt = 0
         self.idleTimeout = 0
         self.absoluteExpiresAt = 0
     }
 
-    /// Whether the idle or the absolute end has come.
+    /// Whether the session has expired, by idle time or absolutely.
     func isOver(at now: Milliseconds) -> Bool {
         let (idleEnd, overflow) = self.lastSeenAt.addingReportingOverflow(self.idleTimeout)
         return now >= self.absoluteExpiresAt || (!overflow && now >= idleEnd)
@@ -53,7 +53,7 @@ struct SessionTimes: Sendable {
 }
 
 extension SessionView {
-    /// A session as it was known at one moment: a use that is noted later does not show in it.
+    /// A session at one moment. Later uses are not included.
     struct Entry: Sendable {
         let facts: SessionFacts
         let times: SessionTimes
@@ -63,7 +63,7 @@ extension SessionView {
             self.times = SessionTimes(record)
         }
 
-        /// What lies in a slot; nil when that is empty. Only to be made under the lock of the table.
+        /// The content of a slot; nil if it is empty. It must be made under the lock of the table.
         init?(_ slot: SessionSlot) {
             guard let facts = slot.facts?.takeUnretainedValue() else { return nil }
             self.facts = facts

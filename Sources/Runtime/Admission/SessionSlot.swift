@@ -6,21 +6,20 @@ import Glibc
 import Musl
 #endif
 
-/// One session as it lies in a table: two cache lines of the processor, side by side, with all that decides about a
-/// request.
+/// A session in the table: two adjacent cache lines with everything that is needed to decide on a request.
 ///
-/// Plain bytes, which the table moves about as it likes. Good under the table's lock alone, for the reference it has
-/// counts for the table and for nobody else.
+/// It consists of plain bytes, which the table may move. It must be used under the table's lock only, because its
+/// reference is counted once, for the table.
 struct SessionSlot: Sendable {
-    // The first line: which session it is, and for how long.
+    // The first cache line: the session's id and its times.
     var id: PackedName
     /// nil in an empty slot.
     var facts: Unmanaged<SessionFacts>?
     var times: SessionTimes
-    // The second line: who may pass.
+    // The second cache line: the owner.
     var user: PackedName
     var tenant: PackedTenant
-    /// When it was last asked for, in generations of the table.
+    /// The generation of the table in which it was last used.
     var usedIn: UInt32
     var state: StoredSessionState
 
@@ -29,7 +28,7 @@ struct SessionSlot: Sendable {
             id: .absent, facts: nil, times: SessionTimes(), user: .absent, tenant: .absent, usedIn: 0, state: .ended)
     }
 
-    /// A slot that holds on to the facts until somebody releases them.
+    /// A slot with a retained reference to the facts, which must be released.
     static func retaining(_ entry: SessionView.Entry, named id: PackedName, usedIn: UInt32) -> Self {
         Self(
             id: id, facts: Unmanaged.passRetained(entry.facts), times: entry.times,
@@ -47,7 +46,7 @@ struct SessionSlot: Sendable {
     }
 }
 
-/// Who asks, ready to be compared with what lies in a slot.
+/// An owner in the form in which slots are compared.
 struct PackedOwner: Sendable {
     let owner: SessionOwner
     let user: PackedName
@@ -59,22 +58,21 @@ struct PackedOwner: Sendable {
         self.tenant = PackedTenant(owner.tenantID)
     }
 
-    /// Whether the packed names are all of the owner.
+    /// Whether the packed names contain the whole owner.
     var isWhole: Bool { self.user.isWhole && self.tenant.isWhole }
 }
 
-/// A block of memory full of slots, which are empty at first. What they hold on to goes with it.
+/// A block of memory with slots, which are empty at first. Their references are released with the block.
 ///
-/// Large blocks ask for huge pages: with small ones, each look at a random slot first waits for the address of its
-/// page.
-// @unchecked: the slots are touched under the lock of the one table that has the block.
+/// Large blocks use huge pages, because with small ones most accesses to random slots miss the TLB.
+// @unchecked: the slots are used only under the lock of the table that owns the block.
 final class SlotBlock: @unchecked Sendable {
-    /// How many there are: a power of two.
+    /// The number of slots, a power of two.
     let count: Int
     let slots: UnsafeMutablePointer<SessionSlot>
 
     private static let hugePage = 2 << 20
-    /// Two cache lines, so that no slot takes part in three.
+    /// The alignment in bytes: two cache lines, so that no slot extends over three.
     private static let linePair = 128
 
     /// - Parameter count: a power of two.
@@ -84,7 +82,7 @@ final class SlotBlock: @unchecked Sendable {
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: bytes, alignment: isHuge ? Self.hugePage : Self.linePair)
         #if os(Linux)
-        // Where the system has none to give, small pages do the same more slowly.
+        // Without huge pages it works as well, but more slowly.
         if isHuge { _ = madvise(memory, bytes, Int32(MADV_HUGEPAGE)) }
         #endif
         self.count = count
@@ -96,13 +94,13 @@ final class SlotBlock: @unchecked Sendable {
         UnsafeMutableRawPointer(self.slots).deallocate()
     }
 
-    /// Where a name is looked for first.
+    /// The slot at which the search for a name begins.
     func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (self.count &- 1) }
 
-    /// Where it is looked for next.
+    /// The next slot to search.
     func next(after place: Int) -> Int { (place &+ 1) & (self.count &- 1) }
 
-    /// How far a place lies behind another, round the end.
+    /// The distance from one slot to another, with wrap-around.
     func distance(from start: Int, to place: Int) -> Int { (place &- start) & (self.count &- 1) }
 
     func isEmpty(_ place: Int) -> Bool { self.slots[place].facts == nil }

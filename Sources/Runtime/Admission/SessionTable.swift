@@ -1,11 +1,11 @@
 import Encodings
 import StateSurface
 
-/// A session id that is looked for.
+/// A session id to look up.
 struct SessionKey: Sendable {
     let name: PackedName
     let hash: UInt64
-    /// The whole id where the name is not; else empty.
+    /// The whole id if it does not fit in the name; otherwise empty.
     private let text: String
 
     init(_ id: String, seed: NameSeed) {
@@ -15,7 +15,7 @@ struct SessionKey: Sendable {
         self.text = name.isWhole ? "" : id
     }
 
-    /// Whether a slot that is not empty is this session's.
+    /// Whether a non-empty slot has this session.
     func isKey(of slot: SessionSlot) -> Bool {
         guard slot.id.words == self.name.words else { return false }
         guard !self.name.isWhole else { return true }
@@ -24,49 +24,49 @@ struct SessionKey: Sendable {
     }
 }
 
-/// Sessions by their ids, as many as there is room for; what was not asked for lately goes first.
+/// A hash table of sessions by id, with a limited capacity. Sessions that were not used recently are dropped first.
 ///
-/// Open addressing with linear probing in one block of memory. Nothing is left behind where a slot was emptied: what
-/// lies further from its home moves up. To be kept in one place under a lock: a copy would share the slots.
+/// It uses open addressing with linear probing in one block of memory, and moves slots up when one is emptied, without
+/// tombstones. It must be kept in one place under a lock, because a copy would share the slots.
 ///
-/// In place of a dictionary, because a random lookup among a million takes half as long: what decides about a request lies
-/// in the slot, and in a dictionary of strings it lies in four places (`docs/performance.md` has both, measured).
+/// It replaces a dictionary because a random lookup among a million sessions takes half as long: the data for a
+/// decision is in the slot, and with a dictionary of strings it is in four places (measured in `docs/performance.md`).
 struct SessionTable: Sendable {
     private static let smallest = 8
-    /// How many slots are looked at to find one that may go.
+    /// The number of slots examined to find one to drop.
     private static let sample = 64
 
     private(set) var count = 0
     private var block = SlotBlock(count: Self.smallest)
     private let capacity: Int
     private let seed: NameSeed
-    /// Goes up by one whenever half the capacity was asked for. So, when the table is full, there is always something
-    /// that was asked for neither in this generation nor in the one before.
+    /// Increases by one whenever half the capacity has been used. When the table is full, there is therefore always a
+    /// session that was used neither in this generation nor in the previous one.
     private var generation: UInt32 = 0
     private var usedInGeneration = 0
-    /// Where the next search for something to drop begins.
+    /// The slot at which the next search for a session to drop begins.
     private var hand = 0
 
-    /// - Parameter seed: the one that the keys are made with.
+    /// - Parameter seed: the seed of the keys.
     init(capacity: Int, seed: NameSeed) {
         self.capacity = max(1, capacity)
         self.seed = seed
     }
 
-    /// How many slots there are, empty ones too.
+    /// The number of slots, including empty ones.
     var room: Int { self.block.count }
 
-    // MARK: Asking
+    // MARK: Lookup
 
-    /// The slot of a session, whose use is noted. What it refers to is good as long as the lock is held.
+    /// The slot of a session, which counts as used. Its reference is valid as long as the lock is held.
     mutating func use(_ key: SessionKey) -> SessionSlot? {
         guard let place = self.place(of: key) else { return nil }
         self.noteUse(at: place)
         return self.block.slots[place]
     }
 
-    /// Moves the last use of a session forward.
-    /// - Returns: whether the use is worth writing down: not when one was noted within `resolution`.
+    /// Records a use of a session.
+    /// - Returns: whether the use must be written to the store: not if one was recorded within `resolution`.
     mutating func touch(_ key: SessionKey, at now: Milliseconds, resolution: Milliseconds) -> Bool {
         guard let place = self.place(of: key) else { return true }
         self.noteUse(at: place)
@@ -78,7 +78,7 @@ struct SessionTable: Sendable {
 
     private func place(of key: SessionKey) -> Int? {
         var place = self.block.home(of: key.hash)
-        // There are always empty slots, so this ends.
+        // Ends because there is always an empty slot.
         while !self.block.isEmpty(place) {
             if key.isKey(of: self.block.slots[place]) { return place }
             place = self.block.next(after: place)
@@ -99,10 +99,10 @@ struct SessionTable: Sendable {
         self.generation &+= 1
     }
 
-    // MARK: Changing
+    // MARK: Changes
 
-    /// Puts a session into its slot.
-    /// - Returns: what had to go for it: the same session as it was, or another one. Let go of it outside the lock.
+    /// Inserts or replaces a session.
+    /// - Returns: what was replaced or dropped, to be released outside the lock.
     mutating func insert(_ entry: SessionView.Entry, as key: SessionKey) -> SessionFacts? {
         let slot = SessionSlot.retaining(entry, named: key.name, usedIn: self.generation)
         if let place = self.place(of: key) {
@@ -120,13 +120,15 @@ struct SessionTable: Sendable {
         return dropped
     }
 
-    /// - Returns: what was known of the session. Let go of it outside the lock.
+    /// Removes a session.
+    /// - Returns: its facts, to be released outside the lock.
     mutating func remove(_ key: SessionKey) -> SessionFacts? {
         guard let place = self.place(of: key) else { return nil }
         return self.remove(at: place)
     }
 
-    /// - Returns: the block of all that was there, which takes its time to go. Let go of it outside the lock.
+    /// Removes all sessions.
+    /// - Returns: the old block, to be released outside the lock, which takes some time.
     mutating func removeAll() -> SlotBlock {
         let old = self.block
         self.block = SlotBlock(count: Self.smallest)
@@ -146,7 +148,7 @@ struct SessionTable: Sendable {
         var hole = place
         var next = self.block.next(after: hole)
         while !self.block.isEmpty(next) {
-            // It may move up as long as it does not pass its home.
+            // A slot may move up as long as it does not pass the start of its search.
             let home = self.block.home(of: self.block.slots[next].id.hash(self.seed))
             if self.block.distance(from: home, to: next) >= self.block.distance(from: hole, to: next) {
                 self.block.slots[hole] = self.block.slots[next]
@@ -159,8 +161,8 @@ struct SessionTable: Sendable {
         return removed?.takeRetainedValue()
     }
 
-    /// Drops the first session found that is older than both generations, or else the oldest of those looked at. Each
-    /// search goes on where the last one ended, so that it meets them all in turn.
+    /// Drops the first session found that was used in neither generation, or else the oldest of those examined. Each
+    /// search continues where the last one ended.
     private mutating func dropOldest() -> SessionFacts? {
         var oldest: Int?
         var greatestAge: UInt32 = 0
@@ -175,7 +177,7 @@ struct SessionTable: Sendable {
                 greatestAge = age
             }
             if age >= 2 {
-                // What moves up to this place is the next to be looked at.
+                // The slot that moves up to this place is examined next.
                 self.hand = place
                 break
             }
@@ -184,14 +186,14 @@ struct SessionTable: Sendable {
         return self.remove(at: oldest)
     }
 
-    /// Twice as many slots. The largest table has 65,536 of them, 8 MiB; moving there from half as many takes some
+    /// Doubles the number of slots. The largest table has 65,536, which are 8 MiB; growing to that size takes some
     /// milliseconds.
     private mutating func grow() {
         let larger = SlotBlock(count: self.block.count * 2)
         for place in 0..<self.block.count where !self.block.isEmpty(place) {
             let slot = self.block.slots[place]
             Self.settle(slot, at: slot.id.hash(self.seed), in: larger)
-            // The reference has moved with it.
+            // The reference has been moved to the new slot.
             self.block.slots[place].facts = nil
         }
         self.block = larger

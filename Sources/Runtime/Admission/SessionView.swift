@@ -2,26 +2,26 @@ import Caching
 import StateSurface
 import Synchronization
 
-/// What this node remembers of sessions, so that a request need not wait for the store.
+/// The sessions in this node's memory, so that requests need not wait for the store.
 ///
-/// A yes may rest on it. A no may not: the store is asked before anybody is turned away. Memory is bounded; what was
-/// not asked for lately goes first.
+/// Access may be granted from it, but not refused: the store is asked first. It is bounded; sessions that were not used
+/// recently are dropped first.
 package final class SessionView: Sendable {
-    /// Taken before the store is read; what was read is only remembered if nothing was forgotten in between.
+    /// A mark taken before the store is read. The session is kept in memory only if it was not invalidated since.
     package struct Mark: Sendable {
         fileprivate let changes: UInt64
     }
 
-    /// A power of two. Each is small enough that it may stand still while its table grows.
+    /// The number of shards, a power of two. Each is small enough to be locked while its table grows.
     private static let shardCount = 64
     private let seed: NameSeed
     private let entries: [Shard<EntryShard>]
     private let secrets: [Shard<BoundedCache<[UInt8], String>>]
-    /// Counts what was forgotten because it may be untrue; raised under the lock of the shard concerned.
+    /// Counts invalidated sessions. Increased under the lock of the shard.
     private let changes = Atomic<UInt64>(0)
 
-    /// Room for two million sessions. One million take some 830 bytes each, the index of secrets included; fewer take no
-    /// more than they need.
+    /// A view with room for two million sessions. With one million, each takes about 830 bytes, including the index of
+    /// secrets; memory is allocated as needed.
     package convenience init() {
         self.init(capacity: 2_097_152)
     }
@@ -44,7 +44,7 @@ package final class SessionView: Sendable {
         }
     }
 
-    /// Has a check look at a session where it lies: who is turned away costs no look anywhere else.
+    /// Runs a check on a session's slot, so that a refusal accesses no other memory.
     func permit(id: String, _ check: (SessionSlot) -> Permit?) -> Permit? {
         let key = SessionKey(id, seed: self.seed)
         return self.shard(of: key).withLock { shard in
@@ -59,35 +59,37 @@ package final class SessionView: Sendable {
         return entry
     }
 
-    // MARK: Remembering
+    // MARK: Loading
 
+    /// A mark to take before reading a session from the store.
     package func mark() -> Mark {
         Mark(changes: self.changes.load(ordering: .sequentiallyConsistent))
     }
 
-    /// Remembers what the store said, unless the session was forgotten since `mark`: then it may be older than that.
+    /// Keeps a session that was read from the store, unless it was invalidated since `mark`, as it may then be
+    /// outdated.
     @discardableResult
     package func remember(_ record: SessionRecord, readAfter mark: Mark) -> Bool {
         let entry = Entry(record)
         let key = SessionKey(record.id, seed: self.seed)
-        // What has to go for it goes here, when the lock is free again.
+        // The replaced session is released here, outside the lock.
         let (isRemembered, _) = self.shard(of: key).withLock { shard -> (Bool, SessionFacts?) in
             guard !shard.forgotten.contains(record.id, after: mark.changes) else { return (false, nil) }
             return (true, shard.table.insert(entry, as: key))
         }
-        // The index needs no such care: what it leads to is compared with the secret it was asked for.
+        // The index may be outdated, because the session found by it is compared with the secret.
         if isRemembered { self.shard(of: record.secretHash).withLock { $0.insert(record.id, for: record.secretHash) } }
         return isRemembered
     }
 
-    /// Moves the last use of a remembered session forward.
-    /// - Returns: whether the use is worth writing down: not when one was noted within `resolution`.
+    /// Records a use of a session in memory.
+    /// - Returns: whether the use must be written to the store: not if one was recorded within `resolution`.
     func touch(id: String, at now: Milliseconds, resolution: Milliseconds) -> Bool {
         let key = SessionKey(id, seed: self.seed)
         return self.shard(of: key).withLock { $0.table.touch(key, at: now, resolution: resolution) }
     }
 
-    // MARK: Forgetting
+    // MARK: Invalidation
 
     func forget(id: String) {
         let key = SessionKey(id, seed: self.seed)
@@ -100,7 +102,7 @@ package final class SessionView: Sendable {
 
     func forgetAll() {
         for shard in self.entries {
-            // All that was there goes here, when the lock is free again.
+            // The old sessions are released here, outside the lock.
             _ = shard.withLock { shard in
                 shard.forgotten.appendEverything(change: self.nextChange())
                 return shard.table.removeAll()
@@ -118,7 +120,7 @@ package final class SessionView: Sendable {
     }
 
     private func shard(of key: SessionKey) -> Shard<EntryShard> {
-        // Bits that the table does not look at.
+        // Bits that the table does not use.
         self.entries[Int(truncatingIfNeeded: key.hash >> 48) & (Self.shardCount - 1)]
     }
 
@@ -127,7 +129,7 @@ package final class SessionView: Sendable {
     }
 }
 
-/// Entries, and which of them were forgotten lately.
+/// Sessions, and which of them were recently invalidated.
 private struct EntryShard: Sendable {
     var table: SessionTable
     var forgotten = Forgotten()
@@ -137,11 +139,11 @@ private struct EntryShard: Sendable {
     }
 }
 
-/// The last sessions that were forgotten, so that a slow answer of the store can't bring one of them back.
+/// The sessions that were last invalidated, so that a slow answer of the store does not bring an outdated one back.
 private struct Forgotten: Sendable {
     private static let capacity = 128
     private var recent: [(change: UInt64, id: String)] = []
-    /// Up to this change it is no longer known which sessions they were: it may have been any.
+    /// Up to this change, the sessions are no longer known, so it may have been any.
     private var floor: UInt64 = 0
 
     mutating func append(_ id: String, change: UInt64) {
@@ -164,7 +166,7 @@ private struct Forgotten: Sendable {
     }
 }
 
-/// One lock and what lies behind it.
+/// A lock and the state that it guards.
 private final class Shard<State: Sendable>: Sendable {
     private let state: Mutex<State>
 

@@ -2,12 +2,12 @@ import Encodings
 import Libcrypto
 import StateSurface
 
-/// What a ticket stands for.
+/// The data of a redeemed ticket.
 package struct TicketGrant: Sendable, Equatable {
     package let sessionID: String
-    /// The session's epoch when the ticket was made: it dies with it.
+    /// The session's epoch when the ticket was issued. The ticket is valid only in it.
     package let epoch: Int64
-    /// Whatever the edge wants back: the facts of the token that the ticket was bought with. Opaque here.
+    /// The data that the edge stored with the ticket: the facts of the token it was issued for.
     package let tokenFacts: [UInt8]
 
     init(_ record: TicketRecord) {
@@ -17,22 +17,22 @@ package struct TicketGrant: Sendable, Equatable {
     }
 }
 
-/// Single-use, short-lived stand-ins for a token, for browsers that open a socket. They lie in the store, as hashes,
-/// so that one bought from one node can be used at any other.
+/// Single-use, short-lived tickets in place of a token, for browsers that open a socket. They are stored as hashes, so
+/// that a ticket of one node can be used on any other.
 struct TicketBook: Sendable {
     static let prefix = "tkt_"
     static let lifetime: Milliseconds = 30_000
-    /// How many unused ones a session may have.
+    /// The number of unused tickets that a session may have.
     static let limit = 64
     private static let byteCount = 32
 
     let store: any TicketStore
-    /// This run of this node: by whose clock its tickets expire.
+    /// The id of this node instance, by whose clock its tickets expire.
     let nodeID: String
-    /// By how much other nodes' clocks may differ.
+    /// The tolerance for other nodes' clocks, in milliseconds.
     let clockSkew: Milliseconds
 
-    /// A new ticket's text; nil when too many of the session are out.
+    /// Issues a ticket; nil if the session has too many unused ones.
     func mint(for permit: Permit, tokenFacts: [UInt8], origin: String?, now: Milliseconds) async throws -> String? {
         let bytes = SecureRandom.bytes(Self.byteCount)
         let ticket = TicketRecord(
@@ -42,10 +42,10 @@ struct TicketBook: Sendable {
         return Self.prefix + Base64URL.encode(bytes)
     }
 
-    /// Uses a ticket up, and says what it stands for. One shown from the wrong Origin is used up as well; one that is
-    /// out of its time, which may be a fault of a clock, is not.
+    /// Uses a ticket and returns its data. A ticket from the wrong Origin is used up as well; one that has expired is
+    /// not, because that may be due to a clock.
     ///
-    /// It is looked at before it is taken, so made-up tickets do not keep the store's writer busy.
+    /// It is read before it is taken, so that invalid tickets cause no writes.
     func redeem(_ text: some Collection<UInt8>, origin: String?, now: Milliseconds) async throws -> TicketGrant? {
         guard let bytes = PrefixedRandom.bytes(of: text, prefix: Self.prefix, count: Self.byteCount) else { return nil }
         let hash = Digest.sha256(bytes)
@@ -57,7 +57,8 @@ struct TicketBook: Sendable {
         return TicketGrant(ticket)
     }
 
-    /// Exact for this node's own tickets; for another's, as exact as its clock may be expected to be.
+    /// Whether the ticket is within its lifetime: exactly for this node's own tickets, and with the clock tolerance for
+    /// those of others.
     private func isInTime(_ ticket: TicketRecord, now: Milliseconds) -> Bool {
         let isOwn = ticket.nodeID?.utf8.elementsEqual(self.nodeID.utf8) ?? false
         let skew = isOwn ? 0 : self.clockSkew

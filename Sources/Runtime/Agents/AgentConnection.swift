@@ -1,7 +1,7 @@
 import StateSurface
 import Synchronization
 
-/// One agent's socket. Its intents run one after the other, each with the rights the session has by then.
+/// An agent's socket. Its intents run one after the other, each with the rights that the session has at that time.
 package final class AgentConnection: Sendable {
     private struct Queue: Sendable {
         var waiting: [Intent] = []
@@ -30,12 +30,12 @@ package final class AgentConnection: Sendable {
         self.confirm = confirm
     }
 
-    /// Takes one text frame. Never waits; what it comes to is sent later.
+    /// Receives a text message. It does not wait; the result is sent later.
     package func receive(text: String) {
         self.receive(text.utf8)
     }
 
-    /// Takes the bytes of one text frame. Never waits; what it comes to is sent later.
+    /// Receives the bytes of a text message. It does not wait; the result is sent later.
     package func receive(_ bytes: some Collection<UInt8>) {
         do {
             try self.enqueue(AgentProtocol.intent(bytes, isFrame: true, limits: self.limits))
@@ -44,26 +44,26 @@ package final class AgentConnection: Sendable {
         }
     }
 
-    /// Answers a frame that can't be an intent, such as a binary one.
+    /// Answers a message that can't be an intent, such as a binary one.
     package func receiveUnreadable() {
         let fault = AgentFault(.invalidRequest, "Only text frames are understood.")
         self.listener.emit(.message(AgentProtocol.fault(fault)))
     }
 
-    /// So many events have left for the peer: as many more may follow.
+    /// Tells that this many events have been written to the peer, so that as many more may be sent.
     package func written(events: Int) {
         self.streams.written(events, to: self.listener)
     }
 
-    /// Whether another intent can wait. One that is handed in all the same is refused as `overloaded`.
+    /// Whether there is room in the queue of intents. If not, further intents are refused as `overloaded`.
     package var hasRoom: Bool { self.queue.withLock { $0.waiting.count < self.limits.maxQueued } }
 
-    /// Sets what is called whenever half of a full queue has been worked off.
+    /// Sets the closure that is called whenever a full queue has become half empty.
     package func whenRoom(_ call: @escaping @Sendable () -> Void) {
         self.queue.withLock { $0.whenRoom = call }
     }
 
-    /// The socket is gone or must hear no more. What has begun goes on; what waits is dropped.
+    /// Detaches the socket. A running intent continues; waiting ones are dropped.
     package func detach() {
         self.queue.withLock { queue in
             queue.isOpen = false
@@ -108,7 +108,8 @@ package final class AgentConnection: Sendable {
     private func work() async {
         while let intent = self.next() {
             do {
-                // Asked anew each time: what was queued under an older epoch, or before a logout, never runs.
+                // Checked for each intent, so that one that was queued in an older epoch, or before a logout, never
+                // runs.
                 switch try await self.confirm(self.permit) {
                 case .holds(let permit): self.report(try await self.runner.run(intent, with: permit))
                 case .ended: return self.end(.sessionEnded)
@@ -117,21 +118,22 @@ package final class AgentConnection: Sendable {
             } catch let fault as AgentFault {
                 self.listener.emit(.message(AgentProtocol.fault(fault)))
             } catch {
-                // It may have run all the same: its event, or that it is unknown, is for the stream to say.
+                // The intent may have run; if so, its event will be in the stream.
                 let fault = AgentFault(.storeUnavailable, "The store can't be reached.", intentID: intent.id)
                 self.listener.emit(.message(AgentProtocol.fault(fault)))
             }
         }
     }
 
-    /// Its peer has most likely ended it already: this is for the one that missed the moment.
+    /// Ends the connection, if the edge has not done so already.
     private func end(_ end: AgentEnd) {
         self.listener.emit(.end(end))
         self.detach()
     }
 
     private func report(_ outcome: IntentRunner.Outcome) {
-        // A new event comes to every socket through the stream; so does an old one that this socket has yet to see.
+        // Events reach sockets through the stream. An old event is sent again only if this socket has already got it
+        // there.
         guard case .event(let event, isRepeat: true) = outcome, self.listener.delivered >= event.seq else { return }
         self.listener.emit(.event(event.payload))
     }

@@ -1,14 +1,14 @@
 import Encodings
 import Libcrypto
 
-/// What an agent's connection gives to its peer.
+/// The output of an agent's connection.
 package enum AgentOutput: Sendable, Equatable {
-    /// A message of the session's stream, as JSON: how many of them are under way is bounded, so the peer's side has to
-    /// tell of each that has left.
+    /// A message of the session's stream, as JSON. The number that is being sent is bounded, so
+    /// ``AgentConnection/written(events:)`` must be called for each that was written.
     case event(String)
-    /// A message outside the stream, as JSON: `ready`, or the answer to what was no intent.
+    /// A message outside the stream, as JSON: `ready`, or the answer to a message that is not an intent.
     case message(String)
-    /// The connection is over, and nothing follows.
+    /// The connection ends; nothing follows.
     case end(AgentEnd)
 }
 
@@ -16,19 +16,19 @@ package enum AgentOutput: Sendable, Equatable {
 package enum AgentEnd: Sendable, Equatable {
     /// The session is no longer live.
     case sessionEnded
-    /// The session has moved on to another epoch, in which what the connection was admitted with no longer counts.
+    /// The session has a later epoch, in which the connection's permit is not valid.
     case permitOutgrown
-    /// The peer takes its events so slowly that the next ones are no longer kept.
+    /// The peer reads so slowly that its next events are no longer kept.
     case fellBehind
 }
 
-/// Bounds on what one agent may ask for.
+/// The limits for one agent.
 package struct AgentLimits: Sendable, Equatable {
-    /// Longest message, in bytes.
+    /// The longest message, in bytes.
     package var maxMessage: Int
-    /// Intents of one socket that wait for their turn.
+    /// The number of waiting intents of one socket.
     package var maxQueued: Int
-    /// Longest event, in bytes.
+    /// The longest event, in bytes.
     package var maxEvent: Int
 
     package init(maxMessage: Int = 64 * 1_024, maxQueued: Int = 64, maxEvent: Int = 256 * 1_024) {
@@ -38,8 +38,7 @@ package struct AgentLimits: Sendable, Equatable {
     }
 }
 
-/// What was wrong with a message, or with the moment it came. Not part of the session's stream. Equal to another fault of
-/// the same code.
+/// Why a message was refused. It is not part of the session's stream. Two faults are equal if their codes are.
 package struct AgentFault: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case invalidRequest = "invalid_request"
@@ -51,7 +50,7 @@ package struct AgentFault: Error, Sendable, Hashable {
 
     package let code: Code
     package let message: String
-    /// The intent it is about, where that much could be read.
+    /// The id of the intent, if it could be read.
     package let intentID: String?
 
     init(_ code: Code, _ message: String, intentID: String? = nil) {
@@ -67,9 +66,9 @@ package struct AgentFault: Error, Sendable, Hashable {
 
 /// The messages of the agent protocol: one JSON object per text frame.
 enum AgentProtocol {
-    /// Reads an intent.
-    /// - Parameter isFrame: whether it came over a socket, where `type` and `id` are required; as a request body it may
-    ///   do without.
+    /// Parses an intent.
+    /// - Parameter isFrame: whether it came over a socket, where `type` and `id` are required. In a request body they
+    ///   are optional.
     static func intent(
         _ bytes: some Collection<UInt8>, isFrame: Bool, limits: AgentLimits
     ) throws(AgentFault) -> Intent {
@@ -111,13 +110,13 @@ enum AgentProtocol {
         return id
     }
 
-    /// 1 to 64 characters, none of which controls anything.
+    /// Whether the text has 1 to 64 characters and no control characters.
     private static func isName(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         return (1...64).contains(scalars.count) && scalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
     }
 
-    // MARK: Towards the agent
+    // MARK: Messages to the agent
 
     /// The first message on every socket.
     static func ready(_ permit: Permit, lastSeq: Int64, lostBefore firstSeq: Int64?) -> String {
@@ -153,7 +152,7 @@ enum AgentProtocol {
         return JSONValue.object(message).serialized()
     }
 
-    /// A message outside the stream: what came was no intent, or could not be taken.
+    /// A message outside the stream, for a message that is not an intent or was refused.
     static func fault(_ fault: AgentFault) -> String {
         var message: JSONObject = ["type": "error"]
         if let id = fault.intentID { message["id"] = .string(id) }
@@ -161,7 +160,7 @@ enum AgentProtocol {
         return JSONValue.object(message).serialized()
     }
 
-    /// What makes two intents the same one.
+    /// A digest of the name and parameters of an intent.
     static func fingerprint(_ intent: Intent) -> [UInt8] {
         var content: JSONObject = ["intent": .string(intent.name)]
         content["params"] = .object(intent.params)

@@ -1,12 +1,12 @@
 import StateSurface
 import Synchronization
 
-/// Brings the events of sessions to their sockets: all of them, in order, each once.
+/// Delivers the events of sessions to their sockets: all events, in order, each once.
 ///
-/// The store's stream is the only source, whichever node an intent ran on. A session's sockets share one reader, which
-/// runs while any of them is behind.
+/// The store's stream is the only source, on whichever node an intent ran. A session's sockets share one reader, which
+/// runs while any of them lacks events.
 final class EventStreams: Sendable {
-    /// One socket, as the stream sees it.
+    /// A socket that receives events.
     final class Listener: Sendable {
         let sessionID: String
         private let send: @Sendable (AgentOutput) -> Void
@@ -21,7 +21,7 @@ final class EventStreams: Sendable {
             self.send = send
         }
 
-        /// The last event it was given. As long as it is not ready, it is not behind either.
+        /// The sequence number of the last event it was given. Until it is ready, it counts as up to date.
         var delivered: Int64 { self.position.load(ordering: .acquiring) }
 
         func emit(_ output: AgentOutput) {
@@ -38,7 +38,7 @@ final class EventStreams: Sendable {
             self.move(to: event.seq)
         }
 
-        /// Repeated outcomes leave without having been counted: the window never grows by them.
+        /// Repeated outcomes are written without having been counted, and must not enlarge the window.
         fileprivate func written(_ count: Int) {
             let left = self.onTheWay.subtract(count, ordering: .acquiringAndReleasing).newValue
             if left < 0 { self.onTheWay.add(-left, ordering: .acquiringAndReleasing) }
@@ -49,28 +49,28 @@ final class EventStreams: Sendable {
 
     private struct Channel: Sendable {
         var listeners: [ObjectIdentifier: Listener] = [:]
-        /// Everyone who lacks an event and has room for it is among these; others may be, until they are looked at.
+        /// Includes all listeners that lack an event and have room for it, and possibly others until they are examined.
         var behind: [ObjectIdentifier: Listener] = [:]
-        /// The last event that the stream is known to hold.
+        /// The last known sequence number of the stream.
         var lastSeq: Int64 = 0
-        /// The reader at work for these listeners; nil while there is none.
+        /// The running reader; nil if there is none.
         var reader: UInt64?
 
-        /// With a new event every listener is behind; without one, none has to be looked at.
+        /// Records a new end of the stream, after which every listener lacks events.
         mutating func grow(to seq: Int64) {
             guard seq > self.lastSeq else { return }
             self.lastSeq = seq
             self.behind = self.listeners
         }
 
-        /// One of them has begun, or has room again.
+        /// Examines a listener that has started or has room again.
         mutating func reconsider(_ listener: Listener) {
             let id = ObjectIdentifier(listener)
             guard self.listeners[id] != nil, listener.delivered < self.lastSeq else { return }
             self.behind[id] = listener
         }
 
-        /// After which event to read next, for the listener that is the farthest behind; nil when none is.
+        /// The sequence number after which to read next, for the listener that is furthest behind; nil if none is.
         mutating func nextPosition() -> Int64? {
             let lastSeq = self.lastSeq
             self.behind = self.behind.filter { $0.value.hasRoom && $0.value.delivered < lastSeq }
@@ -88,15 +88,15 @@ final class EventStreams: Sendable {
         self.store = store
     }
 
-    /// How many listeners were looked at so far to find out who is behind: what all of this costs.
+    /// The number of listeners that have been examined so far, for tests of the cost.
     var looksTaken: Int { self.looks.load(ordering: .relaxed) }
 
-    /// The sessions that have a socket here.
+    /// The sessions with a socket on this node.
     var sessionIDs: [String] { self.channels.withLock { Array($0.keys) } }
 
     // MARK: Sockets
 
-    /// From here on nothing that is told of the session is missed.
+    /// Adds a listener, which from now on misses no report about the session.
     func add(_ listener: Listener) {
         self.channels.withLock { channels in
             channels[listener.sessionID, default: Channel()].listeners[ObjectIdentifier(listener)] = listener
@@ -114,7 +114,7 @@ final class EventStreams: Sendable {
         }
     }
 
-    /// Lets a socket have everything after `seq`.
+    /// Starts delivery to a socket with the events after `seq`.
     func start(_ listener: Listener, after seq: Int64, lastSeq: Int64) {
         listener.move(to: seq)
         self.update(listener.sessionID) { channel in
@@ -123,7 +123,7 @@ final class EventStreams: Sendable {
         }
     }
 
-    /// A socket has room for more.
+    /// Tells that a socket has written events and has room for more.
     func written(_ count: Int, to listener: Listener) {
         listener.written(count)
         self.update(listener.sessionID) { $0.reconsider(listener) }
@@ -131,12 +131,13 @@ final class EventStreams: Sendable {
 
     // MARK: Events
 
-    /// The session's stream holds events up to this number.
+    /// Reports that the session's stream has events up to this number.
     func grew(sessionID: String, to lastSeq: Int64) {
         self.update(sessionID) { $0.grow(to: lastSeq) }
     }
 
-    /// Changes a channel where it lies (a copy would cost as much as it has listeners); reads if that left a listener behind.
+    /// Changes a channel in place, because a copy would cost as much as it has listeners, and starts a reader if a
+    /// listener lacks events.
     private func update(_ sessionID: String, _ change: (inout Channel) -> Void) {
         let reader = self.channels.withLock { channels -> UInt64? in
             guard channels[sessionID] != nil else { return nil }
@@ -149,7 +150,7 @@ final class EventStreams: Sendable {
         if let reader { Task { await self.read(sessionID, as: reader) } }
     }
 
-    /// After a gap in the feed: asks the store how far every stream has grown.
+    /// Reads the end of every stream from the store, after an interruption of the feed.
     func catchUp() async {
         for id in self.sessionIDs {
             guard let bounds = try? await self.store.eventBounds(sessionID: id) else { continue }
@@ -157,7 +158,7 @@ final class EventStreams: Sendable {
         }
     }
 
-    /// Reads until no socket is behind.
+    /// Reads and delivers events until no socket lacks any.
     private func read(_ sessionID: String, as reader: UInt64) async {
         var pause = 50
         var emptyReads = 0
@@ -165,18 +166,18 @@ final class EventStreams: Sendable {
             let events = try? await self.store.events(sessionID: sessionID, after: position, limit: Self.batch)
             emptyReads = events?.isEmpty == true ? emptyReads + 1 : 0
             if let events, !events.isEmpty || emptyReads > 3 {
-                // Told of, but not there however often asked: waiting for it would be waiting for ever.
+                // An event that was reported and is not in the store is skipped, because it will not appear.
                 self.deliver(events, after: position, to: sessionID, from: reader)
                 pause = 50
             } else {
-                // The events are safe where they are; the sockets wait, or the edge closes them.
+                // The events are in the store. The sockets wait until it answers, or the edge closes them.
                 try? await Task.sleep(for: .milliseconds(pause))
                 pause = min(2_000, pause * 2)
             }
         }
     }
 
-    /// Another reader's channel is none of this one's: all sockets may have gone, and others come.
+    /// The next position for this reader; nil if the channel has another one, because all its sockets were replaced.
     private func nextPosition(_ sessionID: String, for reader: UInt64) -> Int64? {
         self.channels.withLock { channels -> Int64? in
             guard channels[sessionID]?.reader == reader else { return nil }
@@ -193,17 +194,17 @@ final class EventStreams: Sendable {
             return (Array(channel.behind.values), channel.lastSeq)
         }
         for listener in listeners {
-            // Read once: a socket that starts right now, further back, is for the next round.
+            // Read once: a socket that starts now at an earlier position is served in the next round.
             let delivered = listener.delivered
             guard delivered >= position, delivered < lastSeq else { continue }
             if let next = events.first(where: { $0.seq > delivered }), next.seq != delivered + 1 {
-                // So slow that what it has yet to see is no longer kept: `ready` tells it so when it comes back.
+                // Its next events are no longer kept, which `ready` tells when it reconnects.
                 listener.emit(.end(.fellBehind))
                 self.remove(listener)
                 continue
             }
             for event in events where event.seq > delivered {
-                // Not skipped but left for later: what follows must not overtake it.
+                // The event is sent later, and no other may be sent before it.
                 guard listener.hasRoom else { break }
                 listener.emit(event)
             }

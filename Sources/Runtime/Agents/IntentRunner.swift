@@ -2,13 +2,13 @@ import Encodings
 import StateSurface
 import Synchronization
 
-/// Carries out intents: recorded before they run, their outcome after, none twice.
+/// Runs intents. An intent is recorded before it runs and its outcome afterwards, and none runs twice.
 final class IntentRunner: Sendable {
-    /// What came of handing in an intent.
+    /// The result of submitting an intent.
     enum Outcome: Sendable {
-        /// It is in the stream under this event; `isRepeat` when it was before.
+        /// Its event is in the stream; `isRepeat` if it was there before.
         case event(EventRecord, isRepeat: Bool)
-        /// It was handed in before and is still at work; its event will be in the stream.
+        /// It was submitted before and is still running; its event will be in the stream.
         case underWay
     }
 
@@ -18,7 +18,7 @@ final class IntentRunner: Sendable {
     private let nodeID: String
     private let limits: AgentLimits
     private let clock: @Sendable () -> Milliseconds
-    /// What has run and could not be written down yet.
+    /// The intents that have run and whose outcome could not be stored yet.
     private let unrecorded = Mutex<[(execution: ExecutionRecord, outcome: RealmOutcome)]>([])
 
     init(
@@ -26,7 +26,7 @@ final class IntentRunner: Sendable {
         limits: AgentLimits, clock: @escaping @Sendable () -> Milliseconds
     ) {
         var byName: [String: any Realm] = [:]
-        // The first realm that claims a name has it, so an adopter's realm can't take over a built-in intent.
+        // The first realm with a name gets it, so another realm cannot replace a built-in intent.
         for realm in realms {
             for name in realm.intents where byName[name] == nil { byName[name] = realm }
         }
@@ -38,7 +38,7 @@ final class IntentRunner: Sendable {
         self.clock = clock
     }
 
-    /// Runs an intent with the rights of a permit that was confirmed just now.
+    /// Runs an intent with the rights of a permit that has just been checked.
     func run(_ intent: Intent, with permit: Permit) async throws -> Outcome {
         guard let tenantID = permit.tenantID, let userID = permit.userID else {
             throw AgentFault(.sessionMismatch, "The session has no owner.", intentID: intent.id)
@@ -51,7 +51,7 @@ final class IntentRunner: Sendable {
         let context = RealmContext(
             tenantID: tenantID, userID: userID, sessionID: permit.sessionID, store: self.store, uses: self.uses,
             clock: self.clock)
-        // In a task of its own: what has begun is not cut off by a caller that goes away.
+        // In a separate task, so that it is not cancelled with its caller.
         let work = Task {
             let outcome = await self.perform(intent, in: context)
             return try await self.finish(execution, outcome)
@@ -59,7 +59,7 @@ final class IntentRunner: Sendable {
         return .event(try await work.value, isRepeat: false)
     }
 
-    /// Writes down what could not be written when it was done.
+    /// Stores the outcomes that could not be stored before.
     func recordLeftovers() async throws {
         let leftovers = self.unrecorded.withLock { leftovers in
             defer { leftovers = [] }
@@ -75,14 +75,14 @@ final class IntentRunner: Sendable {
         }
     }
 
-    /// Finishes what a node began that is no longer there.
+    /// Finishes an intent of a node that is gone, with the outcome `interrupted`.
     func finishInterrupted(_ execution: ExecutionRecord) async throws {
         let outcome = RealmOutcome.failure(
             code: "interrupted", message: "The intent was cut off. It may have taken effect; it was not run again.")
         _ = try await self.record(execution, outcome)
     }
 
-    /// The recorded event of an intent, if it is done.
+    /// The recorded event of an intent; nil if it is not finished.
     func recorded(sessionID: String, intentID: String) async throws -> EventRecord? {
         try await self.store.execution(sessionID: sessionID, intentID: intentID).flatMap(Self.event)
     }
@@ -98,7 +98,7 @@ final class IntentRunner: Sendable {
         return outcome
     }
 
-    /// Records an outcome. The intent has run: a store that is away must not lose that.
+    /// Records an outcome, and keeps it for later if the store fails, because the intent has run.
     private func finish(_ execution: ExecutionRecord, _ outcome: RealmOutcome) async throws -> EventRecord {
         for pause in [50, 100, 200, 400, 800] {
             do {
@@ -122,7 +122,7 @@ final class IntentRunner: Sendable {
         }
     }
 
-    /// What an id has come to. It names the intent it was first used for, whatever is handed in under it later.
+    /// The outcome of an id. It belongs to the intent for which the id was first used.
     private static func outcome(of earlier: ExecutionRecord) -> Outcome {
         guard let event = Self.event(earlier) else { return .underWay }
         return .event(event, isRepeat: true)

@@ -94,7 +94,7 @@ struct ArtifactRealm: Realm {
         }
     }
 
-    /// What lies in the store came through the agent's limits, one level further down.
+    /// The limits for stored content, which has passed the agent's limits one level deeper.
     private static let contentLimits = JSONLimits()
 
     private static func name(_ params: JSONObject) throws -> String {
@@ -132,7 +132,7 @@ struct ArtifactRealm: Realm {
     }
 }
 
-/// A refusal on its way out of the functions above.
+/// A refusal, thrown inside this file.
 private struct Refusal: Error {
     let outcome: RealmOutcome
 
@@ -145,7 +145,7 @@ private struct Refusal: Error {
 }
 
 extension ArtifactRecord.State {
-    /// The only state that may follow.
+    /// The only state that can follow; nil for the last one.
     fileprivate var next: Self? {
         switch self {
         case .draft: .active

@@ -1,6 +1,6 @@
 import Encodings
 
-/// Answers with what it is given.
+/// The intent `echo`, which returns its parameters.
 struct EchoRealm: Realm {
     let intents = ["echo"]
 

@@ -1,9 +1,9 @@
 import Encodings
 
-/// Code that carries out intents: the only code that touches data on behalf of a session.
+/// Code that carries out intents. Only realms access data on behalf of a session.
 ///
-/// Adopters add one by conforming a type and handing it to the gateway. The intent has been recorded before
-/// ``perform(_:in:)`` is called, its outcome is recorded after; an intent is never run twice.
+/// To add one, pass a conforming type to the gateway. The intent is recorded before ``perform(_:in:)`` is called and
+/// its outcome afterwards, and an intent never runs twice.
 public protocol Realm: Sendable {
     /// The names of the intents that this realm carries out, such as `orders.create`.
     var intents: [String] { get }
@@ -12,16 +12,16 @@ public protocol Realm: Sendable {
     func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome
 }
 
-/// One thing that a client wants done.
+/// A request of a client to a realm.
 public struct Intent: Sendable, Equatable {
-    /// The client's name for this one, unique in its session.
+    /// The id, chosen by the client and unique in its session.
     public let id: String
-    /// What is to be done.
+    /// The name of the intent, such as `orders.create`.
     public let name: String
-    /// With what. Written by the client: hostile until checked.
+    /// The parameters. They come from the client and have not been checked.
     public let params: JSONObject
 
-    /// An intent as the Runtime hands it over, for the tests of a realm: nothing is checked here.
+    /// An intent for testing a realm. Nothing is checked.
     public init(id: String, name: String, params: JSONObject = JSONObject()) {
         self.id = id
         self.name = name
@@ -29,20 +29,20 @@ public struct Intent: Sendable, Equatable {
     }
 }
 
-/// What came of an intent.
+/// The outcome of an intent.
 public enum RealmOutcome: Sendable, Equatable {
-    /// It was done; this is the answer.
+    /// It was carried out, with this result.
     case result(JSONValue)
-    /// It was not done. The code is for programs, the message for people; neither may hold a secret.
+    /// It was not carried out. The code is for programs, the message for people; neither may contain a secret.
     case failure(code: String, message: String)
 
-    /// What the intent rests on can't be reached now: it may be sent again under another id.
+    /// A store that the intent needs cannot be reached. It may be sent again under another id.
     public static let storeUnavailable = RealmOutcome.failure(
         code: "store_unavailable", message: "The store can't be reached.")
-    /// There is none, or it is somebody else's: the two must look alike.
+    /// It does not exist, or belongs to another user. Both must get the same answer.
     public static let notFound = RealmOutcome.failure(code: "not_found", message: "There is no such thing.")
 
-    /// The parameters are not what this intent takes.
+    /// The parameters are not valid for this intent.
     public static func invalid(_ message: String) -> RealmOutcome {
         .failure(code: "invalid_request", message: message)
     }

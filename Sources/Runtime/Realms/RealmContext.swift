@@ -4,19 +4,19 @@ import StateSurface
 /// The roles of the store that the built-in realms use.
 typealias RealmStore = SessionStore & ArtifactStore
 
-/// On whose behalf an intent is carried out.
+/// The owner on whose behalf an intent is carried out.
 public struct RealmContext: Sendable {
     /// The tenant of the session's owner.
     public let tenantID: String
-    /// The session's owner. What belongs to somebody else must look as if it did not exist.
+    /// The session's owner. Data of others must be treated as if it did not exist.
     public let userID: String
     let sessionID: String
     let uses: SessionUses
     let clock: @Sendable () -> Milliseconds
     private let surface: (any RealmStore)?
 
-    /// A context of this owner, for the tests of a realm. It has no session and no store: the built-in realms answer
-    /// that the store can't be reached.
+    /// A context for testing a realm. It has no session and no store, so the built-in realms answer that the store
+    /// can't be reached.
     public init(tenantID: String, userID: String) {
         self.init(
             tenantID: tenantID, userID: userID, sessionID: "", store: nil, uses: SessionUses(), clock: { 0 })

@@ -1,7 +1,7 @@
 import Encodings
 import StateSurface
 
-/// Tells a session about itself.
+/// The intent `session.describe`, which returns the session.
 struct SessionRealm: Realm {
     let intents = ["session.describe"]
 

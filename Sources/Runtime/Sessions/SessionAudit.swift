@@ -1,6 +1,6 @@
 import StateSurface
 
-/// One line for the audit log: what became of a session. It never holds a secret, nor the whole id.
+/// An event for the audit log about a session. It contains neither a secret nor the whole id.
 package struct SessionAudit: Sendable, Equatable {
     package enum Name: String, Sendable {
         case created = "session.created"
@@ -8,16 +8,16 @@ package struct SessionAudit: Sendable, Equatable {
         case repeated = "session.upgrade_repeated"
         case resumed = "session.resumed"
         case ended = "session.ended"
-        /// Its time was over; told once, by whoever wrote that down.
+        /// It expired. Reported once, by the node that recorded it.
         case expired = "session.expired"
-        /// Somebody named a session without having its secret, and got another one.
+        /// A client named a session without its secret, and got another one.
         case notAdopted = "session.not_adopted"
     }
 
     package let name: Name
-    /// The first characters of what is random in the id: enough to find the session, too little to name it.
+    /// The first random characters of the id, which are enough to find the session and too few to address it.
     package let reference: String
-    /// A reason code; empty when there is nothing to explain.
+    /// The reason code; empty if there is none.
     package var reason = ""
     package var tenantID: String?
     package var userID: String?
@@ -38,23 +38,23 @@ package struct SessionAudit: Sendable, Equatable {
     }
 }
 
-/// Where these go. It must be quick: it is called on the path of a request.
+/// Receives events. It is called while a request is handled, so it must not block.
 package typealias SessionAuditSink = @Sendable (SessionAudit) -> Void
 
 extension Runtime {
-    /// Notes something about a session that the edge has found out.
+    /// Records an event that the edge has detected.
     package func note(_ name: SessionAudit.Name, sessionID: String, reason: String) {
         var event = SessionAudit(name, sessionID: sessionID)
         event.reason = reason
         self.audit(event)
     }
 
-    /// Sessions have ended together with something else.
+    /// Records that sessions have ended together with a family or an account.
     package func noteEnded(_ sessionIDs: [String], reason: String) {
         for id in sessionIDs { self.note(.ended, sessionID: id, reason: reason) }
     }
 
-    /// Whether there is or was such a session.
+    /// Whether the session exists, live or as a tombstone.
     package func knows(sessionID: String) async throws -> Bool {
         try await self.store.session(id: sessionID) != nil
     }

@@ -1,26 +1,26 @@
 import StateSurface
 
-/// Something that is about to happen to one session, to be decided and written inside a store transaction of the caller's:
-/// what else the transaction writes happens together with it, or not at all.
+/// A change of one session, which is decided and written inside the caller's transaction, together with its other
+/// writes.
 ///
-/// Made by ``Runtime``, which is told of the result with ``Runtime/report(_:)`` once the transaction is durable.
+/// ``Runtime`` makes it. Its result must be passed to ``Runtime/report(_:)`` once the transaction is durable.
 package struct SessionChange: Sendable {
     enum Kind: Sendable {
-        /// The session comes to be.
+        /// The session is created.
         case create(SessionRecord)
-        /// Something happens to a session that may exist.
+        /// An event on a session that may exist.
         case event(SessionEvent)
     }
 
-    /// The session's id, known also where it has yet to be created: a family can name it.
+    /// The session's id, also of one that is yet to be created, so that a family can name it.
     package let sessionID: String
     let kind: Kind
     let keeper: SessionKeeper
-    /// What the audit log calls it.
+    /// The name of the event in the audit log.
     let audit: SessionAudit.Name?
 
-    /// Decides on the session as it lies in the store. Writes nothing but that a session is found past its end, which
-    /// stays written although the caller is refused.
+    /// Decides on the session as it is stored. The only write is that of an expired session, which is kept although the
+    /// caller is refused.
     /// - Throws: ``SessionRaced``; the store's errors.
     package func decide(in transaction: any StoreTransaction) throws -> SessionDecision {
         switch kind {
@@ -48,12 +48,12 @@ package struct SessionChange: Sendable {
     }
 }
 
-/// What is to become of a ``SessionChange``.
+/// The decision on a ``SessionChange``.
 package enum SessionDecision: Sendable {
-    /// It may happen: write it with ``SessionWrite/write(in:)``.
+    /// It is allowed: write it with ``SessionWrite/write(in:)``.
     case write(SessionWrite)
-    /// The session is already as it should be.
+    /// The session already is in the requested state.
     case leave(SessionSnapshot)
-    /// It may not happen. Commit all the same, and hand this to ``Runtime/report(_:)``.
+    /// It is refused. The transaction must still be committed, and this passed to ``Runtime/report(_:)``.
     case refuse(SessionRefusal)
 }

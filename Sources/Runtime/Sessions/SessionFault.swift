@@ -1,13 +1,13 @@
-/// Why something was not done to, or told of, a session.
+/// Why an operation on a session is refused.
 package struct SessionFault: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// Unknown, somebody else's, or proved with something that no longer counts: never says which.
+        /// It is unknown or another user's, or the proof is no longer valid. The answer does not say which.
         case mismatch = "session_mismatch"
-        /// It has or got another owner, or changed while this was going on.
+        /// It has another owner, or was changed at the same time.
         case conflict = "session_conflict"
         case ended = "session_ended"
         case expired = "session_expired"
-        /// Metadata that is no JSON object, or too large.
+        /// The metadata is not a JSON object, or too large.
         case invalidMetadata = "invalid_metadata"
     }
 

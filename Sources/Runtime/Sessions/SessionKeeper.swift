@@ -1,21 +1,22 @@
 import Libcrypto
 import StateSurface
 
-/// Carries out what ``SessionLifecycle`` decides: load, decide, replace by version; on a conflict once more.
+/// Carries out the decisions of ``SessionLifecycle``: it loads a session, decides, replaces it if its version is
+/// unchanged, and repeats this after a conflict.
 ///
-/// What will most likely write does all of it in one transaction of the store.
+/// Events that will most likely write do so in one transaction of the store.
 struct SessionKeeper: Sendable {
-    /// How often a write may lose its race before the caller is told so.
+    /// The number of attempts if other writers change the session at the same time.
     static let attempts = 64
 
     let store: any SessionStore
     let lifecycle: SessionLifecycle
     let uses: SessionUses
     let clock: @Sendable () -> Milliseconds
-    /// Told of each session that was found past its end and has now been written down as expired.
+    /// Called for each session that was found to have expired and has been recorded as such.
     let expired: @Sendable (SessionRecord) -> Void
 
-    /// One event on one session, until it is decided and durable.
+    /// Applies one event to one session, until the result is durable.
     /// - Returns: the session before and after.
     func apply(
         _ event: SessionEvent, to id: String
@@ -32,12 +33,12 @@ struct SessionKeeper: Sendable {
         throw SessionFault.conflict
     }
 
-    /// Loads, decides and writes.
-    /// - Returns: nil when another writer was faster.
+    /// Loads, decides and writes once.
+    /// - Returns: nil if another writer was faster.
     private func step(_ event: SessionEvent, on id: String) async throws -> Step? {
         switch event {
         case .read, .lapse:
-            // Hardly ever writes: not for the store's writer, then.
+            // Rarely writes, so it does not use the store's writer.
             let step = self.step(try await self.store.session(id: id), event)
             guard let next = step.next else { return step }
             return try await self.store.replace(session: next) ? step : nil
@@ -54,7 +55,7 @@ struct SessionKeeper: Sendable {
         return Step(loaded: loaded, action: action)
     }
 
-    /// Decides on a session as it lies in the store, with the latest use of it that this node knows of.
+    /// Decides on a stored session, with the latest use that this node knows of.
     func decide(
         _ stored: SessionRecord?, _ event: SessionEvent
     ) -> (loaded: SessionRecord?, action: SessionAction) {
@@ -73,12 +74,12 @@ struct SessionKeeper: Sendable {
     }
 }
 
-/// What was decided, and on what.
+/// A decision and the session it is about.
 private struct Step: Sendable {
     let loaded: SessionRecord?
     let action: SessionAction
 
-    /// What has to be written for it, if anything.
+    /// The record to write, or nil.
     var next: SessionRecord? {
         switch action {
         case .write(let next), .expire(let next, _): next

@@ -1,50 +1,50 @@
 import Libcrypto
 import StateSurface
 
-/// What happens to a session that exists.
+/// An event on an existing session.
 enum SessionEvent: Sendable {
-    /// Its owner is set, or its owner repeats that.
+    /// Its owner is set, or that is repeated.
     case upgrade(SessionClaim)
-    /// Its owner has logged in anew.
+    /// Its owner has logged in again.
     case resume(SessionClaim)
-    /// Somebody wants to see it.
+    /// It is read.
     case read(SessionProof)
-    /// Somebody wants it gone; without a proof, the gateway itself does.
+    /// It is to end; without a proof, by the gateway itself.
     case end(SessionProof?)
-    /// Time has gone by.
+    /// It is checked for expiry.
     case lapse
 }
 
-/// Somebody who has proved to be a user and lays hand on a session.
+/// The claim of an authenticated user to a session.
 struct SessionClaim: Sendable {
     let owner: SessionOwner
     /// SHA-256 of the secret that was presented.
     let presentedHash: [UInt8]
-    /// SHA-256 of the secret that will be the only one when this succeeds.
+    /// SHA-256 of the new secret.
     let newHash: [UInt8]
     let familyID: String?
-    /// The epoch the session had when the claim began; nil when any will do.
+    /// The epoch that the session must have; nil for any.
     var expectedEpoch: Int64?
     var metadata = "{}"
 }
 
-/// What to do about an event. Nothing has been done yet.
+/// The decision on an event.
 enum SessionAction: Sendable, Equatable {
     /// Answer with the session as it is.
     case answer(SessionRecord)
     /// Write this over the version it was made from, then answer with it.
     case write(SessionRecord)
-    /// Write down that the session has expired, then refuse.
+    /// Record that the session has expired, then refuse.
     case expire(SessionRecord, SessionFault)
     case refuse(SessionFault)
 }
 
-/// The life of a session, decided without clock, store or network:
-/// `anonymous` → `authenticated` → `ended` | `expired`, never backwards, one owner ever.
+/// The lifecycle of a session as pure decisions: `anonymous` → `authenticated` → `ended` | `expired`. A state is never
+/// changed back, and the owner is set once.
 struct SessionLifecycle: Sendable {
     let policy: SessionPolicy
 
-    /// Decides one event on a session as it was loaded. `now` is the only time there is.
+    /// Decides on one event for a loaded session at the time `now`.
     func decide(_ record: SessionRecord?, _ event: SessionEvent, now: Milliseconds) -> SessionAction {
         guard let record else { return .refuse(.mismatch) }
         switch event {
@@ -116,7 +116,7 @@ struct SessionLifecycle: Sendable {
         return .write(next)
     }
 
-    /// What stands in the way of a claim. Only whoever holds a good secret is told more than "mismatch".
+    /// Why a claim is refused, or nil. Only with a valid secret is the reason other than "mismatch".
     private func refusal(
         of claim: SessionClaim, _ presented: Presented, on record: SessionRecord, now: Milliseconds
     ) -> SessionAction? {
@@ -128,14 +128,14 @@ struct SessionLifecycle: Sendable {
         return nil
     }
 
-    /// Whether this is the secret before the current one, still good for repeating what replaced it.
+    /// Whether this is the previous secret, within the grace for repeating the change that replaced it.
     func repeats(_ record: SessionRecord, secretHash: [UInt8], now: Milliseconds) -> Bool {
         let presented = Presented(
             secretHash, for: record, within: self.policy.repeatWindow + self.policy.clockSkew, now: now)
         return presented == .previous && !Self.isPast(record, now)
     }
 
-    /// A change of privilege: everything issued before it carries an older epoch.
+    /// Increases the epoch, so that everything issued before the change of privilege has an older one.
     private func raise(_ record: inout SessionRecord, now: Milliseconds) {
         record.state = .authenticated
         record.epoch += 1
@@ -144,7 +144,7 @@ struct SessionLifecycle: Sendable {
         record.lastSeenAt = max(record.lastSeenAt, now)
     }
 
-    /// The new secret is the only one; the one presented may repeat this for a while, which repeating does not stretch.
+    /// Replaces the secret. The presented one may repeat this within the grace, which a repetition does not extend.
     private func rotate(
         _ record: inout SessionRecord, to hash: [UInt8], _ presented: Presented, now: Milliseconds
     ) {
@@ -180,7 +180,7 @@ struct SessionLifecycle: Sendable {
 /// Which of a session's secrets was presented.
 private enum Presented: Sendable, Equatable {
     case current
-    /// The one before, within its seconds of grace.
+    /// The previous one, within its grace.
     case previous
     case neither
 
@@ -189,7 +189,7 @@ private enum Presented: Sendable, Equatable {
             self = .current
         } else if record.state == .authenticated, let previous = record.previousSecretHash,
             let until = record.previousSecretUntil, now < until,
-            // A clock that was set back must not stretch the window, by more than nodes' clocks may differ.
+            // A clock that was set back must not extend the grace by more than the clock tolerance.
             SessionLifecycle.saturating(now, plus: window) >= until,
             ConstantTime.equal(previous, hash)
         {

@@ -1,18 +1,22 @@
 import StateSurface
 
-/// How long sessions live, and how large what they carry may be.
+/// The settings for sessions. Times are in milliseconds.
 package struct SessionPolicy: Sendable, Equatable {
+    /// How long an anonymous session may be unused.
     package var anonymousIdle: Milliseconds
+    /// The longest lifetime of an anonymous session.
     package var anonymousLifetime: Milliseconds
+    /// How long an authenticated session may be unused.
     package var idle: Milliseconds
+    /// The longest lifetime of an authenticated session.
     package var lifetime: Milliseconds
-    /// Longest serialized metadata, in bytes.
+    /// The longest serialised metadata, in bytes.
     package var metadataLimit: Int
-    /// How long the secret before the current one may repeat the very same upgrade.
+    /// How long the previous secret may repeat the same upgrade.
     package var repeatWindow: Milliseconds
-    /// How many live sessions a user may have.
+    /// The number of live sessions that a user may have.
     package var perUser: Int
-    /// By how much the clocks of nodes may differ.
+    /// The tolerance for other nodes' clocks.
     package var clockSkew: Milliseconds
 
     package init(
@@ -30,7 +34,7 @@ package struct SessionPolicy: Sendable, Equatable {
         self.clockSkew = clockSkew
     }
 
-    /// How often uses must be written down so that no session in use looks idle to another node.
+    /// The interval at which uses are written, so that no session in use is found idle by another node.
     var flushInterval: Milliseconds {
         max(250, min(30_000, min(self.idle, self.anonymousIdle) / 4))
     }

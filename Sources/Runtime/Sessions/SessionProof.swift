@@ -1,7 +1,7 @@
 import Libcrypto
 import StateSurface
 
-/// Who may own a session: a user of a tenant.
+/// The owner of a session: a user of a tenant.
 package struct SessionOwner: Sendable, Hashable {
     package let tenantID: String
     package let userID: String
@@ -11,7 +11,7 @@ package struct SessionOwner: Sendable, Hashable {
         self.userID = userID
     }
 
-    /// Compared byte for byte: two spellings of one text are two owners.
+    /// Whether this is the owner, compared byte for byte.
     func owns(tenantID: String?, userID: String?) -> Bool {
         guard let tenantID, let userID else { return false }
         return tenantID.hasSameBytes(as: self.tenantID) && userID.hasSameBytes(as: self.userID)
@@ -22,7 +22,7 @@ package struct SessionOwner: Sendable, Hashable {
     }
 }
 
-/// What somebody shows to be let at a session.
+/// The proof with which a caller gets access to a session.
 package enum SessionProof: Sendable {
     /// SHA-256 of the current secret.
     case secret(hash: [UInt8])

@@ -1,15 +1,15 @@
 import Encodings
 import Libcrypto
 
-/// A session secret that is about to be handed out. Only its hash is ever kept.
+/// A new session secret. Only its hash is stored.
 package struct SessionSecret: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What the wire form begins with.
+    /// The prefix of the text.
     package static let prefix = "sec_"
     private static let byteCount = 32
 
-    /// `sec_` and the secret itself, for its one reader.
+    /// The secret with its prefix, to be sent to the client.
     package let text: String
-    /// What is stored and compared.
+    /// The SHA-256, which is stored and compared.
     package let hash: [UInt8]
 
     /// A new random secret.
@@ -19,13 +19,13 @@ package struct SessionSecret: Sendable, CustomStringConvertible, CustomReflectab
         self.hash = Digest.sha256(bytes)
     }
 
-    /// The hash of a presented secret; nil when it is not shaped like one.
+    /// The hash of a presented secret; nil if it does not have the form of one.
     package static func hash(ofPresented text: some Collection<UInt8>) -> [UInt8]? {
         guard let bytes = PrefixedRandom.bytes(of: text, prefix: self.prefix, count: self.byteCount) else { return nil }
         return Digest.sha256(bytes)
     }
 
-    /// The hash of a presented secret; nil when it is not shaped like one.
+    /// The hash of a presented secret; nil if it does not have the form of one.
     package static func hash(ofPresented text: String) -> [UInt8]? {
         self.hash(ofPresented: text.utf8)
     }
@@ -34,9 +34,9 @@ package struct SessionSecret: Sendable, CustomStringConvertible, CustomReflectab
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Session ids: addresses, made here and nowhere else.
+/// Session ids, which name sessions and are not credentials.
 package enum SessionID {
-    /// What the wire form begins with.
+    /// The prefix of the text.
     package static let prefix = "ses_"
     private static let byteCount = 16
 
@@ -44,13 +44,13 @@ package enum SessionID {
         self.prefix + Base64URL.encode(SecureRandom.bytes(self.byteCount))
     }
 
-    /// Whether a text has the shape of a session id.
+    /// Whether a text has the form of a session id.
     package static func isShaped(_ text: some Collection<UInt8>) -> Bool {
         PrefixedRandom.bytes(of: text, prefix: self.prefix, count: self.byteCount) != nil
     }
 }
 
-/// The shape that all opaque values here share: a prefix and base64url of so many random bytes.
+/// The form of all opaque values: a prefix and base64url of a fixed number of random bytes.
 enum PrefixedRandom {
     static func bytes(of text: some Collection<UInt8>, prefix: String, count: Int) -> [UInt8]? {
         let prefixLength = prefix.utf8.count

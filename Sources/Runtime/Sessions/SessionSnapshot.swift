@@ -1,7 +1,7 @@
 import Encodings
 import StateSurface
 
-/// A session as it was at one moment: what may be shown of it. Holds no secret and no hash of one.
+/// The data of a session that may be shown, at one moment. It contains neither a secret nor a hash of one.
 package struct SessionSnapshot: Sendable, Equatable {
     package let id: String
     package let state: SessionState
@@ -13,7 +13,7 @@ package struct SessionSnapshot: Sendable, Equatable {
     package private(set) var lastSeenAt: Milliseconds
     private let idleTimeout: Milliseconds
     package let metadata: JSONObject
-    /// Raised by every change of privilege.
+    /// The epoch, which is increased by every change of privilege.
     package let epoch: Int64
     /// The refresh family that it is home or guest of.
     package let familyID: String?
@@ -38,7 +38,7 @@ package struct SessionSnapshot: Sendable, Equatable {
         SessionOwner(tenantID: tenantID, userID: userID).owns(tenantID: self.tenantID, userID: self.userID)
     }
 
-    /// The session after a use of it: it lives longer, but never past its absolute end.
+    /// The session after a use, which extends it up to its absolute end.
     func used(at now: Milliseconds) -> SessionSnapshot {
         guard self.state.isLive, now > self.lastSeenAt else { return self }
         var used = self
@@ -47,7 +47,7 @@ package struct SessionSnapshot: Sendable, Equatable {
         return used
     }
 
-    /// What a session shows of itself to its owner, as `session.describe` says it: never a secret.
+    /// The session as JSON for its owner, as returned by `session.describe`.
     package func json() -> JSONObject {
         [
             "session_id": .string(self.id),
@@ -65,14 +65,14 @@ package struct SessionSnapshot: Sendable, Equatable {
 /// A session together with the secret that was just made for it.
 package struct IssuedSession: Sendable {
     package let session: SessionSnapshot
-    /// `sec_…`, to be handed to its one reader and forgotten.
+    /// The secret, to be sent to the client and not kept.
     package let secret: SessionSecret
 }
 
-/// What came of ending a session.
+/// The result of ending a session.
 package struct EndedSession: Sendable, Equatable {
     package let id: String
     package let familyID: String?
-    /// False when it was dead before.
+    /// False if it had ended or expired before.
     package let wasLive: Bool
 }

@@ -1,6 +1,6 @@
 import StateSurface
 
-/// Where a session stands: `anonymous` → `authenticated` → `ended` | `expired`, never backwards.
+/// The state of a session: `anonymous` → `authenticated` → `ended` | `expired`. It is never changed back.
 package enum SessionState: String, Sendable, Hashable, CaseIterable {
     case anonymous, authenticated, ended, expired
 
@@ -17,15 +17,15 @@ package enum SessionState: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What happened to a session, for those who hold a ``Permit`` for it.
+/// A change of a session, for the holders of a ``Permit`` for it.
 package enum SessionNotice: Sendable, Equatable {
-    /// It was written. A permit of an older epoch, or any permit for one that is no longer live, has ended.
+    /// It was written. Permits of an older epoch are invalid, and all permits if it is no longer live.
     case changed(sessionID: String, state: SessionState, epoch: Int64)
-    /// Something may have been missed: every permit has to be renewed.
+    /// Changes may have been missed, so every permit must be checked again.
     case reset
 }
 
-/// Handle on being told; cancel it to hear no more.
+/// A subscription to notices.
 package struct NoticeSubscription: Sendable {
     let onCancel: @Sendable () -> Void
 

@@ -1,10 +1,10 @@
 import StateSurface
 import Synchronization
 
-/// Uses of sessions that are not yet written down: many of them become one write.
+/// The uses of sessions that have not been written yet. Many of them become one write.
 ///
-/// Until that write has returned, whoever loads a session here asks this memory too, so that a session in use never
-/// looks idle to the node that it is used on.
+/// Until that write has completed, they are applied to every session that is loaded here, so that a session in use is
+/// not found idle on the node where it is used.
 final class SessionUses: Sendable {
     private struct State {
         var pending: [String: Milliseconds] = [:]
@@ -18,7 +18,7 @@ final class SessionUses: Sendable {
         self.capacity = capacity
     }
 
-    /// Notes that a session was used. False when there are too many to remember: flush soon.
+    /// Records a use of a session. False if there are too many, so that they should be written soon.
     @discardableResult
     func note(_ id: String, at now: Milliseconds) -> Bool {
         self.state.withLock { state in
@@ -40,7 +40,7 @@ final class SessionUses: Sendable {
         return used
     }
 
-    /// Writes down what is pending; what can't be written is kept for the next time.
+    /// Writes the pending uses. If that fails, they are kept for the next time.
     func flush(to store: any SessionStore) async throws {
         let batch = self.state.withLock { state -> [String: Milliseconds] in
             guard state.flushing.isEmpty else { return [:] }

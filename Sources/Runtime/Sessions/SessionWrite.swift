@@ -1,27 +1,27 @@
 import StateSurface
 
-/// A session before and after a change that was allowed.
+/// A session before and after an allowed change.
 package struct SessionWrite: Sendable {
-    /// nil for a session that comes to be.
+    /// Nil for a session that is created.
     package let before: SessionRecord?
     let after: SessionRecord
     let audit: SessionAudit.Name?
 
-    /// Writes it.
-    /// - Throws: ``SessionRaced`` when another writer was faster; the store's errors.
+    /// Writes the change.
+    /// - Throws: ``SessionRaced`` if another writer was faster; the store's errors.
     package func write(in transaction: any StoreTransaction) throws {
         guard before != nil else { return try transaction.insert(session: after) }
         guard try transaction.replace(session: after) else { throw SessionRaced() }
     }
 
-    /// The session as it is once this is durable.
+    /// The session after the change.
     package var session: SessionSnapshot { SessionSnapshot(after) }
 }
 
-/// Why a session stays as it is.
+/// The refusal of a change.
 package struct SessionRefusal: Error, Sendable {
     package let fault: SessionFault
-    /// The session, where it was found past its end and marked so.
+    /// The session, if it was found to have expired and marked so; otherwise nil.
     let expired: SessionRecord?
 
     init(fault: SessionFault, expired: SessionRecord?) {
@@ -34,11 +34,11 @@ package struct SessionRefusal: Error, Sendable {
     }
 }
 
-/// Another writer has changed the session since the transaction read it. Nothing of the transaction has happened: run it
-/// again.
+/// Another writer has changed the session since the transaction read it. The transaction is rolled back and should be
+/// run again.
 package struct SessionRaced: TransactionAbort {
     package init() {}
 
-    /// How often a transaction may lose its race before the caller is told of a conflict.
+    /// The number of attempts before the caller gets a conflict.
     package static let attempts = SessionKeeper.attempts
 }

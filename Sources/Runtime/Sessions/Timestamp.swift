@@ -1,8 +1,8 @@
 import StateSurface
 
-/// Times as the wire shows them: RFC 3339, UTC, milliseconds.
+/// Formats times as in RFC 3339, in UTC with milliseconds.
 package enum Timestamp {
-    /// `2026-08-01T12:00:00.000Z`. What lies outside the years 0 to 9999 is shown as the nearer end of them.
+    /// The text of a time, such as `2026-08-01T12:00:00.000Z`. Times outside the years 0 to 9999 are clamped.
     package static func text(_ milliseconds: Milliseconds) -> String {
         let bounded = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
         let days = floorDivide(bounded, by: 86_400_000)
@@ -19,10 +19,10 @@ package enum Timestamp {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A time with all of its digits yet to be written.
+    /// The template, whose digits are overwritten.
     private static let blank = Array("0000-00-00T00:00:00.000Z".utf8)
 
-    /// Writes the last `width` digits of a number that is not negative.
+    /// Writes the last `width` digits of a non-negative number.
     private static func write(_ value: Int64, _ width: Int, at start: Int, of text: inout [UInt8]) {
         var rest = value
         for place in stride(from: start + width - 1, through: start, by: -1) {
@@ -31,7 +31,7 @@ package enum Timestamp {
         }
     }
 
-    /// The proleptic Gregorian date, counted in 400-year eras that begin on the first of March.
+    /// The date in the proleptic Gregorian calendar, computed in 400-year eras that begin on 1 March.
     private static func date(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = self.floorDivide(shifted, by: 146_097)

@@ -1,9 +1,9 @@
 import StateSurface
 
 extension Accounts {
-    /// Makes an account. `gatehouse users add` comes here, and through ``register(email:password:tenantID:)`` strangers.
+    /// Creates an account, for `gatehouse users add` and for ``register(email:password:tenantID:)``.
     ///
-    /// - Parameter emailVerified: whether whoever asks vouches for the e-mail, as the operator does.
+    /// - Parameter emailVerified: whether the caller vouches for the e-mail, as the operator does.
     package func add(
         email: String, password: String, tenantID: String?, scope: [String]? = nil, emailVerified: Bool = true
     ) async throws -> AccountRecord {
@@ -29,8 +29,8 @@ extension Accounts {
         return account
     }
 
-    /// Makes an account for a stranger, where the configuration allows it: in a tenant that is open to strangers, or in a
-    /// new one of its own.
+    /// Registers an account, if the configuration allows it, in a tenant that is open for registration or in a new one
+    /// of its own.
     package func register(email: String, password: String, tenantID: String?) async throws -> AccountRecord {
         guard policy.registration else { throw AuthError(.registrationClosed, "accounts.registration is false") }
         let open = policy.registrationTenants
@@ -43,8 +43,9 @@ extension Accounts {
             email: email, password: password, tenantID: shared ?? RandomID.make(Prefix.tenant), emailVerified: false)
     }
 
-    /// Who has registered in a tenant of their own logs in without naming it: a second registration of the e-mail would
-    /// take that away, and any number of them would make each login slower.
+    /// Refuses a second registration of an e-mail that is registered in a tenant of its own: users of such tenants log
+    /// in without naming the tenant, which would no longer be possible, and many registrations would slow each login
+    /// down.
     private func requireUnclaimed(_ email: String, inTenantOfItsOwn isOwn: Bool) async throws {
         let key = Self.emailKey(email)
         guard NameRule.isEmail(key) else { return }
@@ -53,12 +54,12 @@ extension Accounts {
         if isTaken { throw AuthError(.emailTaken, "somebody has registered with this e-mail") }
     }
 
-    /// Changes a password by the one before it; everything else of the user ends.
+    /// Checks the old password and sets a new one. All other families and sessions of the user end.
     ///
     /// - Parameters:
-    ///   - keepFamily: the family in which it was asked for; it and its home session stay.
-    ///   - keepSession: the session that asked: it stays if it belongs to that family.
-    /// - Returns: the sessions that ended.
+    ///   - keepFamily: the family of the request. It and its home session stay.
+    ///   - keepSession: the session of the request. It stays if it belongs to that family.
+    /// - Returns: the ids of the sessions that ended.
     package func changePassword(
         userID: String, current: String, new: String, keepFamily: String?, keepSession: String? = nil
     ) async throws -> [String] {
@@ -75,7 +76,7 @@ extension Accounts {
                 newSecret, in: account, judgedEpoch: account.credentialEpoch, keepFamily: keepFamily,
                 keepSession: keepSession)
         } catch let error as StateSurfaceError where error.code == .ownerGone {
-            // The password that was proved is the account's no more, or the caller has been logged out.
+            // The password was changed in the meantime, or the caller's family has ended.
             throw refused("changed_meanwhile", userID: userID, tenantID: account.tenantID)
         }
     }
@@ -85,7 +86,7 @@ extension Accounts {
         return AuthError(.invalidCredentials)
     }
 
-    /// Sets a password without the old one: for operators. Every session of the user ends.
+    /// Sets a password without checking the old one, for operators. Every session of the user ends.
     package func setPassword(userID: String, new: String) async throws -> [String] {
         let secret = try Self.secret(new)
         guard let account = try await state.account(userID: userID) else { throw AuthError(.notFound) }
@@ -109,7 +110,7 @@ extension Accounts {
         return ended
     }
 
-    /// Disables an account: its families, sessions and tokens end with it. False when there is no such account.
+    /// Disables an account, and ends its families, sessions and tokens. False if there is no such account.
     package func disable(userID: String) async throws -> Bool {
         let now = clock()
         let found = try await state.disable(userID: userID, at: now, revokedUntil: now + policy.tokenReach)
@@ -117,7 +118,7 @@ extension Accounts {
         return found
     }
 
-    /// Lets a disabled account log in again. What ended when it was disabled stays ended.
+    /// Enables a disabled account. The sessions and tokens that ended stay ended.
     /// - Returns: whether it was disabled.
     package func enable(userID: String) async throws -> Bool {
         guard var account = try await state.account(userID: userID) else { throw AuthError(.notFound) }
@@ -129,7 +130,7 @@ extension Accounts {
         return true
     }
 
-    /// The account of a user id, or of an e-mail (with its tenant where several have it): for operators.
+    /// The account with this user id, or the accounts with this e-mail, for operators.
     package func find(_ name: String, tenantID: String?) async throws -> [AccountRecord] {
         if NameRule.hasShape(name, prefix: Prefix.user) {
             return try await state.account(userID: name).map { [$0] } ?? []

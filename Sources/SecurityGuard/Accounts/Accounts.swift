@@ -1,8 +1,8 @@
 import StateSurface
 
-/// Accounts and their passwords. Usable without a gateway: `gatehouse users` works on one of these.
+/// Accounts and their passwords. It can be used without a gateway, as `gatehouse users` does.
 ///
-/// Refusals are thrown as ``AuthError``; a store that fails throws its own error.
+/// Refusals are thrown as ``AuthError``, failures of the store as the store's errors.
 package struct Accounts: Sendable {
     let state: any AccountStore
     let policy: TokenPolicy
@@ -22,13 +22,13 @@ package struct Accounts: Sendable {
         pool = HashPool(threads: threads, queue: policy.hashingQueue)
     }
 
-    /// An e-mail as it is compared: without ASCII white space around it, ASCII letters in lower case.
+    /// An e-mail in the form in which it is compared: without surrounding ASCII white space, with ASCII letters in
+    /// lower case.
     package static func emailKey(_ email: String) -> String {
         String(decoding: trimmed(email).utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// The e-mail as limits count it: the account's key, whatever white space stands around it. It is cut only after
-    /// that, and far behind the longest e-mail that an account can have.
+    /// The e-mail as the key of rate limits: ``emailKey(_:)``, cut off at 320 bytes, which no account's e-mail reaches.
     package static func limitKey(_ email: String) -> String {
         String(decoding: emailKey(email).utf8.prefix(320), as: UTF8.self)
     }
@@ -40,13 +40,13 @@ package struct Accounts: Sendable {
         return String(decoding: bytes[bytes.startIndex..<end], as: UTF8.self)
     }
 
-    /// Proves a password. Every refusal looks and takes the same, whether or not there is such an account.
+    /// Checks a password. Every refusal is the same and takes the same time, whether or not there is such an account.
     package func authenticate(email: String, password: String, tenantID: String?) async throws -> AccountRecord {
         let secret = try Self.secret(password)
         guard email.utf8.count <= 1024, (tenantID?.utf8.count ?? 0) <= 128 else {
             throw AuthError(.invalidRequest, "email or tenant_id is too long")
         }
-        // What no account can have is not worth a question: a NUL, say, means something else to every store.
+        // An e-mail that no account can have is not looked up; NUL, for example, is treated differently by every store.
         let key = Self.emailKey(email)
         let found = NameRule.isEmail(key) ? try await state.accounts(emailKey: key) : []
         let candidates = found.filter { account in tenantID.map { sameBytes(account.tenantID, $0) } ?? true }
@@ -72,8 +72,8 @@ package struct Accounts: Sendable {
         return matches ? "disabled" : "password_wrong"
     }
 
-    /// Hashes the password anew when the parameters have been raised. A login never fails because of that: what could
-    /// not be written is written at the next one. The epoch stays, since the password does.
+    /// Hashes the password again if the parameters have been raised. If that cannot be stored, the login still
+    /// succeeds, and it is tried again at the next one. The credential epoch stays, because the password does.
     private func strengthened(
         _ account: AccountRecord, _ secret: [UInt8], _ hash: PasswordHash
     ) async -> AccountRecord {
@@ -93,12 +93,12 @@ package struct Accounts: Sendable {
         return try await pool.run { try PasswordHash.make(secret, parameters).text }
     }
 
-    /// The bytes that are hashed: exactly those that were sent, neither cut nor normalised.
+    /// The bytes to hash: exactly those that were sent, neither truncated nor normalised.
     static func secret(_ password: String) throws(AuthError) -> [UInt8] {
         guard (1...1024).contains(password.utf8.count) else {
             throw AuthError(.invalidRequest, "a password has 1 to 1024 bytes")
         }
-        // scrypt pads with NUL, so that "x" and "x\0" would be one password.
+        // HMAC in scrypt pads short keys with NUL, so "x" and "x\0" would be the same password.
         guard !password.utf8.contains(0) else { throw AuthError(.invalidRequest, "a password has no NUL") }
         return Array(password.utf8)
     }

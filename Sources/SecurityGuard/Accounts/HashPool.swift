@@ -1,14 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// Runs password hashing on a few threads of its own, so that neither the event loops nor memory suffer from a burst.
+/// Runs password hashing on its own threads, so that a burst of logins neither blocks event loops nor exhausts memory.
 ///
-/// At most `threads` jobs run, at most `queue` wait; whoever comes then is told at once that there is no room.
+/// At most `threads` jobs run and at most `queue` wait. Further jobs are refused at once.
 final class HashPool: Sendable {
     private struct Jobs {
         var running = 0
         var waiting: [@Sendable () -> Void] = []
-        /// Where the oldest waiting job is; what lies before it has been taken.
+        /// The index of the oldest waiting job; those before it have been taken.
         var head = 0
     }
 
@@ -22,10 +22,10 @@ final class HashPool: Sendable {
         self.queue = max(0, queue)
     }
 
-    /// One core stays free for those who are logged in already.
+    /// One core is left free for other requests.
     static let defaultThreads = max(1, ProcessorCount.value - 1)
 
-    /// Runs `work` on a thread of the pool. Throws `overloaded` without having started it when there is no room.
+    /// Runs `work` on a thread of the pool. Throws `overloaded` without starting it if the queue is full.
     func run<R: Sendable>(_ work: @escaping @Sendable () throws -> R) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in
             let accepted = submit { continuation.resume(with: Result { try work() }) }

@@ -1,11 +1,11 @@
 import StateSurface
 
-/// Which account an e-mail means. An e-mail is unique in its tenant alone.
+/// Chooses the account that an e-mail means, because an e-mail is unique only within its tenant.
 enum LoginChoice {
-    /// Among several: the one of `accounts.default_tenant`, else the only one whose e-mail is verified. A registration
-    /// makes no verified one, so that nobody's registration takes another's login away.
+    /// Of several accounts, that of `accounts.default_tenant`, or else the only one whose e-mail is verified.
+    /// Registrations are not verified, so a registration cannot take over another user's login.
     ///
-    /// - Returns: nil when there is none, or nothing says which.
+    /// - Returns: nil if there is none, or it is ambiguous.
     static func account(of candidates: [AccountRecord], defaultTenant: String?) -> AccountRecord? {
         if candidates.count < 2 { return candidates.first }
         if let defaultTenant, let account = candidates.first(where: { sameBytes($0.tenantID, defaultTenant) }) {

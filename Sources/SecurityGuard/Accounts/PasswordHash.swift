@@ -1,9 +1,9 @@
 import Encodings
 import Libcrypto
 
-/// The cost of one scrypt derivation.
+/// The cost parameters of scrypt (RFC 7914).
 package struct ScryptParameters: Sendable, Equatable {
-    /// Binary logarithm of n.
+    /// The binary logarithm of N.
     package var logN: Int
     package var r: Int
     package var p: Int
@@ -14,10 +14,11 @@ package struct ScryptParameters: Sendable, Equatable {
         self.p = p
     }
 
-    /// What new passwords are hashed with: 32 MiB each.
+    /// The parameters for new passwords, which take 32 MiB each.
     package static let current = ScryptParameters(logN: 15, r: 8, p: 1)
 
-    /// Bounds within which a stored hash is believed: a row must not be able to stop the server.
+    /// Whether the parameters are within bounds, so that a stored hash cannot make the server spend too much time or
+    /// memory.
     var isReasonable: Bool {
         (1...20).contains(logN) && (1...32).contains(r) && (1...16).contains(p) && memory <= 256 << 20
     }
@@ -38,20 +39,20 @@ struct PasswordHash: Sendable {
     let salt: [UInt8]
     let hash: [UInt8]
 
-    /// Hashes a password with a new salt. Blocks for tens of milliseconds.
+    /// Hashes a password with a new salt. It blocks for tens of milliseconds.
     static func make(_ password: [UInt8], _ parameters: ScryptParameters) throws -> PasswordHash {
         let salt = SecureRandom.bytes(saltBytes)
         let hash = try derive(password, salt: salt, parameters, length: hashBytes)
         return PasswordHash(parameters: parameters, salt: salt, hash: hash)
     }
 
-    /// A hash that no password has, of the same cost as a real one.
+    /// A hash that no password matches, of the same cost as a real one.
     static func unmatchable(_ parameters: ScryptParameters) -> PasswordHash {
         PasswordHash(
             parameters: parameters, salt: SecureRandom.bytes(saltBytes), hash: SecureRandom.bytes(hashBytes))
     }
 
-    /// Whether the password is the hashed one. Blocks as long as hashing it did.
+    /// Whether the password matches. It blocks as long as hashing does.
     func matches(_ password: [UInt8]) throws -> Bool {
         let candidate = try Self.derive(password, salt: salt, parameters, length: hash.count)
         return ConstantTime.equal(candidate, hash)
@@ -73,7 +74,7 @@ extension PasswordHash {
         return "$scrypt$\(cost)$\(Base64.encode(salt))$\(Base64.encode(hash))"
     }
 
-    /// nil for anything but what ``text`` writes, within reasonable bounds.
+    /// Parses a PHC string; nil unless it has the form that ``text`` writes, with reasonable parameters.
     init?(_ text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt",
@@ -104,7 +105,7 @@ extension ScryptParameters {
     }
 }
 
-/// RFC 4648 base64 without padding, as PHC strings have it: base64url but for two characters.
+/// Base64 without padding (RFC 4648 section 4), which PHC strings use. It differs from base64url in two characters.
 private enum Base64 {
     static func encode(_ bytes: [UInt8]) -> String {
         let text = Base64URL.encodeBytes(bytes).map { byte in

@@ -1,7 +1,8 @@
 import Encodings
 import Libcrypto
 
-/// A client's secret: `cls_` + base64url of 32 random bytes. Random, so a plain SHA-256 of it is enough at rest.
+/// A client's secret: `cls_` followed by base64url of 32 random bytes. Because it is random, a SHA-256 of it can be
+/// stored.
 enum ClientSecret {
     static func make() -> (text: String, hash: [UInt8]) {
         let text = Prefix.clientSecret + Base64URL.encode(SecureRandom.bytes(32))

@@ -1,7 +1,7 @@
 import Libcrypto
 import StateSurface
 
-/// The registered OAuth clients. Usable without a gateway: `gatehouse clients` works on one of these.
+/// The registered OAuth clients. It can be used without a gateway, as `gatehouse clients` does.
 package struct Clients: Sendable {
     let state: any ClientStore
     let clock: @Sendable () -> Int64
@@ -15,7 +15,7 @@ package struct Clients: Sendable {
         self.audit = audit
     }
 
-    /// Registers a client. The secret is told this once.
+    /// Registers a client. The secret is returned only here.
     package func add(
         name: String, tenantID: String, scope: [String]
     ) async throws -> (client: ClientRecord, secret: String) {
@@ -33,7 +33,7 @@ package struct Clients: Sendable {
         return (client, secret.text)
     }
 
-    /// The client, if the secret is its own and it may still be used.
+    /// The client, if the secret is correct and the client is not disabled; otherwise nil.
     package func authenticate(id: String, secret: String) async throws -> ClientRecord? {
         guard NameRule.hasShape(id, prefix: Prefix.client), (1...256).contains(secret.utf8.count) else {
             return refused("client_malformed", id: nil)

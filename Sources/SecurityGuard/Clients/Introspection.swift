@@ -1,15 +1,15 @@
 import Encodings
 import StateSurface
 
-/// What a client may learn of a token (RFC 7662), and which tokens it may revoke (RFC 7009).
+/// Which tokens a client may inspect (RFC 7662) and revoke (RFC 7009).
 enum ClientRights {
-    /// A client may look at the tokens of its own tenant.
+    /// A client may inspect the tokens of its own tenant.
     static func mayInspect(_ principal: Principal, _ client: ClientRecord) -> Bool {
         sameBytes(principal.tenantID, client.tenantID)
     }
 
-    /// A client may end its own tokens, and its tenant's tokens of password logins: those can be ended by whoever
-    /// holds them anyway, through logout. Never those of another client.
+    /// A client may revoke its own tokens, and its tenant's tokens of password logins, which anyone who has them can
+    /// also end by logging out. It may not revoke those of another client.
     static func mayEnd(tokenOf clientID: String, tenantID: String, _ client: ClientRecord) -> Bool {
         sameBytes(tenantID, client.tenantID)
             && (sameBytes(clientID, client.clientID) || sameBytes(clientID, firstPartyClientID))

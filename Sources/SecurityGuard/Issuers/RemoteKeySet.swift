@@ -1,15 +1,15 @@
 import JOSE
 
-/// Reads a URL. Given by whoever composes the gateway; bounds size and time, and follows no redirect.
+/// Reads a URL, with limits on size and time, and without following redirects.
 package typealias Fetch = @Sendable (_ url: String) async throws -> [UInt8]
 
-/// The keys of one issuer: fixed, or fetched and kept.
+/// The keys of one issuer: fixed ones, or ones that are fetched and cached.
 ///
-/// Strangers can make it fetch at most once per cool-down, however many unknown `kid`s they send.
+/// Tokens with unknown `kid`s cause at most one fetch per `coolDown`.
 actor RemoteKeySet {
     static let coolDown: Int64 = 30_000
     static let freshness: Int64 = 600_000
-    /// Keys that could not be confirmed for so long are no longer believed.
+    /// The time in milliseconds after which keys that could not be fetched again are no longer used.
     static let staleness: Int64 = 86_400_000
 
     private let source: TrustedIssuer.Keys
@@ -21,7 +21,7 @@ actor RemoteKeySet {
     private var triedAt: Int64?
     private var pending: Task<[VerificationKey]?, Never>?
 
-    /// - Parameter algorithms: what the keys may be used for; others are left out.
+    /// - Parameter algorithms: the algorithms that are accepted; keys for others are ignored.
     init(
         _ source: TrustedIssuer.Keys, algorithms: [SignatureAlgorithm], fetch: @escaping Fetch,
         clock: @escaping @Sendable () -> Int64
@@ -49,7 +49,7 @@ actor RemoteKeySet {
 
     private func mustFetch(_ keyID: String?) -> Bool {
         let isUnknown = keyID.map { id in !known.contains { sameBytes($0.keyID, id) } } ?? known.isEmpty
-        // A fetch that is under way is waited for, whatever the cool-down says.
+        // A fetch in progress is waited for, regardless of the cool-down.
         if pending != nil { return isUnknown }
         let now = clock()
         if let triedAt, now >= triedAt, now - triedAt < Self.coolDown { return false }

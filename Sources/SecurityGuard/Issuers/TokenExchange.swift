@@ -2,7 +2,8 @@ import Encodings
 import JOSE
 import StateSurface
 
-/// RFC 8693: a trusted issuer's JWT for an access token made here. It widens neither scope nor lifetime.
+/// Exchanges a trusted issuer's JWT for an access token of the gateway (RFC 8693). The new token has neither more scope
+/// nor a longer lifetime.
 struct TokenExchange: Sendable {
     let issuers: [(issuer: TrustedIssuer, keys: RemoteKeySet)]
     let state: any AccountStore & FamilyStore
@@ -64,7 +65,7 @@ struct TokenExchange: Sendable {
         }
     }
 
-    /// The subject token's claims, once its issuer's key and every rule have been satisfied.
+    /// The issuer and the claims of the subject token, after its signature and all rules have been checked.
     private func verified(_ text: String, now: Int64) async throws(OAuthFault) -> (TrustedIssuer, Claims) {
         guard text.utf8.count <= TokenVerifier.maximumBytes else { throw Self.untrusted("too_large") }
         let token: UnverifiedToken
@@ -75,7 +76,7 @@ struct TokenExchange: Sendable {
         } catch {
             throw Self.untrusted(error.reason.rawValue)
         }
-        // The issuer only chooses whose keys are tried; that it is true is what the signature then says.
+        // The unverified issuer only selects the keys to verify with.
         guard let (issuer, keySet) = issuers.first(where: { sameBytes($0.issuer.issuer, claimed) }) else {
             throw Self.untrusted("issuer_unknown")
         }
@@ -93,7 +94,8 @@ struct TokenExchange: Sendable {
         }
     }
 
-    /// The tenant that was asked for, else the client's, else the issuer's only one: always one of the issuer's.
+    /// The tenant that was asked for, or else the client's, or else the issuer's only one. It must be one of the
+    /// issuer's.
     private func tenant(of request: ExchangeRequest, issuer: TrustedIssuer) throws(OAuthFault) -> String {
         let only = issuer.tenants.count == 1 ? issuer.tenants.first : nil
         guard let tenant = request.tenantID ?? request.client?.tenantID ?? only else {
@@ -113,7 +115,7 @@ struct TokenExchange: Sendable {
             throw Self.untrusted("subject_malformed")
         }
         let account = try await state.identity(issuer: issuer.issuer, subject: subject, tenantID: tenantID) {
-            // An e-mail that an issuer claims is no e-mail of ours: the account has none to log in with.
+            // The account gets no e-mail: one that an issuer claims must not be usable for logging in.
             let userID = RandomID.make(Prefix.user)
             return AccountRecord(
                 userID: userID, tenantID: tenantID, email: "", emailKey: "external:" + userID, passwordHash: nil,
@@ -137,7 +139,7 @@ struct TokenExchange: Sendable {
         return wanted
     }
 
-    /// One answer for every fault of a subject token.
+    /// The same refusal for every fault of a subject token.
     private static func untrusted(_ reason: String) -> OAuthFault {
         OAuthFault(.invalidGrant, "the subject token is not accepted", reason: reason)
     }

@@ -1,10 +1,10 @@
 import JOSE
 
-/// An issuer elsewhere whose JWTs may be exchanged for access tokens made here, and how far it is believed.
+/// Another issuer whose JWTs can be exchanged for the gateway's access tokens, and the limits of its trust.
 package struct TrustedIssuer: Sendable {
-    /// Where its public keys come from.
+    /// The source of its public keys.
     package enum Keys: Sendable {
-        /// The text of a JWK set: from the configuration, or read from a file by whoever composes the gateway.
+        /// The text of a JWK set.
         case inline([UInt8])
         case url(String)
     }
@@ -12,16 +12,16 @@ package struct TrustedIssuer: Sendable {
     /// Its `iss`, byte for byte.
     package var issuer: String
     package var keys: Keys
-    /// One of these must be in `aud`.
+    /// The accepted audiences; `aud` must contain one of these.
     package var audiences: [String]
-    /// The tenants it may speak for. None: it is believed for nothing.
+    /// The tenants that it is trusted for. If empty, none of its tokens is accepted.
     package var tenants: [String]
     package var algorithms: [SignatureAlgorithm]
-    /// Its scopes and what they mean here. What is not listed means nothing.
+    /// Its scopes and the scopes that they are mapped to. Others are ignored.
     package var scopes: [String: [String]]
-    /// Scopes that everyone it vouches for has.
+    /// The scopes that all its users get.
     package var defaultScope: [String]
-    /// Accepted `typ` values; empty: any, or none.
+    /// The accepted `typ` values; if empty, any or none.
     package var types: [String]
 
     package init(
@@ -54,7 +54,7 @@ package struct TrustedIssuer: Sendable {
         }
     }
 
-    /// What the scopes in its token mean here.
+    /// The scopes that the scopes in its token are mapped to.
     func granted(for external: [String]) -> [String] {
         let mapped = scopes.filter { entry in Scope.contains(external, entry.key) }.values.flatMap { $0 }
         let all = defaultScope + mapped.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

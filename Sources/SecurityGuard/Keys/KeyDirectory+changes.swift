@@ -1,13 +1,13 @@
 import Encodings
 import JOSE
 
-/// What `gatehouse keys` does. A running gateway sees the new index within a second.
+/// The operations of `gatehouse keys`. A running gateway applies the new index within a second.
 extension KeyDirectory {
     /// One line of `keys list`.
     package struct Listing: Sendable {
         package let entry: KeyEntry
         package let state: KeyState
-        /// When the state changes by itself.
+        /// When the state will change by itself; nil if it will not.
         package let until: Int64?
         package let isMissing: Bool
     }
@@ -22,7 +22,7 @@ extension KeyDirectory {
         }
     }
 
-    /// Makes a key: the first one signs at once, a later one stands by until a rotation.
+    /// Makes a key. The first one signs at once; a later one waits for a rotation.
     package func generate(algorithm: SignatureAlgorithm? = nil) throws(GuardError) -> Listing {
         try change { schedule, now throws(GuardError) in
             let entry = try makeKey(algorithm ?? self.algorithm, beside: schedule)
@@ -31,7 +31,8 @@ extension KeyDirectory {
         }
     }
 
-    /// Publishes the next signing key (a stand-by when there is one) a JWKS cache lifetime before its first use.
+    /// Publishes the next signing key (a waiting one if there is one), which signs after the cache lifetime of the
+    /// JWKS.
     ///
     /// With `immediately` it signs at once; verifiers with a cached JWKS then refuse its tokens for up to 5 minutes.
     package func rotate(
@@ -58,7 +59,8 @@ extension KeyDirectory {
         }
     }
 
-    /// Takes a key out of service now: its tokens die at once. The signing key is replaced in the same step.
+    /// Retires a key now, which makes its tokens invalid at once. If it was the signing key, another one replaces it in
+    /// the same step.
     package func retire(keyID: String) throws(GuardError) -> Listing {
         try change { schedule, now throws(GuardError) in
             guard let state = schedule.plan(at: now).state(of: keyID) else {
@@ -93,7 +95,7 @@ extension KeyDirectory {
         try PrivateFiles.makeDirectory(path)
         return try PrivateFiles.locked(path) { () throws(GuardError) -> Listing in
             let now = clock()
-            // A stray file that can't be used must not keep a key in service.
+            // A file that can't be used must not prevent a key from being retired.
             var schedule = try lenientSchedule().schedule
             let keyID = try body(&schedule, now)
             try write(schedule)
@@ -108,8 +110,8 @@ extension KeyDirectory {
         try PrivateFiles.replace("\(path)/\(KeyIndex.fileName)", KeyIndex.serialize(schedule.entries))
     }
 
-    /// Generates a key and writes its file, encrypted where there is a passphrase. It counts for nothing before the
-    /// index names it.
+    /// Generates a key and writes its file, encrypted if there is a passphrase. It is not used before the index names
+    /// it.
     func makeKey(_ algorithm: SignatureAlgorithm, beside schedule: KeySchedule) throws(GuardError) -> KeyEntry {
         if algorithm.isSymmetric {
             throw GuardError(.keyFile, "\(algorithm.rawValue) needs a shared secret; tokens are signed with key pairs")

@@ -1,18 +1,18 @@
 import JOSE
 
-/// The `keys/` folder: one PKCS#8 PEM per file, readable by its owner alone, encrypted or not, and an index of their
-/// times.
+/// The directory of signing keys: PKCS#8 PEM files, readable only by their owner and possibly encrypted, and an index
+/// with their times.
 ///
-/// PEM files that the index does not name are taken in: as the signing key when there is no other, else as a stand-by.
+/// PEM files that are not in the index are added: as the signing key if there is no other, otherwise as a waiting key.
 package struct KeyDirectory: Sendable {
     package let path: String
-    /// The algorithm of new keys, and of RSA files that nothing else tells about.
+    /// The algorithm of new keys, and of RSA key files without other information.
     package let algorithm: SignatureAlgorithm
     /// See ``TokenPolicy/tokenReach``.
     package let tokenReach: Int64
-    /// The same for the tokens of all nodes, where that is known.
+    /// The same for the tokens of all nodes, if known.
     private var fleetReach: @Sendable () -> Int64 = { 0 }
-    /// Opens encrypted files, and closes new ones. Files in the clear are read with it too.
+    /// Decrypts key files and encrypts new ones. Unencrypted files can still be read.
     package let passphrase: KeyPassphrase?
     let clock: @Sendable () -> Int64
 
@@ -35,30 +35,30 @@ package struct KeyDirectory: Sendable {
             clock: clock)
     }
 
-    /// The same directory, whose keys are needed for as long as tokens of this reach are good.
+    /// The same directory, whose keys are kept for the token reach of all nodes.
     func reaching(_ fleetReach: @escaping @Sendable () -> Int64) -> KeyDirectory {
         var directory = self
         directory.fleetReach = fleetReach
         return directory
     }
 
-    /// The keys in use and the plan that says what for.
+    /// The keys in use and the plan for them.
     package struct Contents: Sendable {
         package let plan: KeySchedule.Plan
-        /// Those of every entry that is not retired.
+        /// The keys of all entries that are not retired.
         let keys: [(entry: KeyEntry, key: SigningKey)]
-        /// What is wrong with files that it goes on without.
+        /// The faults of files that are ignored.
         var faults: [GuardError] = []
     }
 
-    /// Reads the directory. nil when it holds no key at all. A file that can't be used is a fault of the whole.
+    /// Reads the directory; nil if it has no keys. Throws if a file can't be used.
     package func load() throws(GuardError) -> Contents? {
         let schedule = try schedule()
         return schedule.entries.isEmpty ? nil : try contents(of: schedule)
     }
 
-    /// Reads the directory anew for somebody who has these keys. A file that can't be used leaves its key as it was, or
-    /// out: it must not keep another key from being retired.
+    /// Reads the directory again for a gateway that has these keys. If a file can't be used, its key stays as it was,
+    /// or is left out, so that the fault does not prevent other keys from being retired.
     func load(keeping known: [SigningKey]) throws(GuardError) -> Contents? {
         let (schedule, faults) = try lenientSchedule()
         if schedule.entries.isEmpty { return nil }
@@ -67,10 +67,10 @@ package struct KeyDirectory: Sendable {
         return contents
     }
 
-    /// What is wrong with key files that the index does not name, and that are left out because of it.
+    /// The faults of key files that are not in the index and are ignored.
     package func strayFaults() throws(GuardError) -> [GuardError] { try lenientSchedule().faults }
 
-    /// Reads the directory; makes the first key when there is none. Any number of processes may do so at once.
+    /// Reads the directory, and makes the first key if there is none. Several processes may do so at the same time.
     package func loadOrCreate() throws(GuardError) -> Contents {
         if let contents = try load() { return contents }
         try PrivateFiles.makeDirectory(path)
@@ -84,7 +84,7 @@ package struct KeyDirectory: Sendable {
         }
     }
 
-    /// Differs whenever a key or the index was added, replaced or removed.
+    /// A text that changes whenever a key or the index is added, replaced or removed.
     package func stamp() -> String {
         let names = (try? PrivateFiles.names(in: path)) ?? []
         return names.filter(Self.isRelevant).map { "\($0) \(PrivateFiles.stamp("\(path)/\($0)"))" }
@@ -93,14 +93,14 @@ package struct KeyDirectory: Sendable {
 
     // MARK: Reading
 
-    /// The index's entries and those of the PEM files that it does not know.
+    /// The entries of the index, and those of PEM files that are not in it.
     func schedule() throws(GuardError) -> KeySchedule {
         let (schedule, faults) = try lenientSchedule()
         if let fault = faults.first { throw fault }
         return schedule
     }
 
-    /// The same without the files that can't be used, where the index names other keys: for whoever changes those.
+    /// The same without the files that can't be used, if the index names other keys.
     func lenientSchedule() throws(GuardError) -> (schedule: KeySchedule, faults: [GuardError]) {
         let names = try PrivateFiles.names(in: path) ?? []
         var entries: [KeyEntry] = []
@@ -116,7 +116,7 @@ package struct KeyDirectory: Sendable {
             do throws(GuardError) {
                 key = try read(file: name, algorithm: Self.algorithm(namedIn: name), keyID: nil)
             } catch {
-                // Without an index this may be the one key there is, in whose place none must be made.
+                // Without an index this may be the only key, which must not be replaced by a new one.
                 guard isIndexed else { throw error }
                 faults.append(error)
                 continue
@@ -142,7 +142,7 @@ package struct KeyDirectory: Sendable {
         var faults: [GuardError] = []
         for planned in plan.keys where planned.state.verifies {
             let entry = planned.entry
-            // A file that was removed takes its key out of service; only the one that signs is missed.
+            // A removed file retires its key, except that the signing key must exist.
             if !present.contains(where: { sameBytes($0, entry.file) }), entry != active { continue }
             let key: SigningKey
             do throws(GuardError) {
@@ -176,7 +176,7 @@ package struct KeyDirectory: Sendable {
             }
             throw GuardError(.keyFile, "\(name) is not a private key that can be used here: \(error)", cause: error)
         }
-        // A shared secret has no public half, so nobody could verify with what the JWKS says.
+        // A shared secret has no public key to publish.
         if key.algorithm.isSymmetric { throw GuardError(.keyFile, "\(name) is a shared secret, not a private key") }
         return key
     }
@@ -188,13 +188,14 @@ package struct KeyDirectory: Sendable {
         if let algorithm {
             return try SigningKey(parsing: bytes, algorithm: algorithm, keyID: keyID, passphrase: secret)
         }
-        // The configured algorithm where it fits the key, else what the key's own kind suggests.
+        // The configured algorithm if it fits the key, otherwise the default for its kind.
         let fitting = try? SigningKey(parsing: bytes, algorithm: self.algorithm, keyID: keyID, passphrase: secret)
         if let fitting { return fitting }
         return try SigningKey(parsing: bytes, keyID: keyID, passphrase: secret)
     }
 
-    /// A new key must open with what opens the keys in use: with two passphrases no gateway could start.
+    /// Checks that the passphrase decrypts the keys in use, because no gateway could start with keys under two
+    /// passphrases.
     func checkPassphrase(_ schedule: KeySchedule) throws(GuardError) {
         let present = try PrivateFiles.names(in: path) ?? []
         for planned in schedule.plan(at: clock()).keys where planned.state.verifies {
@@ -203,7 +204,7 @@ package struct KeyDirectory: Sendable {
             do throws(GuardError) {
                 _ = try read(file: entry.file, algorithm: entry.algorithm, keyID: entry.keyID)
             } catch {
-                // Whatever else is wrong with a file, a new key may be what mends it.
+                // Other faults of a file are ignored, because a new key may be the remedy.
                 if error.code == .keyPassphrase { throw error }
             }
         }

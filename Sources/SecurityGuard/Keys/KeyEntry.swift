@@ -1,17 +1,17 @@
 import JOSE
 
-/// One key of the directory, and the times from which its state follows.
+/// A key of the directory, with the times that determine its state.
 ///
-/// No state is stored: nodes that read the same entries agree on who signs at any moment, without writing.
+/// The state is not stored. Nodes that read the same entries derive the same states at any time.
 package struct KeyEntry: Sendable, Equatable {
     package var keyID: String
-    /// The file's name inside the directory.
+    /// The name of its file in the directory.
     package var file: String
     package var algorithm: SignatureAlgorithm
     package var publishedAt: Int64
-    /// When it signs first. nil: published as a stand-by that signs only after a rotation says so.
+    /// When it begins to sign; nil for a published key that waits for a rotation.
     package var firstUseAt: Int64?
-    /// When an operator took it out of service.
+    /// When an operator retired it; nil if it was not.
     package var retiredAt: Int64?
 
     package init(
@@ -27,14 +27,15 @@ package struct KeyEntry: Sendable, Equatable {
     }
 }
 
-/// What a key does at a moment.
+/// The state of a key at a given time.
 package enum KeyState: String, Sendable {
-    /// Published; it signs later, or when a rotation picks it.
+    /// Published; it will sign later.
     case next
+    /// It signs and verifies.
     case active
-    /// Signs no more; verifies until the last token it made is dead.
+    /// It no longer signs, and verifies until the last of its tokens has expired.
     case retiring
-    /// Neither published nor believed.
+    /// It neither signs nor verifies, and is not published.
     case retired
 
     package var verifies: Bool { self != .retired }

@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// `keyring.json`: which file holds which key, and when it was published, signs first, was retired.
+/// The file `keyring.json`: the file of each key, and when it was published, begins to sign, and was retired.
 enum KeyIndex {
     static let fileName = "keyring.json"
     static let maximumBytes = 262_144
@@ -47,7 +47,7 @@ enum KeyIndex {
             retiredAt: retiredAt.value)
     }
 
-    /// nil: not a time. A box with nil in it: no time.
+    /// Reads an optional time. Nil if the value is malformed; a tuple with nil if there is no time.
     private static func time(_ value: JSONValue?) -> (value: Int64?, Void)? {
         switch value {
         case nil, .null: (nil, ())
@@ -55,7 +55,7 @@ enum KeyIndex {
         }
     }
 
-    /// A name inside the directory: never a path.
+    /// Whether the text is a file name in the directory and not a path.
     static func isFileName(_ name: String) -> Bool {
         !name.utf8.isEmpty && name.utf8.count <= 255 && !name.utf8.contains(UInt8(ascii: "/"))
             && !name.utf8.contains(0) && name.utf8.first != UInt8(ascii: ".")

@@ -1,7 +1,8 @@
-/// What encrypted key files are opened with, and new ones closed with. A secret: its description is its name.
+/// The passphrase of key files. Its description does not contain it.
 package struct KeyPassphrase: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     package static let maximumBytes = 1_024
-    /// The environment variable that holds it. No key of the configuration, so that nothing ever shows it.
+    /// The environment variable with the passphrase. It is not a key of the configuration, so that `config show` cannot
+    /// print it.
     package static let variable = "GATEHOUSE_KEYS_PASSPHRASE"
 
     package let bytes: [UInt8]
@@ -11,7 +12,7 @@ package struct KeyPassphrase: Sendable, Equatable, CustomStringConvertible, Cust
         self.bytes = bytes
     }
 
-    /// Reads a file that only its owner may read; one final newline of it is dropped.
+    /// Reads a file that only its owner may read. One final newline is dropped.
     package init(file path: String) throws(GuardError) {
         var bytes = try PrivateFiles.read(path, limit: 65_536, ownerOnly: true)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
@@ -23,18 +24,18 @@ package struct KeyPassphrase: Sendable, Equatable, CustomStringConvertible, Cust
 
     private static func fits(_ bytes: [UInt8]) -> Bool { (1...maximumBytes).contains(bytes.count) }
 
-    /// Why an encrypted key file was not opened, and what to set.
+    /// The message for an encrypted key file that could not be decrypted.
     ///
     /// - Parameters:
     ///   - file: the key file.
-    ///   - given: what was tried.
-    ///   - setting: the key or flag that names a file, which stands for the variable.
+    ///   - given: the passphrase that was tried, or nil.
+    ///   - setting: the key or flag that names a passphrase file.
     package static func refusal(of file: String, given: KeyPassphrase?, setting: String) -> String {
         guard given != nil else { return "\(file) is encrypted: give its passphrase by \(variable) or \(setting)" }
         return "\(file) is encrypted, and not with this passphrase: correct \(variable) or \(setting)"
     }
 
     package var description: String { "KeyPassphrase" }
-    /// Nothing: a dump of a passphrase would be a leak.
+    /// Empty, so that `dump` does not show the passphrase.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

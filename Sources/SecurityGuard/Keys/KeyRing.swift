@@ -3,31 +3,31 @@ import JOSE
 import Libcrypto
 import Synchronization
 
-/// An immutable snapshot of the keys: which one signs, which verify, and the JWKS that says so.
+/// An immutable snapshot of the keys: the one that signs, those that verify, and their JWKS.
 package final class KeyRing: Sendable {
-    /// Grows with every snapshot; equal generations mean equal keys.
+    /// A number that increases with every snapshot.
     package let generation: UInt64
     package let signingKey: SigningKey
-    /// Every key of the ring, for a directory one of whose files can't be read any more.
+    /// All keys of the ring, which are kept if a file of the directory can no longer be read.
     let loaded: [SigningKey]
-    /// Everything that verifies: active, next and retiring.
+    /// The keys that verify: active, next and retiring.
     package let verificationKeys: [VerificationKey]
     /// The body of `/.well-known/jwks.json`.
     package let jwks: [UInt8]
     /// Its strong entity tag, quotes included.
     package let etag: String
-    /// When it has to be made anew although no file changes.
+    /// When a new snapshot is needed although no file changes; nil if never.
     package let changesAt: Int64?
-    /// Thumbprints of everything the directory ever held as a signing key and still lists.
+    /// The thumbprints of all signing keys that the directory lists.
     let knownKeyIDs: Set<String>
-    /// Those of them in whose place another one signs.
+    /// The thumbprints of those that another key has replaced.
     let supersededKeyIDs: Set<String>
-    /// Keys whose tokens may still be believed, and those that outlived all of their tokens.
+    /// The keys whose tokens may still be valid, and those whose tokens have all expired.
     private let standing: Set<KeyNumber>
-    /// Keys that were taken out of service while this process ran: what rests on a token of theirs is over.
+    /// The keys that were retired while this process ran. Sockets opened with their tokens end.
     package let fallen: Set<KeyNumber>
 
-    /// - Parameter old: the snapshot in whose place this one comes.
+    /// - Parameter old: the snapshot that this one replaces.
     init(_ contents: KeyDirectory.Contents, generation: UInt64, after old: KeyRing? = nil) throws(GuardError) {
         let active = contents.plan.active
         guard let signing = contents.keys.first(where: { $0.entry == active }) else {
@@ -43,7 +43,7 @@ package final class KeyRing: Sendable {
         knownKeyIDs = Set(contents.plan.keys.map(\.entry.keyID))
         let superseded = contents.plan.keys.filter { $0.state == .retiring || $0.state == .retired }
         supersededKeyIDs = Set(superseded.map(\.entry.keyID))
-        // A key whose time was over ends nothing: what still rests on it was prolonged since, by newer tokens.
+        // A key that ended by itself ends no sockets: those that are still open were extended by newer tokens.
         let outlived = contents.plan.keys.filter { $0.state == .retired && $0.entry.retiredAt == nil }
         let thumbprints = contents.keys.map(\.key.verificationKey.thumbprint) + outlived.map(\.entry.keyID)
         let standing = Set(thumbprints.map { KeyNumber(thumbprint: $0) })
@@ -51,7 +51,7 @@ package final class KeyRing: Sendable {
         fallen = old.map { $0.fallen.union($0.standing).subtracting(standing) } ?? []
     }
 
-    /// The key of exactly this `kid`. There are few keys: a walk is quicker than a table, and compares bytes.
+    /// The key with exactly this `kid`, or nil. There are few keys, so a linear search is faster than a table.
     func key(id: String) -> VerificationKey? {
         guard id.utf8.count <= 128 else { return nil }
         return verificationKeys.first { sameBytes($0.keyID, id) }
@@ -61,14 +61,14 @@ package final class KeyRing: Sendable {
         verificationKeys.contains { sameBytes($0.thumbprint, thumbprint) }
     }
 
-    /// Whether tokens are signed and verified with the same keys as there.
+    /// Whether both sign and verify with the same keys.
     func isEquivalent(to other: KeyRing) -> Bool {
         jwks == other.jwks
             && sameBytes(signingKey.verificationKey.thumbprint, other.signingKey.verificationKey.thumbprint)
     }
 }
 
-/// Where the current snapshot lies.
+/// Holds the current snapshot.
 final class KeyRingHolder: Sendable {
     private let current: Mutex<KeyRing>
     private let generation: Atomic<UInt64>
@@ -79,7 +79,7 @@ final class KeyRingHolder: Sendable {
     }
 
     var ring: KeyRing { current.withLock { $0 } }
-    /// One atomic read: for whoever only wants to know whether something changed.
+    /// The generation of the current snapshot, with one atomic read.
     var currentGeneration: UInt64 { generation.load(ordering: .acquiring) }
 
     func install(_ ring: KeyRing) {

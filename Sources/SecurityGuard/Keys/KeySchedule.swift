@@ -1,13 +1,13 @@
 import JOSE
 
-/// Decides from entries and time which key signs, which verify, and when that changes. Pure.
+/// Determines from the entries and the time which key signs, which verify, and when that changes.
 package struct KeySchedule: Sendable, Equatable {
-    /// How long a key is published before it signs: one cache lifetime of the JWKS, and two seconds for the nodes
-    /// that share the directory to notice the new file.
+    /// The time in milliseconds for which a key is published before it signs: the cache lifetime of the JWKS, and two
+    /// seconds for nodes that share the directory to notice the new file.
     package static let lead: Int64 = 300_000 + 2_000
 
     package var entries: [KeyEntry]
-    /// How long after it stopped signing a key is still needed.
+    /// How long a key is needed after it stopped signing, in milliseconds.
     package let tokenReach: Int64
 
     package init(entries: [KeyEntry], tokenReach: Int64) {
@@ -19,12 +19,12 @@ package struct KeySchedule: Sendable, Equatable {
         package struct Key: Sendable, Equatable {
             package let entry: KeyEntry
             package let state: KeyState
-            /// `next`: when it begins to sign; `retiring`: when it is done.
+            /// For `next`, when it begins to sign; for `retiring`, when it is retired.
             package let until: Int64?
         }
         /// In the order of the entries.
         package let keys: [Key]
-        /// When the plan has to be made again; nil when nothing is going to change by itself.
+        /// When the plan changes by itself; nil if it does not.
         package let changesAt: Int64?
 
         package var active: KeyEntry? { keys.first { $0.state == .active }?.entry }
@@ -50,14 +50,14 @@ package struct KeySchedule: Sendable, Equatable {
         return Plan.Key(entry: entry, state: until > now ? .retiring : .retired, until: until > now ? until : nil)
     }
 
-    /// When another key took over from this one; nil while none has.
+    /// When another key replaced this one; nil if none has.
     private func successorStart(of entry: KeyEntry, firstUse: Int64, at now: Int64) -> Int64? {
         entries.compactMap { other -> Int64? in
-            // A successor that was retired later still counts: what it replaced must not come back to life.
+            // A successor that was retired later still counts, so that the key it replaced does not sign again.
             guard other != entry, let start = other.firstUseAt, start <= now, (other.retiredAt ?? .max) > start else {
                 return nil
             }
-            // Two keys that start together: the later name signs, so that all nodes choose the same.
+            // If two keys start at the same time, the one with the greater id signs, so that all nodes choose the same.
             let isLater = start > firstUse || (start == firstUse && Self.precedes(entry.keyID, other.keyID))
             return isLater ? start : nil
         }.min()
@@ -68,9 +68,9 @@ package struct KeySchedule: Sendable, Equatable {
     private static func precedes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
 }
 
-// MARK: What an operator asks for
+// MARK: Operations
 extension KeySchedule {
-    /// Adds a key: the first one signs at once, a later one stands by.
+    /// Adds a key. The first one signs at once; a later one waits.
     package mutating func add(_ entry: KeyEntry, now: Int64) {
         var entry = entry
         entry.publishedAt = now
@@ -78,12 +78,12 @@ extension KeySchedule {
         entries.append(entry)
     }
 
-    /// The key that is already on its way to sign, or nil.
+    /// The key that will begin to sign by itself, or nil.
     package func pending(at now: Int64) -> KeyEntry? {
         entries.first { !isRetired($0, at: now) && ($0.firstUseAt ?? .min) > now }
     }
 
-    /// A stand-by of the algorithm (any, when nil) that a rotation can use, oldest first.
+    /// The oldest waiting key of the algorithm (nil for any) that a rotation can use.
     package func standBy(algorithm: SignatureAlgorithm?, at now: Int64) -> KeyEntry? {
         entries.filter { entry in
             !isRetired(entry, at: now) && entry.firstUseAt == nil
@@ -91,9 +91,9 @@ extension KeySchedule {
         }.min { $0.publishedAt < $1.publishedAt }
     }
 
-    /// Sets when a key signs first: as soon as it has been published for the lead, or at once.
+    /// Sets when a key begins to sign: after it has been published for ``lead``, or at once.
     package mutating func promote(keyID: String, now: Int64, immediately: Bool) {
-        // After the key that signs now, also within its first millisecond: two that start together are no order.
+        // Later than the start of the current key, also within the same millisecond, so that the order is defined.
         let earliest = max(now, (plan(at: now).active?.firstUseAt ?? .min) &+ 1)
         for index in entries.indices where sameBytes(entries[index].keyID, keyID) {
             let lead = entries[index].publishedAt.addingReportingOverflow(Self.lead)
@@ -101,7 +101,7 @@ extension KeySchedule {
         }
     }
 
-    /// Takes a key out of service now. The caller makes sure that another one signs.
+    /// Retires a key now. The caller must make sure that another one signs.
     package mutating func retire(keyID: String, now: Int64) {
         for index in entries.indices where sameBytes(entries[index].keyID, keyID) { entries[index].retiredAt = now }
     }

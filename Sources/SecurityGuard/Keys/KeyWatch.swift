@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Notices that the key directory, or the time, asks for another key ring, and makes it.
+/// Makes a new key ring when the key directory changes or a key's time comes.
 final class KeyWatch: Sendable {
     private struct Seen {
-        /// What the directory looked like when it was read last.
+        /// The stamp of the directory when it was last read.
         var stamp: String
-        /// After a failure, time alone is no reason to read it again before this.
+        /// After a failure, the directory is not read again before this time unless it changes.
         var pauseUntil: Int64 = .min
     }
 
@@ -14,7 +14,7 @@ final class KeyWatch: Sendable {
     private let directory: KeyDirectory
     private let keys: KeyRingHolder
     private let clock: @Sendable () -> Int64
-    /// Held while reading: one reader at a time.
+    /// Locked while reading, so that there is one reader at a time.
     private let seen: Mutex<Seen>
 
     init(_ directory: KeyDirectory, _ keys: KeyRingHolder, stamp: String, clock: @escaping @Sendable () -> Int64) {
@@ -32,11 +32,11 @@ final class KeyWatch: Sendable {
         }
     }
 
-    /// Reads the directory; swaps the ring when the keys or their roles differ.
-    /// - Returns: whether they did, and what is wrong with a file that it was done without.
+    /// Reads the directory, and replaces the ring if the keys or their states have changed.
+    /// - Returns: whether it was replaced, and the fault of a file that was ignored.
     func reload() throws(GuardError) -> (isNew: Bool, fault: GuardError?) {
         let result = seen.withLock { seen -> Result<(isNew: Bool, fault: GuardError?), GuardError> in
-            // Taken first: a file that changes while it is read is read again.
+            // Taken before reading, so that a file that changes meanwhile is read again.
             seen.stamp = directory.stamp()
             do throws(GuardError) {
                 return .success(try replaceRing())

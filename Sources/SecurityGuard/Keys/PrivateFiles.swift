@@ -8,9 +8,10 @@ import Musl
 import Darwin
 #endif
 
-/// The few file operations that key material needs: owner-only, whole or not at all, durable when they return.
+/// File operations for key material. Files are readable only by their owner, written atomically, and durable when the
+/// call returns.
 enum PrivateFiles {
-    /// Reads a whole file of at most `limit` bytes. With `ownerOnly` one that others may read or write is refused.
+    /// Reads a file of at most `limit` bytes. With `ownerOnly`, a file that others may read or write is refused.
     static func read(_ path: String, limit: Int, ownerOnly: Bool) throws(GuardError) -> [UInt8] {
         let fd = open(path, O_RDONLY | O_CLOEXEC)
         guard fd >= 0 else { throw failure("can't open", path) }
@@ -51,8 +52,8 @@ enum PrivateFiles {
         }
     }
 
-    /// Makes a file that must not exist yet, mode 0600: written aside, then linked to its name in one step.
-    /// - Returns: false when another process was faster.
+    /// Creates a file with mode 0600 that must not exist: it is written under another name and then linked atomically.
+    /// - Returns: false if the file exists.
     static func create(_ path: String, _ bytes: [UInt8]) throws(GuardError) -> Bool {
         let aside = try writeAside(path, bytes)
         defer { unlink(aside) }
@@ -64,7 +65,7 @@ enum PrivateFiles {
         throw failure("can't create", path)
     }
 
-    /// Puts new content in the place of a file in one step.
+    /// Replaces a file atomically.
     static func replace(_ path: String, _ bytes: [UInt8]) throws(GuardError) {
         let aside = try writeAside(path, bytes)
         guard rename(aside, path) == 0 else {
@@ -99,7 +100,7 @@ enum PrivateFiles {
         return error
     }
 
-    /// Makes a directory for the owner alone, with what is missing above it.
+    /// Creates a directory that only its owner can use, and missing parents.
     static func makeDirectory(_ path: String) throws(GuardError) {
         var made = ""
         for (index, part) in path.split(separator: "/", omittingEmptySubsequences: true).enumerated() {
@@ -112,7 +113,7 @@ enum PrivateFiles {
         }
     }
 
-    /// The names in a directory, sorted by bytes; nil when there is no such directory.
+    /// The names in a directory, sorted by bytes; nil if the directory does not exist.
     static func names(in path: String) throws(GuardError) -> [String]? {
         guard let handle = opendir(path) else {
             if errno == ENOENT { return nil }
@@ -131,14 +132,14 @@ enum PrivateFiles {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Something that differs when a file was replaced or written: inode, size and time of change.
+    /// A text that changes when a file is replaced or written: inode, size and time of change.
     static func stamp(_ path: String) -> String {
         var info = stat()
         guard stat(path, &info) == 0 else { return "-" }
         return "\(info.st_ino) \(info.st_size) \(info.st_ctim.tv_sec) \(info.st_ctim.tv_nsec)"
     }
 
-    /// Runs `body` while no other process does so for the same directory.
+    /// Runs `body` while holding a lock on the directory that excludes other processes.
     static func locked<R>(_ directory: String, _ body: () throws(GuardError) -> R) throws(GuardError) -> R {
         let path = directory + "/.lock"
         let fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

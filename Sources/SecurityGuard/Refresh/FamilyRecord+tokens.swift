@@ -1,10 +1,10 @@
 import StateSurface
 
 extension FamilyRecord {
-    /// The family of an access token that nothing refreshes: a client's own, or one that was exchanged.
+    /// The family of an access token without a refresh token: that of a client, or an exchanged one.
     ///
-    /// Its row makes such a token end as every other does, when its user or its client is disabled or gets a new
-    /// password, and keeps sessions from being opened with it afterwards.
+    /// Because of this record, such a token ends like any other when its user or client is disabled or gets a new
+    /// password, and no sessions can be opened with it afterwards.
     init(accessTokenOnly principal: Principal) {
         self.init(
             id: principal.familyID ?? principal.tokenID, tenantID: principal.tenantID, userID: principal.subject,

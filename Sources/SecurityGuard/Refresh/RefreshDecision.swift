@@ -1,15 +1,16 @@
 import Libcrypto
 import StateSurface
 
-/// What has to happen to a refresh token that was presented. Pure: the family as it lies in the store, and the time.
+/// The decision on a presented refresh token, from the stored family and the time.
 enum RefreshDecision: Equatable, Sendable {
-    /// It is the current one: replace it.
+    /// It is the current token and is replaced.
     case rotate
-    /// It is the one before an unused successor, within the grace: the answer was lost, or two tabs asked at once.
+    /// It is the previous token, its successor has not been used, and the grace is not over: an answer was lost, or two
+    /// tabs refreshed at the same time.
     case `repeat`
-    /// It was used before: someone else has a copy. The family has to end.
+    /// It was used before, so it has probably been stolen. The family must end.
     case reuse
-    /// It is worth nothing, and nothing has to happen because of it.
+    /// It is not accepted, without further consequences.
     case refuse(Reason)
 
     enum Reason: String, Sendable {
@@ -34,7 +35,8 @@ enum RefreshDecision: Equatable, Sendable {
         guard position == family.counter - 1, let previous = family.previousHash, family.successorSalt != nil,
             ConstantTime.equal(previous, presented), let rotatedAt = family.rotatedAt
         else { return .reuse }
-        // Bounded on both sides: two nodes' clocks differ a little, but a clock set back by much is no grace.
+        // Limited in both directions: clocks of nodes differ slightly, but a clock that is set back far must not extend
+        // the grace.
         let age = now.subtractingReportingOverflow(rotatedAt)
         return !age.overflow && abs(age.partialValue) <= grace ? .repeat : .reuse
     }

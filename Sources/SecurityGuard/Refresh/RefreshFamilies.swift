@@ -1,7 +1,8 @@
 import Libcrypto
 import StateSurface
 
-/// The chains of refresh tokens: one use each, one successor whatever the concurrency, and the end for all on reuse.
+/// Families of refresh tokens. Each token works once and has one successor, also with concurrent requests, and reuse
+/// ends the family.
 struct RefreshFamilies: Sendable {
     let state: any AccountStore & FamilyStore
     let policy: TokenPolicy
@@ -10,7 +11,7 @@ struct RefreshFamilies: Sendable {
     let clock: @Sendable () -> Int64
     let audit: AuditSink
 
-    /// Prepares a family for an account that was just proved. Nothing is written.
+    /// Prepares a family for an account that has just authenticated. Nothing is written.
     func prepare(
         _ id: String, _ account: AccountRecord, clientID: String, binding: String?
     ) throws -> FamilyOpening {
@@ -31,8 +32,8 @@ struct RefreshFamilies: Sendable {
     ) async throws -> RefreshOutcome {
         guard let token = RefreshToken(text) else { return refused(.unknown, nil) }
         let hash = token.hash
-        // A racer that loses the compare-and-set looks again and finds itself the predecessor. More rounds are only
-        // needed when others go on rotating meanwhile, and those make this token a reused one.
+        // A call that loses the compare-and-set reads again and finds that its token is the previous one. More rounds
+        // are needed only if others rotate again, after which this token counts as reused.
         for _ in 0..<4 {
             let now = clock()
             guard let (family, position) = try await state.family(tokenHash: hash) else {
@@ -54,7 +55,7 @@ struct RefreshFamilies: Sendable {
         return refused(.contended, nil)
     }
 
-    /// nil when another racer was faster.
+    /// Rotates the token; nil if a concurrent call was faster.
     private func rotated(
         _ token: RefreshToken, _ family: FamilyRecord, scope: [String], now: Int64,
         _ commit: (RefreshWrite) async throws -> RefreshWritten
@@ -67,8 +68,8 @@ struct RefreshFamilies: Sendable {
         next.successorSalt = salt
         next.rotatedAt = now
         next.counter = family.counter + 1
-        // Made before the write, which tells every node how long it lasts: a family that ended after it revokes this
-        // token as well.
+        // The token is made before the write, which reports its lifetime to every node, so that a later end of the
+        // family revokes it as well.
         let tokens = try tokens(of: next, scope: scope, refresh: successor, now: now)
         next.tokenExpiresAt = max(tokens.principal.expiresAt, family.tokenExpiresAt ?? .min)
         next.tokenKey = tokens.principal.keyThumbprint
@@ -89,7 +90,7 @@ struct RefreshFamilies: Sendable {
         let successor = token.successor(salt: salt)
         guard ConstantTime.equal(successor.hash, family.currentHash) else { return try await endReused(family) }
         let tokens = try tokens(of: family, scope: scope, refresh: successor, now: now)
-        // The key may have been changed since the rotation: what the family has open rests on the new one.
+        // The key may have changed since the rotation, and sockets of the family depend on the new one.
         var extended = family
         extended.tokenExpiresAt = tokens.principal.expiresAt
         extended.tokenKey = tokens.principal.keyThumbprint
@@ -116,13 +117,13 @@ struct RefreshFamilies: Sendable {
         return FamilyEnd(at: now, revokedUntil: now + policy.tokenReach)
     }
 
-    /// Remembers a family's end, also where the store has told of it already: harmless, and once more is safer.
+    /// Adds a family's revocation to memory. The feed may have done so already, which does no harm.
     func report(endOf id: String, _ end: FamilyEnd, reason: String) {
         revocations.insert(Revocation(kind: .family, id: id, expiresAt: end.revokedUntil))
         audit(AuditEvent(.familyEnded, reason: reason, familyID: id))
     }
 
-    /// What the user may still do of what the login was for; nil when the account can't be used any more.
+    /// The part of the family's scope that the user still has; nil if the account can no longer be used.
     private func currentScope(of family: FamilyRecord) async throws -> [String]? {
         guard let account = try await state.account(userID: family.userID), !account.disabled,
             sameBytes(account.tenantID, family.tenantID)

@@ -1,20 +1,22 @@
 import StateSurface
 
-/// What came of a refresh token. Callers see one refusal; the difference is for the audit log and the sockets.
+/// The result of using a refresh token. Clients see the same refusal in all cases; its details are for the audit log
+/// and for closing sockets.
 package enum RefreshOutcome: Sendable {
-    /// A new pair; the token presented is used up.
+    /// A new pair of tokens. The presented token is used up.
     case rotated(IssuedTokens)
-    /// The pair's refresh token is the one that was given before, still unused; the access token is new.
+    /// The same refresh token that was issued before and not used, with a new access token.
     case repeated(IssuedTokens)
     case refused(RefreshRefusal)
 }
 
+/// The refusal of a refresh token.
 package struct RefreshRefusal: Sendable, Equatable {
-    /// For the audit log and `errors.explain` only.
+    /// The reason, for the audit log and `errors.explain` only.
     package let reason: String
-    /// The family that ended with the refusal: a used token came back, or its home session is no more.
+    /// The family that was ended, because a used token was presented or the home session has ended; otherwise nil.
     package let endedFamily: String?
-    /// The sessions that ended with it: their sockets have to close.
+    /// The ids of the sessions that ended with it, whose sockets must close.
     package let endedSessions: [String]
 
     package init(reason: String, endedFamily: String?, endedSessions: [String]) {
@@ -24,21 +26,24 @@ package struct RefreshRefusal: Sendable, Equatable {
     }
 }
 
-/// What a refresh has to write, decided and signed.
+/// The write of a refresh, whose tokens have been signed.
 package struct RefreshWrite: Sendable {
     let family: FamilyRecord
     let isRotation: Bool
 
+    /// The family.
     package var familyID: String { family.id }
+    /// The owner's tenant.
     package var tenantID: String { family.tenantID }
+    /// The owner.
     package var userID: String { family.userID }
-    /// When the family ends, however often it is refreshed.
+    /// When the family ends regardless of refreshes.
     package var absoluteExpiresAt: Int64 { family.absoluteExpiresAt }
-    /// The family's home session.
+    /// The id of the family's home session.
     package var binding: String? { family.binding }
 
-    /// Writes it.
-    /// - Returns: false when another refresh was faster, or the family has ended.
+    /// Writes the refresh.
+    /// - Returns: false if a concurrent refresh was faster, or the family has ended.
     package func write(in transaction: any StoreTransaction) throws -> Bool {
         if isRotation { return try transaction.rotate(family: family) }
         guard let tokenExpiresAt = family.tokenExpiresAt else { return false }
@@ -46,11 +51,11 @@ package struct RefreshWrite: Sendable {
     }
 }
 
-/// What came of a ``RefreshWrite``.
+/// The outcome of a ``RefreshWrite``.
 package enum RefreshWritten: Sendable {
     /// It is durable.
     case done
-    /// Another refresh was faster, or the family has ended: nothing was written.
+    /// Nothing was written, because a concurrent refresh was faster or the family has ended.
     case lost
     /// The family was ended instead.
     case ended(RefreshRefusal)

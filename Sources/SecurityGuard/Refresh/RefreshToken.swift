@@ -1,7 +1,7 @@
 import Encodings
 import Libcrypto
 
-/// A refresh token: `ref_` + base64url of 32 bytes. The store knows its hash only.
+/// A refresh token: `ref_` followed by base64url of 32 bytes. Only its hash is stored.
 struct RefreshToken: Sendable, CustomStringConvertible, CustomReflectable {
     static let byteCount = 32
     private let bytes: [UInt8]
@@ -10,7 +10,7 @@ struct RefreshToken: Sendable, CustomStringConvertible, CustomReflectable {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// nil for any text but the one way to write 32 bytes.
+    /// Parses a token; nil unless it is the canonical encoding of 32 bytes.
     init?(_ text: String) {
         let prefix = Prefix.refreshToken.utf8
         guard text.utf8.count == prefix.count + 43, text.utf8.starts(with: prefix),
@@ -22,8 +22,8 @@ struct RefreshToken: Sendable, CustomStringConvertible, CustomReflectable {
     var text: String { Prefix.refreshToken + Base64URL.encode(bytes) }
     var hash: [UInt8] { Digest.sha256(bytes) }
 
-    /// The next token of the chain. The holder of this token and the salt derives the same one again; the salt alone,
-    /// which is all that the store has, leads nowhere.
+    /// The next token of the chain. It can be derived again from this token and the salt. The store has only the salt,
+    /// from which the token cannot be derived.
     func successor(salt: [UInt8]) -> RefreshToken { RefreshToken(bytes: HMAC.sha256(key: bytes, salt)) }
 
     var description: String { "ref_…" }

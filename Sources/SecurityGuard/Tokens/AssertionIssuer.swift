@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// Makes the short-lived JWT by which an upstream knows that a request came through the gateway.
+/// Signs the short-lived JWT that proves to an upstream that a request came through the gateway.
 struct AssertionIssuer: Sendable {
     static let lifetime: Int64 = 60
 
@@ -9,9 +9,9 @@ struct AssertionIssuer: Sendable {
     let keys: KeyRingHolder
 
     /// - Parameters:
-    ///   - principal: nil for a caller without identity; the assertion then speaks of the gateway alone.
-    ///   - owner: who owns the session by whose secret the caller came, where no token was shown.
-    ///   - sessionID: only for a Runtime, which is trusted with it.
+    ///   - principal: the caller; nil if there is no token.
+    ///   - owner: the owner of the session, for a caller with a session secret and no token.
+    ///   - sessionID: the session id, only for a Runtime.
     func sign(
         audience: String, principal: Principal?, owner: (tenantID: String?, userID: String?), sessionID: String?,
         now: Int64

@@ -1,10 +1,10 @@
 /// The `fid` of access tokens: 16 random bytes, then a dot and the version of the account the family was opened for.
 ///
-/// The version tells tokens from before an account was disabled from those of later, and needs no clock for it.
+/// The version distinguishes tokens from before and after the account was disabled, without depending on clocks.
 package enum FamilyID {
     static func make(accountVersion: Int64) -> String { RandomID.make() + "." + String(accountVersion) }
 
-    /// nil for a family that names none: one of a client, or one that was opened by an older release.
+    /// The version of the account in a family id; nil for a family of a client, or one of an older release.
     package static func accountVersion(of id: String) -> Int64? {
         let bytes = id.utf8
         guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")) else { return nil }
@@ -14,7 +14,7 @@ package enum FamilyID {
     }
 }
 
-/// Which tokens of a subject are revoked.
+/// The rule for which tokens of a subject are revoked.
 package struct SubjectCut: Sendable, Equatable {
     package var issuedUntil: Int64
     package var accountVersion: Int64?
@@ -24,7 +24,8 @@ package struct SubjectCut: Sendable, Equatable {
         self.accountVersion = accountVersion
     }
 
-    /// - Parameter issuedAt: the token's `iat` in ms.
+    /// Whether a token is revoked.
+    /// - Parameter issuedAt: the token's `iat` in milliseconds.
     package func ends(issuedAt: Int64, familyID: String?) -> Bool {
         if let accountVersion, let version = familyID.flatMap(FamilyID.accountVersion) {
             return version < accountVersion

@@ -1,24 +1,24 @@
 import StateSurface
 import Synchronization
 
-/// How far the tokens of all nodes reach, as the store knows it: another node may make longer ones than this one, or
-/// have made some before its setting was changed.
+/// The reach of the tokens of all nodes, from the store. Other nodes may issue tokens with a longer lifetime, or may
+/// have done so before their settings changed.
 ///
-/// What is read here can only widen what this node's own settings say, so a store that knows nothing narrows nothing.
+/// It is never less than that of this node's own settings.
 final class FleetReach: Sendable {
-    /// A reach that is not noted again is believed for this long.
+    /// How long a recorded reach is valid, in milliseconds.
     static let lease: Int64 = 600_000
-    /// How often it is noted again.
+    /// The interval in milliseconds at which it is recorded again.
     static let period: Int64 = 60_000
 
     private let own: TokenReach
-    /// How long after its making a token of this node may still be accepted.
+    /// How long after its issue a token of this node may be accepted, in milliseconds.
     private let ownReach: Int64
     private let state: any RevocationStore
     private let clock: @Sendable () -> Int64
-    /// What is known, and how often it was heard from the feed.
+    /// The known reach, and how many reports came from the feed.
     private let known: Mutex<(reach: TokenReach, hearings: UInt64)>
-    /// When it was noted last.
+    /// When it was last recorded.
     private let noted = Atomic<Int64>(.min)
 
     init(policy: TokenPolicy, state: any RevocationStore, clock: @escaping @Sendable () -> Int64) {
@@ -29,15 +29,15 @@ final class FleetReach: Sendable {
         self.clock = clock
     }
 
-    /// What covers the tokens of every node, this one's among them.
+    /// The reach that covers the tokens of all nodes, including this one.
     var reach: TokenReach { known.withLock { $0.reach } }
 
-    /// How long after its making any node's token may still be accepted somewhere.
+    /// How long after its issue any node's token may be accepted, in milliseconds.
     var tokenReach: Int64 {
         TokenPolicy.tokenReach(of: reach)
     }
 
-    /// Tells the store of this node's tokens, then asks it for those of all.
+    /// Records this node's reach in the store, then reads that of all nodes.
     func note() async throws {
         let now = clock()
         let end = now.addingReportingOverflow(ownReach + Self.lease)
@@ -50,13 +50,13 @@ final class FleetReach: Sendable {
         let hearings = known.withLock { $0.hearings }
         let stored = try await state.tokenReach(now: clock()) ?? own
         known.withLock { known in
-            // What was heard while the store was being asked may be newer than its answer.
+            // A report that arrived in the meantime may be newer than the store's answer.
             let isQuiet = known.hearings == hearings
             known.reach = own.joined(with: isQuiet ? stored : stored.joined(with: known.reach))
         }
     }
 
-    /// A node has told of its tokens.
+    /// Processes a report of the feed.
     func heard(_ reach: TokenReach) {
         known.withLock { known in
             known.reach = known.reach.joined(with: reach)

@@ -1,7 +1,8 @@
 import Encodings
 
-/// What is kept of a token in its holder's absence: enough to know the holder again, nothing that works as the token.
+/// The data of a token that is stored with a ticket. It identifies the principal, and cannot be used as the token.
 extension SecurityGuard {
+    /// The data to store for a principal, as JSON.
     package func facts(of principal: Principal) -> [UInt8] {
         var facts: JSONObject = [
             ClaimName.tenantID: .string(principal.tenantID), ClaimName.subject: .string(principal.subject),
@@ -13,7 +14,7 @@ extension SecurityGuard {
         return JSONValue.object(facts).serializedBytes()
     }
 
-    /// Who the facts speak of, if the token they were taken from would still be accepted.
+    /// The principal of stored data, if its token would still be accepted.
     package func principal(fromFacts bytes: [UInt8]) -> Result<Principal, TokenFault> {
         guard let facts = try? StrictJSON.object(bytes), let principal = Self.principal(facts) else {
             return .failure(.invalid("facts_malformed"))

@@ -1,16 +1,17 @@
 import StateSurface
 import Synchronization
 
-/// Keeps ``Revocations`` and ``FleetReach`` true: everything at the start, each change as it is told, everything again after a gap.
+/// Keeps ``Revocations`` and ``FleetReach`` up to date: it reads everything at start and after an interruption of the
+/// feed, and applies each change.
 final class RevocationFeed: Sendable {
     private let revocations: Revocations
     private let state: any RevocationStore & ChangeFeed
     private let clock: @Sendable () -> Int64
     private let reach: FleetReach
     private let subscription = Mutex<Subscription?>(nil)
-    /// Asked for and not yet done; `running` while a task works on it.
+    /// Whether a reload is needed, and whether a task is working on it.
     private let reload = Mutex((wanted: false, running: false))
-    /// When the feed had the gap that has not been made up for yet.
+    /// When the feed was interrupted, until a reload has succeeded.
     private let gapSince = Mutex<ContinuousClock.Instant?>(nil)
 
     init(
@@ -25,7 +26,7 @@ final class RevocationFeed: Sendable {
 
     deinit { subscription.withLock { $0?.cancel() } }
 
-    /// Subscribes first and reads afterwards, so that nothing falls between the two.
+    /// Subscribes before it reads, so that no change is missed in between.
     func start() async throws {
         let subscription = state.subscribe { [weak self] change in self?.observe(change) }
         self.subscription.withLock { $0 = subscription }
@@ -43,7 +44,7 @@ final class RevocationFeed: Sendable {
         }
     }
 
-    /// For how long there may have been revocations that are not known here.
+    /// The time for which revocations may have been missed.
     var sinceGap: Duration { gapSince.withLock { $0?.duration(to: .now) } ?? .zero }
 
     private func load() async throws {
@@ -51,7 +52,7 @@ final class RevocationFeed: Sendable {
         try await reach.load()
     }
 
-    /// One task at a time; what was known stays in force meanwhile, and only the store's answer ends the attempts.
+    /// Starts a reload, one at a time. Known revocations stay in force, and it is repeated until the store answers.
     private func scheduleReload() {
         let mustStart = reload.withLock { reload in
             reload.wanted = true

@@ -2,22 +2,22 @@ import Encodings
 import StateSurface
 import Synchronization
 
-/// Every revocation that still matters, in memory. Adding is for good: nothing here is ever taken back.
+/// All revocations of tokens that have not expired, in memory. A revocation is never withdrawn.
 final class Revocations: Sendable {
     private struct Table {
         var tokens: [ByteName: Int64] = [:]
         var families: [ByteName: Int64] = [:]
-        /// By subject: which of its tokens are dead, and when that may be forgotten.
+        /// By subject: which of its tokens are revoked, and when the entry can be removed.
         var subjects: [ByteName: (cut: SubjectCut, expiresAt: Int64)] = [:]
     }
 
-    /// Kept this much longer than needed, so that a clock that steps back revives nothing.
+    /// How much longer than needed entries are kept, in milliseconds, in case the clock is set back.
     private static let margin: Int64 = 3_600_000
 
     private let table = Mutex(Table())
     private let moves = Atomic<UInt64>(0)
 
-    /// Grows with every revocation that was not known.
+    /// A counter that increases with every new revocation.
     var generation: UInt64 { moves.load(ordering: .acquiring) }
 
     func insert(_ revocation: Revocation) { insert(contentsOf: CollectionOfOne(revocation)) }
@@ -56,7 +56,7 @@ final class Revocations: Sendable {
             issuedAt: principal.issuedAt)
     }
 
-    /// Whether any of these is revoked; nil names nothing.
+    /// Whether a token with these claims is revoked. Nil means that the token lacks the claim.
     func contains(tokenID: String?, familyID: String?, subject: String?, issuedAt: Int64) -> Bool {
         table.withLock { table in
             if !table.families.isEmpty, let familyID, table.families[ByteName(familyID)] != nil { return true }
@@ -68,7 +68,7 @@ final class Revocations: Sendable {
         }
     }
 
-    /// Forgets those that no token can need any more.
+    /// Removes the revocations whose tokens have all expired.
     func prune(now: Int64) {
         table.withLock { table in
             table.tokens = table.tokens.filter { $0.value &+ Self.margin > now }

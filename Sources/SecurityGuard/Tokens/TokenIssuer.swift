@@ -1,7 +1,7 @@
 import Encodings
 import JOSE
 
-/// Makes access tokens (RFC 9068) with the key that is active now.
+/// Issues access tokens (RFC 9068), signed with the active key.
 struct TokenIssuer: Sendable {
     let policy: TokenPolicy
     let keys: KeyRingHolder
@@ -12,14 +12,14 @@ struct TokenIssuer: Sendable {
         var clientID: String
         var scope: [String]
         var familyID: String
-        /// The token ends no later than this.
+        /// The latest expiry of the token, in Unix milliseconds.
         var notAfter: Int64?
     }
 
-    /// - Parameter now: the time of the decision to issue. A family that ends later revokes this token too.
+    /// - Parameter now: the time of the decision to issue. If the family ends later, this token is revoked too.
     func issue(_ request: Request, now: Int64) throws -> (text: String, principal: Principal) {
         let issuedAt = now / 1000
-        // Whole seconds, rounded down, but never none at all.
+        // In whole seconds, rounded down, but at least one.
         let end = min((now + policy.accessTokenLifetime) / 1000, (request.notAfter ?? .max) / 1000)
         let expiresAt = max(end, issuedAt + 1)
         let tokenID = RandomID.make()
@@ -50,13 +50,16 @@ struct TokenIssuer: Sendable {
     }
 }
 
-/// An access token and what came with it.
+/// An access token, with its refresh token if there is one.
 package struct IssuedTokens: Sendable {
+    /// The access token.
     package let accessToken: String
-    /// Seconds.
+    /// The lifetime of the access token in seconds.
     package let expiresIn: Int64
-    /// nil where the grant gives none.
+    /// The refresh token; nil if the grant gives none.
     package let refreshToken: String?
+    /// The refresh family.
     package let familyID: String
+    /// The principal of the access token.
     package let principal: Principal
 }

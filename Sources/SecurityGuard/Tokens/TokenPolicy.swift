@@ -1,32 +1,37 @@
 import JOSE
 import StateSurface
 
-/// What the tokens made here say, and what is asked of them when they come back.
+/// The settings for tokens, refresh families, accounts and password hashing.
 package struct TokenPolicy: Sendable {
+    /// The `iss` of tokens.
     package var issuer: String
+    /// The `aud` of access tokens.
     package var audience: [String]
-    /// The algorithm of keys made on the first run and of `keys rotate`.
+    /// The algorithm of new signing keys.
     package var algorithm: SignatureAlgorithm
+    /// The lifetime of access tokens, in milliseconds.
     package var accessTokenLifetime: Int64
+    /// The lifetime of a refresh family, in milliseconds.
     package var refreshTokenLifetime: Int64
-    /// At most a minute.
+    /// The tolerance for other clocks, in milliseconds; at most a minute.
     package var clockSkew: Int64
-    /// How long the predecessor of an unused refresh token gets the same successor again.
+    /// How long, in milliseconds, a used refresh token gets the same successor again, if that has not been used.
     package var refreshGrace: Int64
-    /// Scopes of accounts that are made without any.
+    /// The scope of accounts without one of their own.
     package var defaultScope: [String]
-    /// Whether strangers may register.
+    /// Whether anyone may register.
     package var registration: Bool
-    /// Tenants that strangers may register in by name; without any each gets one of its own.
+    /// The tenants in which users may register. If empty, each user gets a tenant of their own.
     package var registrationTenants: [String]
-    /// The tenant of accounts that the operator makes without naming one.
+    /// The tenant of accounts that the operator creates without naming one.
     package var defaultTenant: String
-    /// The tenant whose account counts where several have an e-mail; nil where none is preferred.
+    /// The tenant whose account is meant if several have an e-mail; nil if none is preferred.
     package var loginTenant: String?
+    /// The parameters for hashing passwords.
     package var scrypt: ScryptParameters
-    /// Threads that may hash passwords at once; 0 picks one less than the cores (at least one).
+    /// The number of threads for password hashing; 0 means one less than the number of cores, but at least one.
     package var hashingThreads: Int
-    /// Logins that may wait for one of these threads.
+    /// The number of logins that may wait for one of these threads.
     package var hashingQueue: Int
 
     package init(
@@ -54,23 +59,24 @@ package struct TokenPolicy: Sendable {
         self.hashingQueue = hashingQueue
     }
 
-    /// How long after its issue an access token that is made under this policy can still be accepted somewhere.
-    /// Other nodes may make longer ones: see ``FleetReach``.
+    /// How long after its issue an access token of this node can be accepted anywhere, in milliseconds. Other nodes may
+    /// issue longer ones: see ``FleetReach``.
     package var tokenReach: Int64 {
         Self.tokenReach(of: TokenReach(lifetime: accessTokenLifetime, clockSkew: clockSkew))
     }
 
-    /// A minute is added for a token that was being made while its family ended, and for nodes whose clocks differ.
+    /// The reach in milliseconds, plus a minute for tokens that are issued while their family ends, and for different
+    /// clocks.
     static func tokenReach(of reach: TokenReach) -> Int64 { reach.lifetime + reach.clockSkew + 60_000 }
 
-    /// What ``accessTokenLifetime`` may be, in milliseconds: a second to 366 days.
+    /// The range of ``accessTokenLifetime`` in milliseconds: a second to 366 days.
     package static let accessTokenLifetimes: ClosedRange<Int64> = 1_000...(366 * 86_400_000)
-    /// What ``refreshTokenLifetime`` may be, in milliseconds: a second to 3650 days.
+    /// The range of ``refreshTokenLifetime`` in milliseconds: a second to 3650 days.
     package static let refreshTokenLifetimes: ClosedRange<Int64> = 1_000...(3_650 * 86_400_000)
-    /// What ``clockSkew`` may be, in milliseconds: none to a minute.
+    /// The range of ``clockSkew`` in milliseconds: up to a minute.
     package static let clockSkews: ClosedRange<Int64> = 0...60_000
 
-    /// Throws the first rule that the policy breaks.
+    /// Checks the settings, and throws for the first rule that is broken.
     package func check() throws(GuardError) {
         if issuer.utf8.isEmpty { throw GuardError(.policy, "tokens.issuer is empty: set it to the gateway's URL") }
         if audience.isEmpty || audience.contains(where: \.utf8.isEmpty) {

@@ -2,9 +2,9 @@ import Encodings
 import JOSE
 import StateSurface
 
-/// Judges access tokens made here: parse, key, signature, rules, then the shape of every claim that is used.
+/// Verifies the gateway's access tokens: parsing, key, signature, rules, and then the form of every claim that is used.
 struct TokenVerifier: Sendable {
-    /// Longer ones are refused before anything is decoded.
+    /// The longest token in bytes. Longer ones are refused before they are decoded.
     static let maximumBytes = 8192
 
     let policy: TokenPolicy
@@ -27,7 +27,7 @@ struct TokenVerifier: Sendable {
             leeway: Double(policy.clockSkew) / 1000)
     }
 
-    /// A token lives no longer than some node makes them, and its times are whole seconds.
+    /// The rules with the current limit on the lifetime, which is that of the tokens of any node.
     private var currentRules: ClaimsRules {
         var rules = rules
         rules.maximumLifetime = (Double(reach.reach.lifetime) / 1000).rounded(.up)
@@ -36,7 +36,7 @@ struct TokenVerifier: Sendable {
 
     enum Verdict {
         case good(Principal)
-        /// Everything else is good.
+        /// The token has expired, and everything else is in order.
         case expired(Principal)
         case refused(TokenFault)
     }
@@ -54,7 +54,7 @@ struct TokenVerifier: Sendable {
         case .success(let verified):
             return principal(verified.claims, key).map(Verdict.good) ?? .refused(.invalid("claims_malformed"))
         case .failure(let refusal) where refusal.reason == .expired:
-            // `expired` is said only when nothing else is wrong: the claims are proved.
+            // `expired` is the reason only if everything else has been verified, so the claims can be used.
             guard let claims = try? token.unverifiedClaims(), let principal = principal(claims, key) else {
                 return .refused(.invalid("claims_malformed"))
             }
@@ -64,7 +64,7 @@ struct TokenVerifier: Sendable {
         }
     }
 
-    /// `kid` is a name in a table and nothing else. Without one the key must be the only one.
+    /// The key with the token's `kid`. Without a `kid`, there must be only one key.
     private func key(for token: UnverifiedToken) -> VerificationKey? {
         let ring = keys.ring
         if let keyID = token.header.keyID { return ring.key(id: keyID) }
@@ -92,7 +92,7 @@ struct TokenVerifier: Sendable {
         return value.stringValue.flatMap(Scope.parse)
     }
 
-    /// Empty when there is none, nil when it is not a family's name.
+    /// The family id: empty if there is none, nil if it is malformed.
     private static func family(_ value: JSONValue?) -> String? {
         guard let value else { return "" }
         return value.stringValue.flatMap { NameRule.isToken($0) ? $0 : nil }

@@ -9,32 +9,32 @@ import Musl
 import Darwin
 #endif
 
-/// Remembers which tokens were verified, for one event loop. Not thread-safe: confined to its owner.
+/// A cache of verified tokens for one event loop. It is not thread-safe.
 ///
-/// Only accepted tokens are kept, found by all of their bytes, so no guess and no collision opens anything. A hit is
-/// worth no more than the token itself: not past its end, not without its key, not after its revocation.
+/// Only accepted tokens are kept, and all bytes of a token are compared, so a collision of hashes cannot be exploited.
+/// A hit is checked for expiry, for its key and for revocation like the token itself.
 package final class VerifiedTokenCache {
     private struct Remembered {
         let token: [UInt8]
         let principal: Principal
-        /// The generations at which the entry was last compared with keys and revocations.
+        /// The generations of keys and revocations at which the entry was last checked.
         var keyGeneration: UInt64
         var revocationGeneration: UInt64
 
         var weight: Int { max(token.count, VerifiedTokenCache.leastWeight) }
     }
 
-    /// Of 8 MiB this leaves room for 8192 tokens.
+    /// The minimum weight of a token in bytes, so that 8 MiB have room for at most 8192 tokens.
     private static let leastWeight = 1024
 
     private let securityGuard: SecurityGuard
     private let skew: Int64
-    /// Random per process, so that nobody outside can aim at a place in the table.
+    /// A random seed, so that clients cannot choose tokens that collide.
     private let seed: UInt64
-    /// By the hash of the token's bytes, which are compared then.
+    /// The entries by the hash of the token's bytes.
     private var tokens: BoundedCache<UInt64, Remembered>
 
-    /// - Parameter byteLimit: of the tokens that are kept; one of less than a KiB counts as that.
+    /// - Parameter byteLimit: the limit on the size of all tokens in bytes. A token of less than 1 KiB counts as 1 KiB.
     package init(_ securityGuard: SecurityGuard, byteLimit: Int = 8 << 20) {
         self.securityGuard = securityGuard
         skew = securityGuard.policy.clockSkew
@@ -42,9 +42,11 @@ package final class VerifiedTokenCache {
         tokens = BoundedCache(capacity: byteLimit)
     }
 
+    /// The number of tokens in the cache.
     package var count: Int { tokens.count }
 
-    /// Who the token speaks for, if it was verified before and nothing has changed that; nil says nothing.
+    /// The principal of a token that is in the cache and still valid; otherwise nil, which does not mean that the token
+    /// is invalid.
     package func remembered(_ token: UnsafeRawBufferPointer, now: Int64) -> Principal? {
         remembered(token, hash(token), now: now)
     }
@@ -54,11 +56,11 @@ package final class VerifiedTokenCache {
         return stillHolds(entry, hash, now: now) ? entry.principal : nil
     }
 
-    /// Who the token speaks for: from memory where that still holds, else from a full check.
+    /// The principal of a token, from the cache or from a complete verification.
     package func principal(for token: UnsafeRawBufferPointer, now: Int64) -> Result<Principal, TokenFault> {
         let hash = hash(token)
         if let principal = remembered(token, hash, now: now) { return .success(principal) }
-        // Read before judging: what changes meanwhile is then looked at again at the next hit.
+        // Read before the verification, so that changes in the meantime are noticed at the next hit.
         let keys = securityGuard.keyGeneration
         let revocations = securityGuard.revocationCount
         let verdict = securityGuard.judge(token: token, now: now)
@@ -75,6 +77,7 @@ package final class VerifiedTokenCache {
         return verdict ?? Array(token).withUnsafeBytes { principal(for: $0, now: now) }
     }
 
+    /// Removes all tokens.
     package func removeAll() { tokens.removeAll() }
 
     private func stillHolds(_ entry: Remembered, _ hash: UInt64, now: Int64) -> Bool {
@@ -109,7 +112,7 @@ package final class VerifiedTokenCache {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// A loop that judges a token while it is already there, or another one of the same hash: the newer stays.
+    /// Stores a token, and replaces one with the same hash.
     private func store(
         _ token: UnsafeRawBufferPointer, _ hash: UInt64, _ principal: Principal, keys: UInt64, revocations: UInt64
     ) {

@@ -1,14 +1,14 @@
 import CLibpq
 import Glibc
 
-/// One statement and its parameters, `?1`, `?2` …
+/// A statement with its parameters `?1`, `?2` …
 struct PostgresStatement {
     let sql: String
     var values: [SQLValue] = []
 }
 
-/// Transactions that spare round trips: BEGIN goes with the first statement, COMMIT with the last, and what nobody waits
-/// for an answer to goes with the next that somebody does (libpq's pipeline mode).
+/// Transactions with few round trips, in libpq's pipeline mode: BEGIN is sent with the first statement, COMMIT with the
+/// last, and statements whose answer is not needed are sent with the next one whose answer is.
 extension Connection {
     /// Opens a transaction with the next statement that is sent.
     func begin() throws {
@@ -17,20 +17,20 @@ extension Connection {
         waiting = [PostgresStatement(sql: "BEGIN")]
     }
 
-    /// Sends a statement together with the next one; its failure is thrown by that one, or by the commit.
+    /// Sends a statement together with the next one. If it fails, the next one or the commit throws.
     func post(_ sql: String, _ values: [SQLValue]) throws {
         try refuseNUL(in: values)
         waiting.append(PostgresStatement(sql: sql, values: values))
     }
 
-    /// Makes the transaction durable. Its answer's tag tells whether it is.
+    /// Commits the transaction. The tag of the answer says whether it was committed.
     func commit() throws -> PostgresAnswer {
-        // One that asked for nothing was never begun.
+        // A transaction without statements was never begun.
         if !hasBegun, waiting.count <= 1 { return abandon() }
         return try query("COMMIT", [])
     }
 
-    /// Undoes what the transaction has done so far.
+    /// Rolls the transaction back.
     func rollback() throws {
         waiting = []
         if hasBegun { _ = try run("ROLLBACK") }
@@ -41,8 +41,8 @@ extension Connection {
         return PostgresAnswer(tag: "COMMIT")
     }
 
-    /// A server that closed a connection while it lay idle has said so: what is sent to it would be lost, and it could
-    /// not be known whether it was carried out.
+    /// Reads what the server sent while the connection was idle, to notice that it closed the connection. A statement
+    /// sent to it would be lost, and it would not be known whether it was executed.
     private func noticeClosing() throws {
         for _ in 0..<8 {
             guard try wait(for: Int16(POLLIN), milliseconds: 0) else { return }
@@ -50,7 +50,7 @@ extension Connection {
         }
     }
 
-    // MARK: Together
+    // MARK: Pipelining
 
     func queryWithWaiting(_ statement: PostgresStatement) throws -> PostgresAnswer {
         let all = waiting + [statement]
@@ -59,12 +59,12 @@ extension Connection {
         return try together(all)
     }
 
-    /// Sends statements in one go and collects what each has come to. After the first that fails none is run.
+    /// Sends several statements at once and reads their answers. After the first that fails, none is executed.
     /// - Returns: the answer of the last.
     private func together(_ statements: [PostgresStatement]) throws -> PostgresAnswer {
         let parameters = try statements.map { try PostgresParameters($0.values) }
         guard isUsable, PQenterPipelineMode(raw) == 1 else { throw lost("cannot send") }
-        // For each thing that is sent the text it prepares; nil for what is run.
+        // For each message sent, the statement that it prepares; nil for one that executes.
         var steps: [String?] = []
         var names = prepared
         for (statement, parameters) in zip(statements, parameters) {
@@ -101,7 +101,7 @@ extension Connection {
         return last
     }
 
-    /// Behind the last answer comes the word that the server is ready for more.
+    /// Reads the message after the last answer, by which the server says that it is ready.
     private func leavePipeline(until deadline: ContinuousClock.Instant) throws {
         guard let end = try nextResult(until: deadline) else { throw lost("the server lost its place") }
         let isEnd = PQresultStatus(end) == PGRES_PIPELINE_SYNC

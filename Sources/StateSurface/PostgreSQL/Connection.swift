@@ -1,19 +1,19 @@
 import CLibpq
 import Glibc
 
-/// One libpq connection; the only code that sees libpq. Not Sendable: whoever made it keeps it.
+/// One libpq connection. Only this class calls libpq. It is not Sendable, and is used only where it was created.
 ///
-/// Every call has a deadline: a server that accepts bytes and never answers must not hold its caller.
+/// Every call has a deadline, so that a server that does not answer cannot block its caller.
 final class Connection {
-    /// How long one statement may take here; the server's own `statement_timeout` is shorter.
+    /// The deadline for one statement. The server's `statement_timeout` is shorter.
     var patience: Duration = .seconds(7)
     private(set) var isUsable = true
 
     let raw: OpaquePointer  // PGconn
-    /// The names of the statements that the server has prepared, by their texts.
+    /// The names of the prepared statements, by their texts.
     var prepared: [String: String] = [:]
     static let preparedLimit = 256
-    /// What is sent together with the next statement whose answer somebody waits for.
+    /// The statements to send together with the next one whose answer is needed.
     var waiting: [PostgresStatement] = []
     /// Whether the transaction's BEGIN has been sent.
     var hasBegun = false
@@ -23,7 +23,7 @@ final class Connection {
             throw PostgresFault.lost("no memory for a connection")
         }
         self.raw = raw
-        // libpq prints notices to standard error unless told otherwise.
+        // By default, libpq prints notices to standard error.
         _ = PQsetNoticeReceiver(raw, { _, _ in }, nil)
         guard PQstatus(raw) == CONNECTION_OK else {
             throw PostgresFault.unreachable(Self.reason(PQerrorMessage(raw)))
@@ -33,7 +33,7 @@ final class Connection {
 
     deinit { PQfinish(raw) }
 
-    /// Whether libpq can read this as a connection URL.
+    /// Whether libpq can parse this connection URL.
     static func isReadable(url: String) -> Bool {
         var message: UnsafeMutablePointer<CChar>?
         let options = PQconninfoParse(url, &message)
@@ -52,7 +52,7 @@ final class Connection {
         return try answer()
     }
 
-    /// Runs one statement, prepared the first time it is seen. Parameters are `?1`, `?2` …
+    /// Runs one statement, which is prepared the first time. Parameters are `?1`, `?2` …
     func query(_ sql: String, _ values: [SQLValue]) throws -> PostgresAnswer {
         guard waiting.isEmpty else { return try queryWithWaiting(PostgresStatement(sql: sql, values: values)) }
         if prepared[sql] == nil, prepared.count < Self.preparedLimit {
@@ -66,7 +66,7 @@ final class Connection {
         return try answer()
     }
 
-    /// Hands one statement to libpq, which sends it when it is told to.
+    /// Queues one statement in libpq, which sends it with the next flush.
     func enqueue(_ sql: String, named name: String?, _ parameters: PostgresParameters) -> CInt {
         parameters.withPointers { count, pointers, lengths, formats in
             if let name {
@@ -83,12 +83,12 @@ final class Connection {
 
     // MARK: Listening
 
-    /// Sends a statement whose answer `receive` will collect. Only while no other is under way.
+    /// Sends a statement whose answer ``receive(milliseconds:)`` reads. No other statement may be in progress.
     func post(_ sql: String) throws {
         try send { PQsendQuery(raw, sql) }
     }
 
-    /// Waits up to `milliseconds` for input and returns the notifications that have come.
+    /// Waits up to `milliseconds` for input, and returns the notifications that have arrived.
     func receive(milliseconds: Int64) throws -> [PostgresNotification] {
         _ = try wait(for: Int16(POLLIN), milliseconds: milliseconds)
         guard PQconsumeInput(raw) == 1 else { throw lost("the server closed the connection") }
@@ -114,7 +114,7 @@ final class Connection {
         try flush()
     }
 
-    /// Sends what libpq holds.
+    /// Sends what libpq has queued.
     func flush() throws {
         let deadline = ContinuousClock.now + patience
         while true {
@@ -130,7 +130,7 @@ final class Connection {
         try answer(until: ContinuousClock.now + patience)
     }
 
-    /// Waits for the next result; nil when a statement has no more. Whoever gets one clears it.
+    /// Waits for the next result; nil if the statement has no more. The caller must clear it.
     func nextResult(until deadline: ContinuousClock.Instant) throws -> OpaquePointer? {
         while PQisBusy(raw) == 1 {
             guard try wait(for: Int16(POLLIN), until: deadline) else { throw silent() }
@@ -139,7 +139,7 @@ final class Connection {
         return PQgetResult(raw)
     }
 
-    /// Collects all results of what was sent; the last one counts, the first error wins.
+    /// Reads all results of what was sent. Returns the last one, or throws the first error.
     func answer(until deadline: ContinuousClock.Instant) throws -> PostgresAnswer {
         var answer = PostgresAnswer()
         var fault: PostgresFault?
@@ -159,11 +159,11 @@ final class Connection {
     private func check(_ result: OpaquePointer) throws {
         switch PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return
-        // Something sent before it has failed, which is what counts.
+        // An earlier statement has failed, and its error is thrown.
         case PGRES_PIPELINE_ABORTED: throw PostgresFault.refused(sqlState: "25P02")
         default: break
         }
-        // 'C' is PG_DIAG_SQLSTATE. The message itself may quote a row: it stays here.
+        // 'C' is PG_DIAG_SQLSTATE. The message may quote a row, so it is not passed on.
         let state = PQresultErrorField(result, CInt(UInt8(ascii: "C"))).map { String(cString: $0) }
         guard let state, PQstatus(raw) == CONNECTION_OK else { throw lost("the server closed the connection") }
         throw PostgresFault.refused(sqlState: state)
@@ -189,7 +189,7 @@ final class Connection {
         guard descriptor.fd >= 0 else { throw lost("the connection is closed") }
         let count = poll(&descriptor, 1, CInt(clamping: milliseconds))
         guard count >= 0 || errno == EINTR else { throw lost("cannot wait for the server") }
-        // Interrupted counts as woken: the caller looks and waits again.
+        // An interrupted wait counts as input: the caller checks and waits again.
         return count != 0
     }
 
@@ -222,14 +222,14 @@ final class Connection {
         }
     }
 
-    /// Why no connection came about. Complaints about the URL itself may quote a part of it, which a mistyped URL
-    /// can make a part of the password: they are not passed on.
+    /// Why no connection could be made. Messages about the URL may quote a part of it, and in a mistyped URL that may
+    /// be a part of the password, so they are not passed on.
     private static func reason(_ message: UnsafePointer<CChar>?) -> String {
         let text = message.map { String(cString: $0) } ?? ""
         if text.hasPrefix("could not translate host name") { return "its host name cannot be resolved" }
         guard text.hasPrefix("connection to server") else { return "libpq does not accept the URL" }
         let lines = text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
-        // What libpq asks the reader is asked again, with what to mend, by whoever shows this.
+        // libpq's question is dropped: the caller adds its own advice.
         return lines.filter { !$0.hasPrefix("Is the server running") }.joined(separator: "; ")
     }
 }

@@ -1,7 +1,7 @@
-/// A PostgreSQL shared by any number of nodes: a pool of work connections and one that listens.
+/// A PostgreSQL database shared by any number of nodes: a pool of connections, and one that listens for notifications.
 final class PostgresEngine: SQLEngine {
     private static let poolSize = 8
-    /// How often a transaction that collided with another is run.
+    /// How often a transaction is tried that conflicts with others.
     private static let attempts = 5
 
     let capabilities = SQLDialect.postgres.capabilities
@@ -30,7 +30,7 @@ final class PostgresEngine: SQLEngine {
             try await worker.transaction(origin: origin, patience: .seconds(90)) { transaction in
                 _ = try transaction.execute("SET LOCAL statement_timeout = 60000", [])
                 _ = try transaction.execute("SET LOCAL lock_timeout = 0", [])
-                // One migrator at a time, in any number of nodes that start at once.
+                // One migration at a time, among all nodes that start at the same time.
                 _ = try transaction.execute("SELECT pg_advisory_xact_lock(7449363841)", [])
                 var row = try transaction.row("SELECT to_regnamespace('\(schema)') IS NULL", [])
                 if try row?.flag() == true { _ = try transaction.execute("CREATE SCHEMA \(schema)", []) }
@@ -39,7 +39,8 @@ final class PostgresEngine: SQLEngine {
         }
     }
 
-    /// A server that answers and says no will say no tomorrow: that is for the operator, not for a retry.
+    /// The error for a failure to open the store. A server that answers and refuses is misconfigured, so that the
+    /// operator is told and the gateway does not retry.
     private static func whenOpening(_ error: any Error) -> StateSurfaceError {
         if case PostgresFault.unreachable(let why) = error, why.contains("FATAL"),
             !["starting up", "shutting down", "too many", "recovery"].contains(where: why.contains)
@@ -56,7 +57,7 @@ final class PostgresEngine: SQLEngine {
             try requireFeed()
             return try await attempt(body)
         } catch PostgresFault.commitUnknown(let changes) {
-            // They may have happened. Whoever hears of one asks again, so a word too many does no harm.
+            // The changes may have been committed. Observers read the data again, so a report too many does no harm.
             observers.tell(changes)
             throw StateSurfaceError(postgres: PostgresFault.commitUnknown(changes))
         } catch let error as any TransactionAbort {
@@ -91,7 +92,8 @@ final class PostgresEngine: SQLEngine {
         }
     }
 
-    /// A node without feed is a node without store; saying so at once beats waiting for a server that is silent.
+    /// Throws if the feed is interrupted: the store is then treated as unreachable, without waiting for a silent
+    /// server.
     private func requireFeed() throws {
         guard listener.beat.age < .seconds(5) else {
             throw StateSurfaceError(.unavailable, "PostgreSQL gives no sign of life")

@@ -1,4 +1,4 @@
-/// The one place where PostgreSQL's errors become the store's.
+/// Translates PostgreSQL's errors.
 extension StateSurfaceError {
     init(postgres error: any Error) {
         switch error {
@@ -18,7 +18,7 @@ extension StateSurfaceError {
         }
     }
 
-    /// The codes of PostgreSQL's Appendix A, by class where a class is enough.
+    /// The codes of PostgreSQL's Appendix A, some by class.
     private init(sqlState: String) {
         let detail = "SQLSTATE \(sqlState)"
         switch (sqlState, sqlState.prefix(2)) {
@@ -39,23 +39,23 @@ extension StateSurfaceError {
 }
 
 extension PostgresFault {
-    /// Two transactions met; run again, one of them passes.
+    /// Whether it is a conflict between transactions, after which the transaction can be run again.
     var isCollision: Bool {
         if case .refused(let state) = self { return state == "40001" || state == "40P01" }
         return false
     }
 
-    /// The connection went away.
+    /// Whether the connection was lost.
     var isLoss: Bool {
         switch self {
         case .lost, .silent: true
-        // The server is going down, or has had enough of an idle transaction, and has said so.
+        // The server is shutting down, or has ended an idle transaction.
         case .refused(let state): ["57P01", "57P02", "57P03", "25P03"].contains(state)
         default: false
         }
     }
 
-    /// Worth one more try at once: a connection that died while it lay idle looks like this.
+    /// Whether the connection was probably lost while it was idle, so that the operation can be retried at once.
     var isProbablyStale: Bool {
         if case .silent = self { return false }
         return isLoss

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// The feed: one connection that listens, on a thread of its own because it waits all the time.
+/// The feed: a connection that listens for notifications. It has its own thread, because it blocks.
 ///
-/// A beat is a notification to itself. As notifications arrive in the order of commit, one that came back proves
-/// that everything committed before it was sent has been told.
+/// A heartbeat is a notification to itself. Notifications arrive in the order of commit, so when it arrives, everything
+/// committed before it was sent has been reported.
 final class PostgresListener: Sendable {
     private static let interval = Duration.milliseconds(500)
     private static let patience = Duration.seconds(2)
@@ -22,7 +22,7 @@ final class PostgresListener: Sendable {
         self.observers = observers
     }
 
-    /// Returns once the feed listens, so that nothing can happen unheard between opening the store and reading it.
+    /// Returns when the feed is listening, so that no change is missed between opening the store and reading it.
     func start() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let thread = Thread { self.run(whenListening: { continuation.resume(with: $0) }) }
@@ -51,7 +51,8 @@ final class PostgresListener: Sendable {
             pause = min(pause * 2, Self.longestPause)
             guard let connection = try? listen() else { continue }
             pause = .milliseconds(100)
-            // First the gap, then the beats: whoever sees the feed alive has been told to ask again.
+            // The gap is reported before the heartbeats resume, so that caches are invalidated before the feed counts
+            // as alive.
             observers.tell([.reset])
             try? serve(connection)
             beat.lost()
@@ -62,7 +63,7 @@ final class PostgresListener: Sendable {
 
     private func listen() throws -> Connection {
         let connection = try settings.connect()
-        // Beats need not be durable.
+        // Heartbeats need not be durable.
         _ = try connection.run(
             """
             SET synchronous_commit = off; LISTEN \(PostgresTransaction.channel); LISTEN \(beatChannel)
@@ -70,7 +71,7 @@ final class PostgresListener: Sendable {
         return connection
     }
 
-    /// Returns when told to stop, throws when the link is lost.
+    /// Returns when it is stopped, and throws when the connection is lost.
     private func serve(_ connection: Connection) throws {
         var pending: (number: String, sentAt: ContinuousClock.Instant)?
         var nextBeat = ContinuousClock.now

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps a server that is down from being dialled by everybody at once: after a failure the others fail with it.
+/// Prevents all connections from dialling an unreachable server at the same time: after a failure, the others fail too.
 final class ConnectGate: Sendable {
     private let lastFailure = Mutex<(at: ContinuousClock.Instant, fault: PostgresFault)?>(nil)
 
@@ -19,13 +19,13 @@ final class ConnectGate: Sendable {
     }
 }
 
-/// Lends workers, one to one caller; who finds none waits its turn, but not for long.
+/// A pool of workers, each used by one caller at a time. A caller that finds none free waits for a limited time.
 final class PostgresPool: Sendable {
     private typealias Continuation = CheckedContinuation<PostgresWorker, any Error>
 
     private struct State {
         var idle: [PostgresWorker]
-        /// In the order of their deadlines, since all are equally patient.
+        /// In the order of their deadlines, because all callers wait equally long.
         var waiting: [(deadline: ContinuousClock.Instant, continuation: Continuation)] = []
         var isSweeping = false
         var isClosed = false
@@ -87,7 +87,7 @@ final class PostgresPool: Sendable {
         next?.resume(returning: worker)
     }
 
-    /// Sends away those who have waited too long, for as long as anybody waits.
+    /// Fails callers whose deadline has passed, as long as any caller is waiting.
     private func sweep() async {
         var isNeeded = true
         while isNeeded {

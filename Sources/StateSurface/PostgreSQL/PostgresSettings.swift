@@ -1,9 +1,9 @@
-/// How to reach the server and what each connection is told first.
+/// The connection settings, and the initial commands of each connection.
 struct PostgresSettings: Sendable {
     let url: String
 
     init(url: String) throws {
-        // The URL may hold a password, and libpq's complaint may quote it: neither is repeated.
+        // Neither the URL, which may contain a password, nor libpq's message, which may quote it, is passed on.
         guard !url.utf8.contains(0), Connection.isReadable(url: url) else {
             throw StateSurfaceError(
                 .misconfigured, "the state URL cannot be read; write postgres://USER:PASSWORD@HOST:PORT/DATABASE")
@@ -11,7 +11,7 @@ struct PostgresSettings: Sendable {
         self.url = url
     }
 
-    /// In libpq the last one wins: what stands before `dbname` is a default that the URL may change.
+    /// In libpq the last value counts: those before `dbname` are defaults that the URL may change.
     private var parameters: [(String, String)] {
         [
             ("fallback_application_name", "gatehouse"),
@@ -46,10 +46,11 @@ struct PostgresSettings: Sendable {
         }
     }
 
-    /// A schema of its own keeps the tables apart from those of an application in the same database.
+    /// The schema of the tables, separate from those of an application in the same database.
     static let schema = "gatehouse"
 
-    /// Durability is only ever raised: a stricter `synchronous_commit` of the operator's stays.
+    /// Connects and sets up the session. `synchronous_commit` is only made stricter, never weaker than the operator's
+    /// setting.
     func connect() throws -> Connection {
         let connection = try Connection(self)
         _ = try connection.run(

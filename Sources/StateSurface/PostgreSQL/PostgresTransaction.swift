@@ -1,7 +1,7 @@
-/// A transaction on one work connection. Lives only inside `PostgresWorker`.
+/// A transaction on one connection. It is used only inside `PostgresWorker`.
 final class PostgresTransaction: SQLTransaction {
     static let channel = "gatehouse_changes"
-    /// NOTIFY carries less than 8000 bytes.
+    /// The limit in bytes of one payload; NOTIFY allows less than 8000.
     private static let payloadLimit = 7000
 
     let dialect = SQLDialect.postgres
@@ -32,19 +32,19 @@ final class PostgresTransaction: SQLTransaction {
         if reach == .everywhere { toSend.append(change) }
     }
 
-    /// Last thing before the commit: NOTIFY is delivered by it, or not at all.
+    /// Sends the notifications as the last statements before the commit, with which PostgreSQL delivers them.
     func notify() throws {
         for payload in Self.payloads(toSend.map(\.text), origin: origin) {
             try connection.post("SELECT pg_notify('\(Self.channel)', ?1)", [.text(payload)])
         }
     }
 
-    /// The origin, then one change a line, as many as fit.
+    /// The payloads: the origin, then as many changes as fit, one per line.
     static func payloads(_ lines: [String], origin: String) -> [String] {
         var payloads: [String] = []
         var payload = origin
         for line in lines {
-            // A line that cannot be carried is replaced by the order to ask everything again.
+            // A line that cannot be sent is replaced by a reset, which makes the receivers read everything again.
             let isPlain = !line.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\n") }
             let line = isPlain && line.utf8.count < payloadLimit / 2 ? line : Change.reset.text
             if payload.utf8.count + line.utf8.count + 1 > payloadLimit {
@@ -57,7 +57,9 @@ final class PostgresTransaction: SQLTransaction {
         return payloads
     }
 
-    /// - Returns: nil for what this process sent itself.
+    /// The changes in a payload.
+    ///
+    /// - Returns: nil for a payload that this process sent.
     static func changes(inPayload payload: String, except origin: String) -> [Change]? {
         let lines = payload.split(separator: "\n", omittingEmptySubsequences: false)
         guard let sender = lines.first, !sender.utf8.elementsEqual(origin.utf8) else { return nil }

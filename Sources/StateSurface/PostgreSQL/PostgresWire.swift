@@ -1,4 +1,4 @@
-/// What came back from one statement.
+/// The answer to one statement.
 struct PostgresAnswer {
     var rows: [SQLRow] = []
     var changed = 0
@@ -11,21 +11,21 @@ struct PostgresNotification {
     let payload: String
 }
 
-/// Why PostgreSQL did not do it.
+/// Why a statement of PostgreSQL failed.
 enum PostgresFault: Error {
-    /// No connection could be made. The text is libpq's and holds no secret.
+    /// No connection could be made. The text is libpq's and contains no secret.
     case unreachable(String)
-    /// The connection is gone; what was under way may or may not have happened.
+    /// The connection was lost. Whether the statement in progress was executed is unknown.
     case lost(String)
-    /// The server did not answer in time; what was under way may or may not have happened.
+    /// The server did not answer in time. Whether the statement in progress was executed is unknown.
     case silent
-    /// The server said no.
+    /// The server reported an error.
     case refused(sqlState: String)
-    /// The connection was lost while committing: these changes may have become true.
+    /// The connection was lost during the commit, so these changes may have been committed.
     case commitUnknown([Change])
 }
 
-/// Values as libpq takes them, all in one piece of memory: texts and blobs as they are, integers as digits.
+/// Parameters in libpq's format, in one allocation: texts and blobs as they are, integers as digits.
 struct PostgresParameters {
     private var bytes: [UInt8] = []
     private var offsets: [Int?] = []

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Runs an actor's jobs on a queue of its own, so that libpq blocks nobody else.
+/// Runs an actor's jobs on its own queue, so that a blocking libpq call blocks only that actor.
 final class QueueExecutor: SerialExecutor {
     private let queue: DispatchQueue
 
@@ -14,7 +14,7 @@ final class QueueExecutor: SerialExecutor {
     }
 }
 
-/// One work connection: connects when first used, and again after a loss.
+/// One connection, which is made when first used and again after it was lost.
 actor PostgresWorker {
     private let executor = QueueExecutor("gatehouse.state.postgres")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -32,7 +32,9 @@ actor PostgresWorker {
         try withConnection { try $0.query(sql, values).rows }
     }
 
-    /// - Returns: the value, and what is to be told now that it is durable.
+    /// Runs a transaction.
+    ///
+    /// - Returns: the value, and the changes to report now that they are durable.
     func transaction<Value: Sendable>(
         origin: String, patience: Duration = .seconds(7),
         _ body: @Sendable (any SQLTransaction) throws -> Value
@@ -73,7 +75,8 @@ actor PostgresWorker {
         }
     }
 
-    /// A connection that lay idle may have died unnoticed: then, and only then, once more on a fresh one.
+    /// Runs `body` with a connection. If the connection was lost while it was idle, and only then, `body` is run again
+    /// with a new one.
     private func withConnection<Value>(_ body: (Connection) throws -> Value) throws -> Value {
         if let connection, connection.isUsable {
             do {

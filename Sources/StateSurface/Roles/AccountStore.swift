@@ -1,27 +1,30 @@
-/// Accounts, and the external identities that map to them.
+/// The role for accounts, and for the external identities that map to them.
 package protocol AccountStore: Sendable {
-    /// - Throws: `.duplicate` when the tenant already has the e-mail.
+    /// Inserts an account.
+    /// - Throws: `.duplicate` if the tenant already has the e-mail.
     func insert(account: AccountRecord) async throws
+    /// The account with this id, or nil.
     func account(userID: String) async throws -> AccountRecord?
     /// The accounts with this e-mail, at most one of each tenant. None for an empty key.
     func accounts(emailKey: String) async throws -> [AccountRecord]
-    /// Any accounts, newest first, for operators.
+    /// All accounts, newest first, at most `limit`, for operators.
     func accounts(limit: Int) async throws -> [AccountRecord]
-    /// Replaces by `version`, as ``SessionStore/replace(session:)`` does. The credential epoch stays as it is.
+    /// Replaces the account if its stored version is unchanged, as ``SessionStore/replace(session:)`` does. The
+    /// credential epoch is not changed.
     /// - Returns: whether it was replaced.
     func replace(account record: AccountRecord) async throws -> Bool
-    /// In one transaction: the new password, a new epoch of the account, and the end of every family and session of the
-    /// user that is not kept, with their tokens.
+    /// Sets a new password, increases the account's credential epoch, and ends every family and session of the user
+    /// that is not kept, with their tokens, all in one transaction.
     /// - Returns: the ids of the sessions that ended.
-    /// - Throws: `.ownerGone`, with nothing done, when the account is no longer as it was judged, there is none, or the
-    ///   caller's family has ended.
+    /// - Throws: `.ownerGone`, without any effect, if the account does not exist or has changed since it was checked,
+    ///   or the caller's family has ended.
     func changePassword(_ change: PasswordChange) async throws -> [String]
-    /// In one transaction: disabled flag set, a new epoch of the account, every family and session of the user ended,
-    /// and every token revoked that names a version of the account before this one, or that names none and was issued
-    /// until `at`.
+    /// Disables the account, increases its credential epoch, ends every family and session of the user, and revokes
+    /// every token that names an older version of the account, or that names none and was issued until `at`, all in one
+    /// transaction.
     /// - Returns: whether there is such an account.
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
-    /// The user that an external (issuer, subject) maps to; made with `create` the first time, atomically.
+    /// The account that an external issuer and subject map to. It is created with `create` the first time, atomically.
     func identity(
         issuer: String, subject: String, tenantID: String, create: @escaping @Sendable () -> AccountRecord
     ) async throws -> AccountRecord

@@ -1,9 +1,9 @@
-/// Tells of every change, whichever node made it, and how sure one can be that none was missed.
+/// The role that reports changes by all nodes, and whether any can have been missed.
 package protocol ChangeFeed: Sendable {
-    /// Calls back on every change, in order of commit, on a thread of the store's. The callback must be quick.
+    /// Calls `observer` for every change, in the order of commit, on a thread of the store. It must not block.
     func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription
-    /// How long ago the feed last proved to be alive. Always near zero for an embedded store.
+    /// The time since the last heartbeat of the feed. Always near zero for an embedded store.
     func sinceLastBeat() -> Duration
-    /// Whether the feed is known to be broken, and has not proved to be alive since.
+    /// Whether the feed is known to be interrupted, without a heartbeat since.
     func feedIsLost() -> Bool
 }

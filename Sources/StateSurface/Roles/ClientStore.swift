@@ -1,12 +1,14 @@
-/// Registered OAuth clients.
+/// The role for registered OAuth clients.
 package protocol ClientStore: Sendable {
-    /// - Throws: `.duplicate` when the id is taken.
+    /// Inserts a client.
+    /// - Throws: `.duplicate` if the id exists.
     func insert(client: ClientRecord) async throws
+    /// The client with this id, or nil.
     func client(id: String) async throws -> ClientRecord?
-    /// Any clients, newest first, for operators.
+    /// All clients, newest first, at most `limit`, for operators.
     func clients(limit: Int) async throws -> [ClientRecord]
-    /// In one transaction: disabled flag set; every family that was opened for the client and every session of its own
-    /// or of such a family ended; every token issued to the client itself revoked, whenever it was made.
+    /// Disables the client, ends every family opened for it and every session of the client or of such a family, and
+    /// revokes every token issued to the client itself, all in one transaction.
     /// - Returns: whether there is such a client.
     func disable(clientID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
 }

@@ -1,20 +1,22 @@
-/// Families of refresh tokens.
+/// The role for families of refresh tokens.
 package protocol FamilyStore: Sendable {
-    /// - Throws: `.ownerGone` when the account or client it is opened for is no longer as it was judged.
+    /// Inserts a family.
+    /// - Throws: `.ownerGone` if the account or client has changed since it was checked.
     func insert(family: FamilyRecord, judged: JudgedOwner) async throws
+    /// The family with this id, or nil.
     func family(id: String) async throws -> FamilyRecord?
-    /// The family a refresh token (by SHA-256) belongs or ever belonged to, with the token's position in the chain.
+    /// The family that a refresh token (by its SHA-256) belongs or belonged to, with the token's position in the chain.
     func family(tokenHash: [UInt8]) async throws -> (family: FamilyRecord, position: Int64)?
-    /// Replaces a live family if its stored counter is still `record.counter - 1`, and remembers `currentHash` as a
-    /// token of it.
-    /// - Returns: whether it was replaced: exactly one of any number of racers wins.
+    /// Replaces a live family if its stored counter is `record.counter - 1`, and stores `currentHash` as a token of the
+    /// family.
+    /// - Returns: whether it was replaced. Of several concurrent calls, exactly one succeeds.
     func rotate(family record: FamilyRecord) async throws -> Bool
-    /// Notes that a live family has an access token that is good until then, signed with the key of this thumbprint.
-    /// Never takes anything back.
+    /// Records that a live family has an access token that is valid until then, signed with the key of this thumbprint.
+    /// An earlier time than the recorded one has no effect.
     /// - Returns: whether the family is live.
     func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool
-    /// In one transaction: the family ended, its access tokens revoked at least until `revokedUntil`, its home and guest
-    /// sessions ended. Harmless when it has ended before.
+    /// Ends the family and its home and guest sessions, and revokes its access tokens at least until `revokedUntil`,
+    /// all in one transaction. It may be called again for an ended family.
     /// - Returns: the ids of the sessions that ended.
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String]
     /// Live families of a user, oldest first.

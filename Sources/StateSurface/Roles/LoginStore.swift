@@ -1,14 +1,14 @@
-/// The roles that one login touches, and a transaction over all of them.
+/// The roles that a login needs, and transactions over all of them.
 ///
-/// A use case that writes a family and a session together does it in one ``transaction(_:)``: either all of it happened,
-/// durably, or nothing did, whenever the process dies.
+/// A use case that writes a family and a session does so in one ``transaction(_:)``, so that either both are durable or
+/// neither, also if the process dies.
 package protocol LoginStore: SessionStore, AccountStore, FamilyStore, RevocationStore {
-    /// Runs `body` in one transaction. When this returns, what it did is durable and its changes have been told.
+    /// Runs `body` in one transaction. When this returns, its writes are durable and its changes have been reported.
     ///
-    /// What `body` throws undoes everything. A ``TransactionAbort`` is thrown here as it is; all other errors become
-    /// ``StateSurfaceError``s.
-    /// - Parameter body: synchronous, so that nothing can suspend in the middle of the transaction. It may run more than
-    ///   once (when transactions collide), so it must have no effects but through its argument, and it must be quick:
+    /// If `body` throws, the transaction is rolled back. A ``TransactionAbort`` is thrown unchanged; other errors
+    /// become ``StateSurfaceError``.
+    /// - Parameter body: it is synchronous, so that nothing suspends inside the transaction. It may run more than once
+    ///   (if transactions conflict), so it must have no effects except through its argument. It must not block, because
     ///   an embedded store has one writer.
     /// - Returns: what `body` returned.
     func transaction<Outcome: Sendable>(

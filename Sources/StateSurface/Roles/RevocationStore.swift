@@ -1,12 +1,12 @@
-/// Revocations of access tokens, and how far the tokens reach that they have to cover.
+/// The role for revocations of access tokens, and for the lifetimes of tokens that they must cover.
 package protocol RevocationStore: Sendable {
-    /// Adds a revocation, or widens the one that is there: it only ever grows.
+    /// Adds a revocation, or extends the stored one. It is never reduced.
     func revoke(_ revocation: Revocation) async throws
-    /// Every revocation that has not expired: what a node remembers when it starts or its feed had a gap.
+    /// All revocations that have not expired, which a node reads when it starts and after an interruption of the feed.
     func revocations(now: Milliseconds) async throws -> [Revocation]
-    /// Notes that a node makes access tokens of this reach. Every one it makes before it says so again is worth
-    /// nothing any more at `goodUntil`; revocations of families and subjects last at least as long.
+    /// Records that a node issues access tokens of this reach. Every token that it issues before the next call is
+    /// invalid at `goodUntil`; revocations of families and subjects are kept at least until then.
     func note(reach: TokenReach, goodUntil: Milliseconds) async throws
-    /// What covers the tokens of all nodes that may still be good; nil when no node has noted any.
+    /// The reach that covers all tokens that may still be valid; nil if no node has recorded one.
     func tokenReach(now: Milliseconds) async throws -> TokenReach?
 }

@@ -1,39 +1,42 @@
-/// Sessions, found by id, by secret and by owner.
+/// The role for sessions, which are found by id, by secret and by owner.
 ///
-/// As in every role: a write is durable when it returns, its ``Change`` has been told to the observers here, and a store
-/// that can't be reached or trusted throws ``StateSurfaceError``.
+/// In this as in every role, a write is durable when it returns, its ``Change`` has been reported to the observers in
+/// this process, and ``StateSurfaceError`` is thrown if the store cannot be reached or is damaged.
 package protocol SessionStore: Sendable {
-    /// - Throws: `.duplicate` when the id is taken; `.ownerGone` when its family has ended or its user is disabled.
+    /// Inserts a session.
+    /// - Throws: `.duplicate` if the id exists; `.ownerGone` if its family has ended or its user is disabled.
     func insert(session: SessionRecord) async throws
+    /// The session with this id, or nil.
     func session(id: String) async throws -> SessionRecord?
-    /// The session whose current or previous secret hashes to this.
+    /// The session whose current or previous secret has this SHA-256, or nil.
     func session(secretHash: [UInt8]) async throws -> SessionRecord?
-    /// Replaces the record if its stored `version` is still `record.version`; stores it with `version + 1`.
+    /// Replaces the record if its stored `version` is `record.version`, and stores it with `version + 1`.
     ///
-    /// States only move to the right, and an owner stays: what would break that is not written.
+    /// A state is never changed back and an owner is never changed: such a record is not written.
     /// - Returns: whether it was replaced.
     /// - Throws: `.ownerGone`, as ``insert(session:)`` does.
     func replace(session record: SessionRecord) async throws -> Bool
-    /// Reads a session and replaces it by what `decide` makes of it, both in one transaction.
-    /// - Parameter decide: given the record, or nil where there is none; answers what to write (nothing: nil) and what
-    ///   to return. It may be asked more than once, so it must have no effects.
-    /// - Returns: what `decide` returned, once that is durable; nil when another writer was faster: ask again.
-    /// - Throws: `.ownerGone` when the session would belong to a family that has ended or a user who is disabled.
+    /// Reads a session and replaces it by the record that `decide` returns, in one transaction.
+    /// - Parameter decide: gets the record, or nil if there is none, and returns the record to write (nil for none) and
+    ///   the outcome. It may be called more than once, so it must have no effects.
+    /// - Returns: the outcome, when it is durable; nil if another writer changed the session, in which case the call
+    ///   should be repeated.
+    /// - Throws: `.ownerGone` if the session would belong to a family that has ended or to a disabled user.
     func change<Outcome: Sendable>(
         sessionID: String,
         _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
     ) async throws -> Outcome?
-    /// Live sessions (state live, and not past their expiry at `now`) of an owner, newest first.
+    /// The live sessions of an owner that have not expired at `now`, newest first, at most `limit`.
     func liveSessions(tenantID: String, userID: String, now: Milliseconds, limit: Int) async throws -> [SessionRecord]
-    /// Any sessions, newest first, for operators.
+    /// All sessions, newest first, at most `limit`, for operators.
     func sessions(limit: Int) async throws -> [SessionRecord]
-    /// Live sessions of a user beyond `limit`, a bounded number: guests before homes, of each the longest unused first.
-    /// `sparing` is never one of them.
+    /// Live sessions of a user over `limit`, a bounded number: guests before homes, and among these the longest unused
+    /// first. `sparing` is never among them.
     func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession]
-    /// Moves `lastSeenAt` forward (never back) for many live sessions at once. Not a change of version, no ``Change``.
+    /// Increases `lastSeenAt` of many live sessions. It does not change their version and reports no ``Change``.
     func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws
-    /// Marks live sessions past their end as expired, and forgets tombstones past their absolute end with whatever else
-    /// of the store is over. A bounded batch.
+    /// Marks live sessions as expired whose time is over, and removes tombstones and other records that are no longer
+    /// needed, in a bounded batch.
     /// - Returns: the ids that expired in this batch.
     func expireSessions(now: Milliseconds, limit: Int) async throws -> [String]
 }

@@ -1,15 +1,16 @@
-/// An error of a caller's own that undoes a transaction.
+/// An error with which a caller rolls a transaction back.
 package protocol TransactionAbort: Error, Sendable {}
 
-/// An open transaction over sessions, accounts, families and revocations. Good only inside the closure that was given it.
+/// An open transaction over sessions, accounts, families and revocations. It may be used only inside the closure that
+/// gets it.
 ///
-/// The operations are those of the roles, made synchronous; each means what it means there. Where the store has row
-/// locks, take them in this order: the account, its families, their sessions.
+/// The operations are those of the roles, but synchronous. To avoid deadlocks in stores with row locks, rows must be
+/// used in this order: the account, its families, their sessions.
 package protocol StoreTransaction {
     // MARK: Sessions
     /// As ``SessionStore/insert(session:)``.
     func insert(session: SessionRecord) throws
-    /// As ``SessionStore/session(id:)``. Not locked: ``replace(session:)`` tells whether it is still that.
+    /// As ``SessionStore/session(id:)``. The row is not locked; ``replace(session:)`` detects a concurrent change.
     func session(id: String) throws -> SessionRecord?
     /// As ``SessionStore/replace(session:)``.
     func replace(session record: SessionRecord) throws -> Bool
@@ -23,11 +24,11 @@ package protocol StoreTransaction {
     func changePassword(_ change: PasswordChange) throws -> [String]
 
     // MARK: Families and revocations
-    /// As ``FamilyStore/insert(family:judged:)``. Locks the account and the client that were judged.
+    /// As ``FamilyStore/insert(family:judged:)``. Locks the account and the client that were checked.
     func insert(family: FamilyRecord, judged: JudgedOwner) throws
-    /// As ``FamilyStore/family(id:)``, and kept from changing until the transaction is over.
+    /// As ``FamilyStore/family(id:)``. The row is locked until the transaction ends.
     func family(id: String) throws -> FamilyRecord?
-    /// The live families of a user that are at home in a session, kept from changing until the transaction is over.
+    /// The live families of a user whose home is this session. The rows are locked until the transaction ends.
     func families(of userID: String, atHomeIn sessionID: String) throws -> [FamilyRecord]
     /// As ``FamilyStore/rotate(family:)``.
     func rotate(family record: FamilyRecord) throws -> Bool

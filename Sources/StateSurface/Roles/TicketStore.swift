@@ -1,10 +1,10 @@
-/// Single-use tickets, as hashes.
+/// The role for single-use tickets, which are stored as hashes.
 package protocol TicketStore: Sendable {
-    /// Keeps a ticket until it is taken or expires.
-    /// - Returns: false, with nothing kept, when its session has `limit` of them already that are good at `now`.
+    /// Stores a ticket until it is taken or expires.
+    /// - Returns: false, without storing it, if its session already has `limit` tickets that are valid at `now`.
     func put(ticket: TicketRecord, limit: Int, now: Milliseconds) async throws -> Bool
-    /// A ticket that has not been taken, left where it is.
+    /// A ticket that has not been taken, without taking it.
     func ticket(hash: [UInt8]) async throws -> TicketRecord?
-    /// Removes a ticket and returns it: of any number of racers one gets it.
+    /// Removes a ticket and returns it. Of several concurrent calls, one gets it.
     func take(ticketHash: [UInt8]) async throws -> TicketRecord?
 }

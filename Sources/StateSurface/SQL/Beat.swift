@@ -1,6 +1,6 @@
 import Synchronization
 
-/// When the feed last proved to be alive.
+/// The time of the last heartbeat of the feed.
 final class Beat: Sendable {
     private struct State {
         var last = ContinuousClock.now
@@ -9,7 +9,7 @@ final class Beat: Sendable {
 
     private let state = Mutex(State())
 
-    /// Everything committed before `instant` has been told.
+    /// Records that everything committed before `instant` has been reported.
     func proved(at instant: ContinuousClock.Instant) {
         state.withLock { state in
             state.last = max(state.last, instant)
@@ -17,7 +17,7 @@ final class Beat: Sendable {
         }
     }
 
-    /// The link has broken: no need to wait for silence to know that. The next proof mends it.
+    /// Records that the connection was lost. The next heartbeat ends this state.
     func lost() { state.withLock { $0.isLost = true } }
 
     var age: Duration { state.withLock { $0.last }.duration(to: .now) }

@@ -1,4 +1,5 @@
-/// A change as one line of text: what the `changes` table and `NOTIFY` carry. Ids come last, so they may hold anything.
+/// A change as one line of text, in the `changes` table and in `NOTIFY`. Ids come last, so they may contain any
+/// characters.
 extension Change {
     var text: String {
         switch self {
@@ -18,7 +19,7 @@ extension Change {
         }
     }
 
-    /// What cannot be read was written by a version that knows more: everything must be asked again.
+    /// Parses a change. An unknown one was written by a newer version, and is read as a reset.
     init(text: some StringProtocol) {
         self = Self.parse(String(text)) ?? .reset
     }

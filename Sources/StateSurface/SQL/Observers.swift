@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Those who want to hear of changes.
+/// The observers of changes.
 final class Observers: Sendable {
     private struct Table {
         var nextID: UInt64 = 0
@@ -8,7 +8,7 @@ final class Observers: Sendable {
     }
 
     private let table = Mutex(Table())
-    /// One change is told at a time, whatever thread it comes from.
+    /// Serialises the reports of all threads.
     private let telling = Mutex(())
 
     func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription {

@@ -1,11 +1,11 @@
-/// What one database understands and others do not. Everything else is written once.
+/// The differences in SQL between the databases. Everything else is written once.
 struct SQLDialect: Sendable {
-    /// What a store on this database can do.
+    /// The properties of a store on this database.
     let capabilities: StoreCapabilities
-    /// The schema is written with SQLite's names of types; these are the database's own for `INTEGER` and `BLOB`.
+    /// The database's names of the types that the schema calls `INTEGER` and `BLOB`.
     let integerType: String
     let blobType: String
-    /// An expression for how many bytes the text of a column takes.
+    /// An expression for the length of a text column in bytes.
     let byteCount: @Sendable (_ column: String) -> String
 
     static let sqlite = SQLDialect(
@@ -15,21 +15,21 @@ struct SQLDialect: Sendable {
         capabilities: StoreCapabilities(isSharedBetweenMachines: true, hasRowLocks: true),
         integerType: "BIGINT", blobType: "BYTEA", byteCount: { "OCTET_LENGTH(\($0))" })
 
-    // One writer at a time needs no row locks: there a transaction is enough.
+    // A database with one writer at a time needs no row locks.
 
-    /// Appended to a SELECT whose rows must not be changed by others until the transaction is over.
+    /// Appended to a SELECT whose rows others must not change or lock until the transaction ends.
     var forUpdate: String { capabilities.hasRowLocks ? " FOR UPDATE" : "" }
-    /// Appended to a SELECT whose rows others may read, but not change, until the transaction is over.
+    /// Appended to a SELECT whose rows others may lock for sharing, but not change, until the transaction ends.
     var forShare: String { capabilities.hasRowLocks ? " FOR SHARE" : "" }
-    /// For clearing up: rows that another node is working on are left to it.
+    /// Appended to a SELECT for clean-up: rows that another node has locked are skipped.
     var skipLocked: String { capabilities.hasRowLocks ? " FOR UPDATE SKIP LOCKED" : "" }
 
-    /// A statement that keeps others from changing a table until the transaction is over, where one is needed.
+    /// A statement that locks a table against changes until the transaction ends; nil if none is needed.
     func lock(table: String) -> String? {
         capabilities.hasRowLocks ? "LOCK TABLE \(table) IN EXCLUSIVE MODE" : nil
     }
 
-    /// A statement of the schema with this database's names of types.
+    /// A statement of the schema with this database's type names.
     func schema(_ sql: String) -> String {
         sql.split(separator: " ", omittingEmptySubsequences: false)
             .map { word in

@@ -1,24 +1,24 @@
-/// Who is told of a change.
+/// Which observers a change is reported to.
 enum ChangeReach: Sendable {
     /// Observers here and on every other node.
     case everywhere
-    /// Observers here only: no other node can remember a row that did not exist.
+    /// Observers in this process only, because no other node can have cached a new row.
     case here
 }
 
-/// An open transaction: synchronous, so that nothing can suspend in the middle of it. What the roles do in one is written
-/// once, above both databases, in the extensions of this protocol.
+/// An open transaction. It is synchronous, so that nothing suspends inside it. The operations of the roles are
+/// extensions of this protocol, written once for both databases.
 ///
-/// Parameters are written `?1`, `?2` …; the engine translates them where need be.
+/// Parameters are written `?1`, `?2` …; the engine translates them if necessary.
 protocol SQLTransaction: AnyObject, StoreTransaction {
     var dialect: SQLDialect { get }
     /// Runs a statement and returns its rows (also those of `RETURNING`).
     func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow]
     /// Runs a statement and returns how many rows it changed.
     func execute(_ sql: String, _ values: [SQLValue]) throws -> Int
-    /// Runs a statement whose answer is not needed. That it failed may be thrown as late as by the commit.
+    /// Runs a statement whose answer is not needed. Its failure may be thrown by a later statement or by the commit.
     func post(_ sql: String, _ values: [SQLValue]) throws
-    /// Notes a change, to be told once the transaction has been committed.
+    /// Records a change, which is reported after the transaction has been committed.
     func record(_ change: Change, reach: ChangeReach) throws
 }
 
@@ -28,11 +28,11 @@ extension SQLTransaction {
     func row(_ sql: String, _ values: [SQLValue]) throws -> SQLRow? { try rows(sql, values).first }
 }
 
-/// A database with a feed. Two of them exist; ``SQLSurface`` is the same above both.
+/// A database with a feed. There are two implementations, and ``SQLSurface`` works with both.
 protocol SQLEngine: Sendable {
     var capabilities: StoreCapabilities { get }
-    /// Runs `body` in one durable transaction. It may run more than once: it must have no effects but through its
-    /// argument. Observers have been told of what it recorded when this returns.
+    /// Runs `body` in one durable transaction. It may run more than once, so it must have no effects except through its
+    /// argument. Its changes have been reported when this returns.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value
@@ -46,7 +46,7 @@ protocol SQLEngine: Sendable {
     func close() async
 }
 
-/// Refuses a text that the databases would not keep as it is.
+/// Throws if a text contains NUL, which the databases do not store.
 func refuseNUL(in values: [SQLValue]) throws {
     if values.contains(where: \.holdsNUL) {
         throw StateSurfaceError(.failed, "a text holds a NUL character, which the store cannot keep")

@@ -1,4 +1,4 @@
-/// A value as both databases know it.
+/// A value of either database.
 enum SQLValue: Sendable, Equatable {
     case null
     case integer(Int64)
@@ -9,19 +9,19 @@ enum SQLValue: Sendable, Equatable {
     static func optional(_ value: String?) -> Self { value.map(Self.text) ?? .null }
     static func optional(_ value: [UInt8]?) -> Self { value.map(Self.blob) ?? .null }
     static func flag(_ value: Bool) -> Self { .integer(value ? 1 : 0) }
-    /// A number of rows; none for less than none.
+    /// A number of rows; a negative number means 0.
     static func limit(_ count: Int) -> Self { .integer(Int64(max(0, count))) }
-    /// Scope tokens hold no spaces (RFC 6749 §3.3), so a space keeps them apart.
+    /// A scope as text, separated by spaces, which scope tokens do not contain (RFC 6749 section 3.3).
     static func scope(_ value: [String]) -> Self { .text(value.joined(separator: " ")) }
 
-    /// SQLite would cut a text at its first NUL and PostgreSQL refuses it: neither may decide for us.
+    /// Whether it is a text with NUL. SQLite would truncate it and PostgreSQL refuses it, so it is refused before.
     var holdsNUL: Bool {
         guard case .text(let text) = self else { return false }
         return text.utf8.contains(0)
     }
 }
 
-/// One row of an answer, read from left to right in the order of the columns asked for.
+/// One row of an answer. Its columns are read from left to right.
 struct SQLRow: Sendable {
     private let values: [SQLValue]
     private var position = 0
@@ -66,7 +66,7 @@ struct SQLRow: Sendable {
     mutating func flag() throws -> Bool { try integer() != 0 }
     mutating func scope() throws -> [String] { try text().split(separator: " ").map(String.init) }
 
-    /// A text that is one of the words of a closed list.
+    /// Reads a text that is the raw value of an enumeration.
     mutating func word<Word: RawRepresentable>(_ type: Word.Type) throws -> Word where Word.RawValue == String {
         try Self.present(Word(rawValue: text()))
     }

@@ -1,9 +1,9 @@
-/// The tables, written once for both databases, and the steps from one version of them to the next.
+/// The tables for both databases, and the migrations from one version to the next.
 enum Schema {
-    /// Each entry brings the store one version further. Never edit one that was released: append.
+    /// Each entry migrates the store by one version. Released entries must not be edited; new ones are appended.
     private static let steps: [[String]] = [first, tickets, judgedAccounts, fleet]
 
-    /// Brings the store to this version's schema. Call it inside a transaction that excludes other migrators.
+    /// Migrates the store to the current schema. To be called in a transaction that excludes other migrations.
     static func migrate(_ transaction: any SQLTransaction) throws {
         _ = try transaction.execute(
             transaction.dialect.schema("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)"), [])
@@ -35,9 +35,9 @@ enum Schema {
         "ALTER TABLE families ADD COLUMN token_expires_at INTEGER",
     ]
 
-    /// Accounts that can be told from what they were when they were judged; counters with a key; a cap on sessions.
+    /// Credential epochs of accounts; counters; the limit on sessions per user.
     private static let judgedAccounts = [
-        // Accounts of before were made by the operator, unless registration had been opened.
+        // Older accounts were created by the operator, unless registration was enabled.
         "ALTER TABLE accounts ADD COLUMN email_verified INTEGER NOT NULL DEFAULT 1",
         "ALTER TABLE accounts ADD COLUMN credential_epoch INTEGER NOT NULL DEFAULT 0",
         "CREATE TABLE secrets (name TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL)",
@@ -46,15 +46,15 @@ enum Schema {
         WHERE user_id IS NOT NULL AND state IN ('anonymous', 'authenticated')
         """,
         "CREATE INDEX families_by_client ON families (client_id) WHERE client_id <> 'gatehouse'",
-        // Of registrations at the same moment, each into a tenant of its own, one is made.
+        // Of concurrent registrations of an e-mail, each with its own tenant, one succeeds.
         """
         CREATE UNIQUE INDEX accounts_registered ON accounts (email_key)
         WHERE email_verified = 0 AND email_key <> '' AND substr(tenant_id, 1, 4) = 'ten_'
         """,
     ]
 
-    /// What one node cannot know of the others: how far their tokens reach, by whose clock a ticket expires, which
-    /// version of an account a revocation leaves standing; and how much a session's outcomes take.
+    /// For several nodes: the reach of tokens, the node whose clock a ticket expires by, the version of an account in
+    /// revocations; and the size of a session's outcomes.
     private static let fleet = [
         """
         CREATE TABLE token_reach (lifetime INTEGER NOT NULL, clock_skew INTEGER NOT NULL,
@@ -98,7 +98,7 @@ enum Schema {
         email_key TEXT NOT NULL, password_hash TEXT, scope TEXT NOT NULL, disabled INTEGER NOT NULL,
         created_at INTEGER NOT NULL, version INTEGER NOT NULL)
         """,
-        // Accounts without an e-mail (external identities may have none) do not clash.
+        // Accounts without an e-mail, which external identities may have, are not unique by it.
         "CREATE UNIQUE INDEX accounts_by_email ON accounts (email_key, tenant_id) WHERE email_key <> ''",
         """
         CREATE TABLE identities (issuer TEXT NOT NULL, subject TEXT NOT NULL, tenant_id TEXT NOT NULL,

@@ -1,12 +1,12 @@
 import GRDB
 import GRDBSQLite
 
-/// Statements run through SQLite's own calls.
+/// Runs statements with SQLite's C functions.
 ///
-/// GRDB keeps the connection, the queue it belongs to and the prepared statements. Its way of binding and of copying
-/// rows out takes several times as long as SQLite does to look something up by an index, so those two are done here.
+/// GRDB manages the connection, its queue and the prepared statements. Binding and reading rows through GRDB take
+/// several times as long as a lookup by index, so these two are done here.
 extension Database {
-    /// Runs a statement of the connection's cache to its end and copies its rows out.
+    /// Runs a cached statement to its end and copies its rows.
     func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow] {
         let statement = try cachedStatement(sql: sql)
         defer { withExtendedLifetime(statement) {} }
@@ -38,7 +38,7 @@ extension Database {
         case SQLITE_INTEGER:
             return .integer(sqlite3_column_int64(statement, column))
         case SQLITE_TEXT:
-            // The pointer first: asking for it decides what the length is counted in.
+            // The pointer must be asked for first, because that determines the encoding in which the length is counted.
             let start = sqlite3_column_text(statement, column)
             let count = Int(sqlite3_column_bytes(statement, column))
             return .text(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
@@ -47,17 +47,17 @@ extension Database {
             let count = Int(sqlite3_column_bytes(statement, column))
             return .blob([UInt8](UnsafeRawBufferPointer(start: start, count: count)))
         default:
-            // No column holds a floating-point number; an integer that overflowed would be one.
+            // No column has floating-point numbers; only an integer that overflowed would be one.
             return .null
         }
     }
 }
 
-/// Values as SQLite takes them: texts and blobs in one piece of memory that it reads in place.
+/// Parameters for SQLite: texts and blobs in one allocation, which SQLite reads in place.
 private struct SQLiteParameters {
     private let values: [SQLValue]
     private var bytes: [UInt8] = []
-    /// Where each value's bytes begin; those without bytes begin where the next do.
+    /// The offset at which each value's bytes begin.
     private var offsets: [Int] = []
 
     init(_ values: [SQLValue]) {
@@ -72,7 +72,7 @@ private struct SQLiteParameters {
             case .blob(let blob): bytes.append(contentsOf: blob)
             }
         }
-        // So that even a text without bytes at the end of all has an address.
+        // So that an empty text at the end has an address, too.
         bytes.append(0)
     }
 
@@ -81,11 +81,11 @@ private struct SQLiteParameters {
         return CInt(clamping: end - offsets[index])
     }
 
-    /// Runs `body` while the statement has these values, and leaves it ready for its next use.
+    /// Runs `body` with the values bound to the statement, and resets the statement afterwards.
     func withBound<Result>(to statement: SQLiteStatement, _ body: () throws -> Result) throws -> Result {
         try bytes.withUnsafeBytes { memory in
             defer {
-                // Errors of the last step come back from here once more; they have been thrown already.
+                // Returns the error of the last step again, which has been thrown already.
                 _ = sqlite3_reset(statement)
                 _ = sqlite3_clear_bindings(statement)
             }
@@ -100,7 +100,7 @@ private struct SQLiteParameters {
     private func bind(_ index: Int, to statement: SQLiteStatement, _ memory: UnsafeRawBufferPointer) -> CInt {
         let place = CInt(clamping: index + 1)
         let start = memory.baseAddress?.advanced(by: offsets[index])
-        // Without a destructor SQLite reads the bytes where they lie, which is where they stay until the reset.
+        // Without a destructor, SQLite reads the bytes in place; they stay valid until the reset.
         switch values[index] {
         case .null: return sqlite3_bind_null(statement, place)
         case .integer(let value): return sqlite3_bind_int64(statement, place, value)
@@ -108,7 +108,7 @@ private struct SQLiteParameters {
             return sqlite3_bind_text(
                 statement, place, start?.assumingMemoryBound(to: CChar.self), count(at: index), nil)
         case .blob(let blob):
-            // A blob without bytes is not the same as none.
+            // An empty blob is different from null.
             return blob.isEmpty
                 ? sqlite3_bind_zeroblob(statement, place, 0)
                 : sqlite3_bind_blob(statement, place, start, count(at: index), nil)

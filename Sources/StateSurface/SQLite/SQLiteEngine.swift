@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The embedded database: one file, one writer that groups commits, readers beside it.
+/// The embedded database: one file, one writer that groups commits, and concurrent readers.
 final class SQLiteEngine: SQLEngine {
     let capabilities = SQLDialect.sqlite.capabilities
     let observers = Observers()
@@ -28,7 +28,7 @@ final class SQLiteEngine: SQLEngine {
         try pool.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
                 try Schema.migrate(SQLiteTransaction(database, origin: ""))
-                // Not in `Schema`: PostgreSQL carries its changes by NOTIFY.
+                // Not in `Schema`, because PostgreSQL sends its changes by NOTIFY.
                 try database.execute(
                     sql: """
                         CREATE TABLE IF NOT EXISTS changes (seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -49,20 +49,20 @@ final class SQLiteEngine: SQLEngine {
         try read(sql, values)
     }
 
-    /// On the thread that asks: a reader never waits for a writer, and what it looks up by an index lies in memory far
-    /// more often than not. A change of threads would take several times as long as the answer.
+    /// Reads on the calling thread: readers do not wait for the writer, and lookups by index are mostly answered from
+    /// memory. Switching threads would take several times as long.
     private func read(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow] {
         do {
-            // One statement is a snapshot by itself: no transaction around it.
+            // A single statement is a snapshot without a transaction.
             return try pool.unsafeRead { try $0.rows(sql, values) }
         } catch {
             throw StateSurfaceError(sqlite: error)
         }
     }
 
-    /// Near zero while the poller runs; the age of its last look otherwise.
+    /// Near zero while the poller runs; otherwise the time since its last check.
     func sinceLastBeat() -> Duration { poller.beat.age }
-    /// There is no link that could break; a file that can no longer be read falls silent.
+    /// Always false, because there is no connection. If the file cannot be read, the heartbeats stop.
     func feedIsLost() -> Bool { false }
 
     func ping() async throws {
@@ -75,7 +75,7 @@ final class SQLiteEngine: SQLEngine {
     func close() async {
         poller.stop()
         await withCheckedContinuation { continuation in
-            // Behind the writes that wait, so that none of them is cut off.
+            // After the writes that are waiting, so that all of them complete.
             pool.asyncWriteWithoutTransaction { _ in continuation.resume() }
         }
         try? pool.close()

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The one place where SQLite's errors become the store's. Neither SQL nor arguments get into the message.
+/// Translates SQLite's errors. The message contains neither SQL nor parameters.
 extension StateSurfaceError {
     init(sqlite error: any Error) {
         switch error {

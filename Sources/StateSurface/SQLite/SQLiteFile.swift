@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import Glibc
 
-/// Finds, makes or refuses the database file. What is damaged is refused and left as it is, never made anew.
+/// Finds, creates or refuses the database file. A damaged file is refused and left unchanged.
 enum SQLiteFile {
     private static let magic = Array("SQLite format 3\0".utf8)
-    /// Beyond this a start would have to read for seconds; a damaged page is then found when it is used.
+    /// The size in bytes up to which the file is checked at start. A larger one would take seconds; damage is then
+    /// found when a page is used.
     private static let checkedSize: Int64 = 512 << 20
 
     static func path(ofURL url: String) throws -> String {
@@ -23,7 +24,8 @@ enum SQLiteFile {
         return String(path)
     }
 
-    /// Makes the folder and an empty file of mode 0600 where there are none; refuses a file that is no database.
+    /// Creates the folder, and an empty file with mode 0600, if they do not exist. Refuses a file that is not a
+    /// database.
     static func prepare(_ path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
         if !folder.isEmpty {
@@ -47,21 +49,21 @@ enum SQLiteFile {
         var header = [UInt8](repeating: 0, count: magic.count)
         let count = pread(descriptor, &header, header.count, 0)
         if count == 0 {
-            // An empty file is a new one, unless a write-ahead log says that there was more.
+            // An empty file is a new one, unless there is a write-ahead log.
             guard size(of: path + "-wal") == 0 else { throw damaged(path, "it is empty, but its -wal file is not") }
         } else if count != magic.count || header != magic {
             throw damaged(path, "it is not an SQLite database")
         }
     }
 
-    /// Opens the pool and proves that the file is sound and that writes will be durable.
+    /// Opens the pool, and checks that the file is not damaged and that writes will be durable.
     static func open(_ path: String) throws -> DatabasePool {
         let deadline = ContinuousClock.now + .seconds(3)
         while ContinuousClock.now < deadline {
             do {
                 return try openOnce(path)
             } catch let error as StateSurfaceError where error.code == .unavailable {
-                // Of several that switch a new file to WAL at once some are told BUSY without having waited.
+                // If several processes switch a new file to WAL at the same time, some get BUSY without waiting.
                 usleep(50_000)
             }
         }
@@ -77,13 +79,13 @@ enum SQLiteFile {
             configuration.label = "gatehouse.state"
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { database in
-                // GRDB sets NORMAL when it switches to WAL: this has to come after it.
+                // Must come after the switch to WAL, in which GRDB sets NORMAL.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
                 guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
                     throw StateSurfaceError(.failed, "SQLite does not accept synchronous = FULL")
                 }
-                // A group of writes stays in memory until it is committed, and a page that many groups change is
-                // copied from the log into the file once for all of them. What is durable, and when, stays as it is.
+                // Keeps a group of writes in memory until the commit, and copies a page that many groups change from
+                // the log to the file only once. Durability is not affected.
                 try database.execute(sql: "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000")
                 try check(database, path: path)
             }
@@ -116,7 +118,7 @@ enum SQLiteFile {
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Whether there is no such file. One that can't be looked at, for want of rights perhaps, may well be there.
+    /// Whether the file does not exist. Throws if it can't be examined, for example for lack of permission.
     static func isMissing(_ path: String) throws(StateSurfaceError) -> Bool {
         var status = stat()
         guard stat(path, &status) != 0 else { return false }
@@ -126,7 +128,7 @@ enum SQLiteFile {
         throw StateSurfaceError(.misconfigured, "cannot look at the state file \(path): \(reason)")
     }
 
-    /// What tells this file from another one of the same name.
+    /// The device and inode of the file, which identify it when its name is reused.
     static func identity(of path: String) -> [UInt64]? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

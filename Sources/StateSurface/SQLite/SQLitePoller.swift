@@ -2,7 +2,7 @@ import Dispatch
 import GRDB
 import Synchronization
 
-/// Finds what other processes (the command line, mostly) have changed in the same file, five times a second.
+/// Looks five times a second for changes by other processes, mostly the command line.
 final class SQLitePoller: Sendable {
     private struct Position {
         var dataVersion: Int64?
@@ -16,7 +16,7 @@ final class SQLitePoller: Sendable {
     private let identity: [UInt64]?
     private let origin: String
     private let observers: Observers
-    /// A connection of its own: `data_version` only tells of other connections' commits.
+    /// A separate connection, because `data_version` shows only commits of other connections.
     private let connection: DatabaseQueue
     private let position: Mutex<Position>
     private let queue = DispatchQueue(label: "gatehouse.state.poller")
@@ -53,7 +53,7 @@ final class SQLitePoller: Sendable {
 
     private func poll() {
         let start = ContinuousClock.now
-        // A file that was moved or replaced is no longer what others read: stop beating.
+        // If the file was moved or replaced, other processes use another one, so the heartbeats stop.
         guard identity == SQLiteFile.identity(of: path), let found = try? changes() else { return }
         observers.tell(found)
         beat.proved(at: start)
@@ -83,7 +83,7 @@ final class SQLitePoller: Sendable {
             var row = row
             return Change(text: try row.text())
         }
-        // Rows were pruned before this process saw them.
+        // Rows were removed before this process read them.
         return (first > lastSeq + 1 ? [.reset] + changes : changes, last)
     }
 }

@@ -1,13 +1,13 @@
 import GRDB
 
-/// A transaction on the one writing connection. Lives only inside `SQLiteWriter`.
+/// A transaction on the writing connection. It is used only inside `SQLiteWriter`.
 final class SQLiteTransaction: SQLTransaction {
     let dialect = SQLDialect.sqlite
-    /// What is to be told once the transaction has been committed.
+    /// The changes to report after the commit.
     private(set) var changes: [Change] = []
 
     private let database: Database
-    /// Marks the rows of `changes` that this process wrote, so that it does not tell them twice.
+    /// Marks the rows of `changes` written by this process, so that it does not report them twice.
     private let origin: String
 
     init(_ database: Database, origin: String) {
@@ -23,7 +23,7 @@ final class SQLiteTransaction: SQLTransaction {
     func execute(_ sql: String, _ values: [SQLValue]) throws -> Int {
         try refuseNUL(in: values)
         if values.isEmpty {
-            // Changes of the schema are among these: GRDB has to know of them.
+            // Includes changes of the schema, which GRDB must notice.
             try database.cachedStatement(sql: sql).execute()
         } else {
             _ = try database.rows(sql, values)
@@ -40,7 +40,8 @@ final class SQLiteTransaction: SQLTransaction {
         changes.append(change)
     }
 
-    /// A process that sleeps through a hundred thousand changes finds a gap and asks everything again.
+    /// Removes old rows of `changes`. A process that missed a hundred thousand changes finds a gap and reads everything
+    /// again.
     private func pruneChanges() throws {
         let last = database.lastInsertedRowID
         guard last.isMultiple(of: 500) else { return }

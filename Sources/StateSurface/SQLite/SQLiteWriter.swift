@@ -1,23 +1,23 @@
 import GRDB
 import Synchronization
 
-/// Group commit: while one transaction is being made durable, the writes that arrive gather for the next.
+/// Group commit: writes that arrive while a transaction is committed are collected for the next one.
 ///
-/// A write that fails fails alone. Success is told only after the commit.
+/// A write that fails does not affect the others. Success is reported only after the commit.
 final class SQLiteWriter: Sendable {
     private struct Pending: Sendable {
-        /// Runs the write; returns how to report success once it is durable.
+        /// Runs the write, and returns the closure that reports success once it is durable.
         let run: @Sendable (SQLiteTransaction) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
     }
 
-    /// What a batch has come to, to be told once it is durable.
+    /// The results of a batch, to report once it is durable.
     private struct Outcome {
         var reports: [@Sendable () -> Void] = []
         var changes: [Change] = []
     }
 
-    /// One write of a batch has failed by itself: the transaction as such is sound.
+    /// The failure of one write of a batch, after which the transaction is still usable.
     private struct BodyFailure: Error {
         let cause: any Error
     }
@@ -33,7 +33,7 @@ final class SQLiteWriter: Sendable {
     private let group: Int
     private let queue = Mutex(Queue())
 
-    /// - Parameter group: how many writes may share a commit.
+    /// - Parameter group: the largest number of writes in one commit.
     init(pool: DatabasePool, origin: String, observers: Observers, group: Int) {
         self.pool = pool
         self.origin = origin
@@ -78,8 +78,8 @@ final class SQLiteWriter: Sendable {
         }
     }
 
-    /// All of them together first, as if none could fail. Where one does, nothing of this has happened, and each gets
-    /// a savepoint of its own: that is slower, and hardly ever needed.
+    /// Runs the batch without savepoints first. If a write fails, the transaction is rolled back and the batch is run
+    /// again with a savepoint for each write, which is slower and rarely needed.
     private func commit(_ batch: [Pending], on database: Database) {
         do {
             finish(try transact(batch, on: database, each: run))
@@ -96,7 +96,7 @@ final class SQLiteWriter: Sendable {
         }
     }
 
-    /// A failed write as its caller is told of it.
+    /// The error that the caller of a failed write gets.
     private static func told(_ error: any Error) -> any Error {
         error is any TransactionAbort ? error : StateSurfaceError(sqlite: error)
     }
@@ -123,7 +123,7 @@ final class SQLiteWriter: Sendable {
         return outcome
     }
 
-    /// One write, with nothing between it and the others.
+    /// Runs one write without a savepoint.
     private func run(_ pending: Pending, on database: Database, into outcome: inout Outcome) throws {
         let transaction = SQLiteTransaction(database, origin: origin)
         do {
@@ -136,7 +136,7 @@ final class SQLiteWriter: Sendable {
         outcome.changes += transaction.changes
     }
 
-    /// One write that, if it fails, fails alone.
+    /// Runs one write in a savepoint, so that its failure does not affect the others.
     private func attempt(_ pending: Pending, on database: Database, into outcome: inout Outcome) throws {
         let transaction = SQLiteTransaction(database, origin: origin)
         var report: @Sendable () -> Void = {}
@@ -156,7 +156,7 @@ final class SQLiteWriter: Sendable {
         outcome.changes += transaction.changes
     }
 
-    /// After these SQLite may have rolled back the whole transaction by itself.
+    /// Whether SQLite may have rolled back the whole transaction after this error.
     private static func endsTransaction(_ error: DatabaseError) -> Bool {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_CORRUPT, .SQLITE_BUSY, .SQLITE_INTERRUPT: true

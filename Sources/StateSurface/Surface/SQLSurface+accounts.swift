@@ -24,7 +24,7 @@ extension SQLSurface {
     }
 
     func accounts(emailKey: String) async throws -> [AccountRecord] {
-        // Accounts without an e-mail are not found by not having one.
+        // An empty key must not find accounts without an e-mail.
         guard !emailKey.isEmpty else { return [] }
         return try await rows(
             "SELECT \(AccountRecord.columns) FROM accounts WHERE email_key = ?1 AND email_key <> '' ORDER BY tenant_id",
@@ -56,15 +56,15 @@ extension SQLSurface {
     /// - Returns: whether there is such an account.
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
         try await write { transaction in
-            // The account first: a transaction that opens a family or a session for it waits for this row, or is waited
-            // for.
+            // The account is locked first, because transactions that open a family or session for it lock this row,
+            // too.
             var changed = try transaction.row(
                 """
                 UPDATE accounts SET disabled = 1, credential_epoch = credential_epoch + 1, version = version + 1
                 WHERE user_id = ?1 RETURNING version
                 """, [.text(userID)])
             guard let version = try changed?.integer() else { return false }
-            // A family that began before families named the account's version is found by its name alone.
+            // Families from before `fid` named the account's version are found by the user id only.
             _ = try transaction.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil) { _ in
                 try transaction.endSessions(userID: userID, at: at)
             }
@@ -87,7 +87,7 @@ extension SQLSurface {
         if let row = try await row(find, key) { return try AccountRecord(row: row) }
         let account = create()
         return try await write { transaction in
-            // The racers meet at this row: one inserts it, the others wait for it and read.
+            // Of concurrent calls, one inserts this row; the others wait and read it.
             let claimed = try transaction.execute(
                 """
                 INSERT INTO identities (issuer, subject, tenant_id, user_id) VALUES (?1, ?2, ?3, ?4)
@@ -124,15 +124,15 @@ extension SQLSurface {
             let changed = try transaction.execute(
                 "UPDATE clients SET disabled = 1 WHERE client_id = ?1", [.text(clientID)])
             guard changed == 1 else { return false }
-            // The second half is what the index on clients asks for; no registered client has that name.
+            // The second condition makes the index on clients usable; no registered client has that name.
             _ = try transaction.endFamilies(
                 "client_id = ?1 AND client_id <> 'gatehouse'", [.text(clientID)], revokedUntil: revokedUntil
             ) { families in
-                // A session of the client's own names it as its user.
+                // A session of the client itself has the client as its user.
                 try families.flatMap { try transaction.endSessions(familyID: $0, at: at) }
                     + transaction.endSessions(userID: clientID, at: at)
             }
-            // For good, so no clock has a say: a token that is just being made is dead as well.
+            // Regardless of `iat`, so that a token that is issued at the same time is revoked as well.
             try transaction.revoke(
                 Revocation(kind: .subject, id: clientID, issuedUntil: .max, expiresAt: revokedUntil))
             return true

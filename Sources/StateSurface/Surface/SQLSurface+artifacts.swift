@@ -1,4 +1,4 @@
-/// Only the newest version of an artifact can be asked for, so only that one is kept.
+/// Only the newest version of an artifact can be read, so only that one is stored.
 extension SQLSurface {
     func put(artifact: ArtifactRecord, expectedVersion: Int64?) async throws -> ArtifactRecord? {
         try await write { transaction in

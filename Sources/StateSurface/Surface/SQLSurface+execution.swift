@@ -1,8 +1,8 @@
 extension SQLSurface {
-    /// How many events of a session's stream are kept for replay.
+    /// The number of events of a session that are kept for replay.
     static let keptEvents: Int64 = 1000
-    /// How many bytes of outcomes are kept of a session, and so of its events. Beyond it the oldest go until three
-    /// quarters are left; that their intents have run is kept.
+    /// The number of bytes of outcomes, and so of events, that are kept for a session. When there are more, the oldest
+    /// are dropped until three quarters are left. The ids of the intents are kept.
     static let keptOutcomeBytes: Int64 = 16 << 20
 
     private static let executionSQL = """
@@ -19,7 +19,7 @@ extension SQLSurface {
             guard written == 0 else { return nil }
             let key = [SQLValue.text(execution.sessionID), .text(execution.intentID)]
             guard let row = try transaction.row(Self.executionSQL, key) else {
-                // Its session was forgotten between the two statements.
+                // Its session was removed between the two statements.
                 throw StateSurfaceError(.failed, "the execution was forgotten while it began")
             }
             return try ExecutionRecord(row: row)
@@ -82,8 +82,9 @@ extension SQLSurface {
             """, [id])
     }
 
-    /// The row of `streams` is also the lock: numbers become visible in their order.
-    /// - Returns: the number, and the bytes of the outcomes that are kept.
+    /// Takes the next sequence number. It locks the session's row of `streams`, so that numbers become visible in
+    /// order.
+    /// - Returns: the number, and the number of bytes of the outcomes that are kept.
     private static func nextNumber(
         of sessionID: String, _ transaction: any SQLTransaction
     ) throws -> (seq: Int64, kept: Int64) {

@@ -1,12 +1,13 @@
 extension SQLSurface {
-    /// A family's row is kept this long past its end, for tokens that are accepted a little longer than they say.
+    /// The time in milliseconds for which a family's row is kept after its end, because tokens are accepted slightly
+    /// longer than their `exp`.
     static let familyMargin: Milliseconds = 120_000
 
-    /// Tombstones forgotten in one go; each may drag a thousand events behind it.
+    /// The number of tombstones removed at once; each may have a thousand events.
     private static let tombstoneBatch = 50
 
     func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws {
-        // Sorted, so that two nodes lock rows in the same order.
+        // Sorted, so that nodes lock the rows in the same order.
         let sorted = sessions.filter { !SQLValue.text($0.id).holdsNUL }.sorted { $0.id < $1.id }
         var start = 0
         while start < sorted.count {
@@ -19,7 +20,7 @@ extension SQLSurface {
         }
     }
 
-    /// Both databases call the columns of VALUES `column1`, `column2`.
+    /// The statement for `count` sessions. In both databases the columns of VALUES are named `column1` and `column2`.
     private static func touchSQL(_ count: Int) -> String {
         let values = (0..<count).map { "(CAST(?\($0 * 2 + 1) AS TEXT), CAST(?\($0 * 2 + 2) AS BIGINT))" }
         return """
@@ -32,9 +33,9 @@ extension SQLSurface {
             """
     }
 
-    /// The batch is materialised: joined in place, PostgreSQL may evaluate its LIMIT more than once.
+    /// The batch is materialised, because PostgreSQL may evaluate LIMIT in a join more than once.
     ///
-    /// Marking is a write of its own and durable: a clock that steps back afterwards revives nothing.
+    /// Marking is a separate, durable write, so that a clock that is set back afterwards revives no session.
     func expireSessions(now: Milliseconds, limit: Int) async throws -> [String] {
         let expired = try await write { transaction in
             let rows = try transaction.rows(
@@ -52,7 +53,7 @@ extension SQLSurface {
                 return id
             }
         }
-        // As often as there is a whole batch to forget, within reason: single tokens make many families.
+        // Repeated while there are full batches, up to a limit, because there may be many families with a single token.
         for _ in 0..<Self.forgetRounds {
             guard try await forget(now: now, limit: limit) else { break }
         }
@@ -61,13 +62,13 @@ extension SQLSurface {
 
     private static let forgetRounds = 64
 
-    /// Drops what can no longer matter to anyone. Returns whether there may be more.
+    /// Removes records that are no longer needed. Returns whether there may be more.
     private func forget(now: Milliseconds, limit: Int) async throws -> Bool {
         let tombstones = min(limit, Self.tombstoneBatch)
         return try await write { transaction in
             try Self.forgetTombstones(now: now, limit: tombstones, transaction)
             let skip = transaction.dialect.skipLocked
-            // A live session is found by its family when the client that made it is disabled.
+            // A family of a live session is kept, because disabling its client must find the session by it.
             let families = try transaction.rows(
                 """
                 WITH due AS MATERIALIZED (SELECT id FROM families WHERE absolute_expires_at <= ?1
@@ -79,10 +80,10 @@ extension SQLSurface {
                 _ = try transaction.execute(
                     "DELETE FROM refresh_tokens WHERE family_id = ?1", [.text(try row.text())])
             }
-            // Few and small, and each node may try: no limit, no lock order to mind.
+            // Few and small rows, so there is no limit and no order of locks.
             _ = try transaction.execute("DELETE FROM revocations WHERE expires_at <= ?1", [.integer(now)])
             _ = try transaction.execute("DELETE FROM token_reach WHERE good_until <= ?1", [.integer(now)])
-            // Expired by this node's clock; another's may still be a minute behind.
+            // Expired by this node's clock; that of another may be a minute behind.
             let past = now.subtractingReportingOverflow(60_000).partialValue
             _ = try transaction.execute("DELETE FROM tickets WHERE expires_at <= ?1", [.integer(past)])
             _ = try transaction.execute("DELETE FROM counters WHERE expires_at <= ?1", [.integer(now)])

@@ -28,7 +28,7 @@ extension SQLTransaction {
             FamilySQL.rememberToken, [.blob(family.currentHash), .text(family.id), .integer(family.counter)])
     }
 
-    /// Keeps account and client as they are until the transaction is over, if they are still as they were judged.
+    /// Locks account and client until the transaction ends. Throws if they have changed since they were checked.
     private func require(_ judged: JudgedOwner, userID: String) throws {
         let share = dialect.forShare
         if let epoch = judged.credentialEpoch {
@@ -52,7 +52,7 @@ extension SQLTransaction {
         try rows(FamilySQL.byHome + dialect.forUpdate, [.text(userID), .text(sessionID)]).map(FamilyRecord.init(row:))
     }
 
-    /// Writes what a rotation changes and nothing else.
+    /// Writes only the columns that a rotation changes.
     func rotate(family: FamilyRecord) throws -> Bool {
         let changed = try execute(
             FamilySQL.rotate,
@@ -70,7 +70,7 @@ extension SQLTransaction {
         return true
     }
 
-    /// A token of the same second may have been signed with another key, which is worth telling as well.
+    /// Also reports a token of the same second, because it may have been signed with another key.
     func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) throws -> Bool {
         let changed = try execute(
             """
@@ -88,18 +88,18 @@ extension SQLTransaction {
         let ended = try execute("UPDATE families SET is_live = 0 WHERE id = ?1 AND is_live = 1", [.text(id)])
         let isKnownDead = try ended == 0 && row("SELECT 1 FROM families WHERE id = ?1", [.text(id)]) != nil
         let sessions = try endSessions(familyID: id, at: at)
-        // No token is issued for a dead family, so its first revocation covers all of them. A client that replays a dead
-        // refresh token over and over must not make every node write and listen.
+        // No token is issued for an ended family, so its first revocation covers all of them. A client that repeats an
+        // old refresh token must not cause writes and reports on every node.
         if isKnownDead { return sessions }
         try revoke(Revocation(kind: .family, id: id, expiresAt: revokedUntil))
         try record(.familyEnded(id: id))
         return sessions
     }
 
-    /// Ends live families, with the sessions that `sessions` ends for them, and revokes their tokens.
+    /// Ends live families and the sessions that `sessions` ends for them, and revokes their tokens.
     ///
-    /// The sessions are told of before the families: a socket whose session has ended says so, and not that its token
-    /// was revoked.
+    /// The sessions are reported before the families, so that a socket is closed because its session ended and not
+    /// because its token was revoked.
     /// - Returns: what `sessions` returned.
     func endFamilies(
         _ condition: String, _ values: [SQLValue], revokedUntil: Milliseconds,

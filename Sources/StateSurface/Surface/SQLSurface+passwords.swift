@@ -18,7 +18,8 @@ extension SQLTransaction {
         }
     }
 
-    /// The account first: a transaction that opens a family or a session for it waits for this row, or is waited for.
+    /// Writes the password. The account is locked first, because transactions that open a family or session for it lock
+    /// this row, too.
     private func setPassword(_ change: PasswordChange) throws {
         var values: [SQLValue] = [.text(change.userID), .text(change.passwordHash)]
         var asJudged = ""
@@ -34,7 +35,7 @@ extension SQLTransaction {
         guard changed == 1 else { throw StateSurfaceError.ownerGone }
     }
 
-    /// The session that the caller's family is at home in, empty where it has none.
+    /// The home session of the caller's family; empty if it has none.
     private func home(ofLiveFamily id: String, _ user: SQLValue) throws -> String {
         let family = try row(
             "SELECT binding FROM families WHERE id = ?1 AND user_id = ?2 AND is_live = 1\(dialect.forUpdate)",

@@ -1,12 +1,12 @@
 private enum RevocationSQL {
-    /// What ends many tokens lasts as long as the last token that any node may have made: who revokes knows its own
-    /// tokens only.
+    /// The end of a revocation of several tokens: that of the last token that any node may have issued, because a node
+    /// knows only its own settings.
     static let wholeReach = """
         CASE WHEN ?5 < (SELECT COALESCE(MAX(good_until), 0) FROM token_reach)
         THEN (SELECT MAX(good_until) FROM token_reach) ELSE ?5 END
         """
 
-    /// - Parameter expiresAt: the expression for when it may be forgotten.
+    /// - Parameter expiresAt: the expression for the time at which it can be removed.
     static func insert(expiresAt: String) -> String {
         """
         INSERT INTO revocations (\(Revocation.columns)) VALUES (?1, ?2, ?3, ?4, \(expiresAt))
@@ -24,9 +24,9 @@ private enum RevocationSQL {
 }
 
 extension SQLTransaction {
-    /// A revocation only ever grows.
+    /// Adds or extends a revocation.
     func revoke(_ revocation: Revocation) throws {
-        // Of a single token it is known when it ends.
+        // The end of a single token is known.
         let expiresAt = revocation.kind == .token ? "?5" : RevocationSQL.wholeReach
         let stored = try row(RevocationSQL.insert(expiresAt: expiresAt), revocation.values)
         try record(.revoked(stored.map(Revocation.init(row:)) ?? revocation))
@@ -43,7 +43,7 @@ extension SQLSurface {
     }
 }
 
-/// How far the tokens reach that nodes of this store make: one row for each setting in use, or in use lately.
+/// The reach of the tokens that nodes of this store issue: one row for each setting that is or was recently in use.
 extension SQLSurface {
     func note(reach: TokenReach, goodUntil: Milliseconds) async throws {
         let values = [SQLValue.integer(reach.lifetime), .integer(reach.clockSkew), .integer(goodUntil)]

@@ -1,4 +1,4 @@
-/// The statements on sessions. Each is made once: a text of its own for every write would have to be built and hashed anew.
+/// The statements on sessions. They are static, because building and hashing a text for every write takes time.
 private enum SessionSQL {
     static let insert =
         "INSERT INTO sessions (\(SessionRecord.columns), expires_at) VALUES (\(sqlParameters(17)))"
@@ -14,7 +14,7 @@ private enum SessionSQL {
         SELECT \(SessionRecord.columns) FROM sessions WHERE user_id = ?1 AND tenant_id = ?2
         AND \(StoredSessionState.isLiveSQL) AND expires_at > ?3 ORDER BY created_at DESC, id LIMIT ?4
         """
-    /// Whether the account is disabled and whether the family lives, each null where there is none.
+    /// Whether the account is disabled and whether the family is live; each is null if there is none.
     private static let owners = makeOwners(.sqlite)
     private static let ownersForShare = makeOwners(.postgres)
     static let newest =
@@ -27,7 +27,7 @@ private enum SessionSQL {
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
         WHERE user_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
         """
-    /// Only sessions of the kept family can be kept: the others end with theirs.
+    /// Only sessions of the kept family are kept; the others end with their families.
     static let endOthers = """
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
         WHERE user_id = ?1 AND (family_id IS NULL OR family_id <> ?3 OR id NOT IN (?4, ?5))
@@ -78,7 +78,7 @@ private enum SessionSQL {
         WHERE sessions.user_id = ?1 AND sessions.id <> ?2 AND \(StoredSessionState.isLiveSQL)
         ORDER BY CASE WHEN families.id IS NULL THEN 0 ELSE 1 END, sessions.last_seen_at, sessions.id LIMIT ?3
         """
-    /// How many surplus sessions are told at once.
+    /// The number of surplus sessions returned at once.
     static let surplusBatch = 64
 }
 
@@ -94,7 +94,7 @@ extension SQLTransaction {
         try row(SessionSQL.byID, [.text(id)]).map(SessionRecord.init(row:))
     }
 
-    /// Beside the version this guards what no caller may break: states only move to the right, an owner stays.
+    /// Besides the version, the statement checks that the state is not changed back and the owner is not changed.
     func replace(session: SessionRecord) throws -> Bool {
         try requireOwners(of: session)
         guard try execute(SessionSQL.replace(by: session.state), session.values) == 1 else { return false }
@@ -118,7 +118,7 @@ extension SQLTransaction {
         try tellEnded(rows(SessionSQL.endByUser, [.text(userID), .integer(at)]))
     }
 
-    /// Ends the user's sessions but those of a family that are named.
+    /// Ends the user's sessions except the named ones of a family.
     func endSessions(
         userID: String, sparing kept: (String, String), of familyID: String, at: Milliseconds
     ) throws -> [String] {
@@ -135,12 +135,13 @@ extension SQLTransaction {
         }
     }
 
-    /// A session that is written after its family or its owner was shut out would outlive them: it is not written.
+    /// Throws `.ownerGone` if the session's family has ended or its owner is disabled, because the session would
+    /// outlive them.
     private func requireOwners(of session: SessionRecord) throws {
         guard session.state.isLive, session.userID != nil || session.familyID != nil else { return }
         var owners = try row(
             SessionSQL.owners(dialect), [.optional(session.userID), .optional(session.familyID)])
-        // Neither an account nor a family that is unknown here shuts anything.
+        // An account or family that does not exist here is no reason to refuse.
         let isDisabled = try owners?.optionalInteger() ?? 0
         let isLive = try owners?.optionalInteger() ?? 1
         guard isDisabled == 0, isLive != 0 else { throw StateSurfaceError.ownerGone }
@@ -175,8 +176,8 @@ extension SQLSurface {
         try await write { try $0.replace(session: record) }
     }
 
-    /// The row is read without a lock: its version tells whether it is still that when it is written, and locks are
-    /// taken in one order everywhere, the owner's and the family's before the session's.
+    /// The row is read without a lock: the version detects a concurrent change, and locks are taken in one order
+    /// everywhere, that of the owner and of the family before that of the session.
     func change<Outcome: Sendable>(
         sessionID: String,
         _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)

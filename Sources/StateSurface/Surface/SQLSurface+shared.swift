@@ -10,7 +10,7 @@ extension SQLSurface {
     func register(signingKey: String, held: Set<String>, superseded: Set<String>) async throws -> Bool {
         let now = clock()
         return try await write { transaction in
-            // No other node reads the registry between this look at it and the entry.
+            // No other node may read the registry between this read and the insert.
             if let lock = transaction.dialect.lock(table: "signing_keys") { _ = try transaction.execute(lock, []) }
             let registered = try Set(
                 transaction.rows("SELECT thumbprint FROM signing_keys", []).map { row in
@@ -40,7 +40,7 @@ extension SQLSurface {
         }
     }
 
-    /// The window slides in sixtieths and never counts less than what happened within it.
+    /// The window moves in steps of a sixtieth, and the sum is never less than the exact one.
     func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64 {
         let slotLength = max(1, window / 60)
         let slot = now / slotLength

@@ -1,5 +1,5 @@
-/// The store, above either database. Each file that extends it holds the SQL of one kind of record: what runs inside a
-/// transaction as an extension of ``SQLTransaction``, and the role that wraps it.
+/// The store on either database. Each file that extends it has the SQL for one kind of record: the operations inside a
+/// transaction as an extension of ``SQLTransaction``, and the role that uses them.
 struct SQLSurface: StateSurface {
     let engine: any SQLEngine
     let clock: @Sendable () -> Milliseconds
@@ -23,7 +23,7 @@ struct SQLSurface: StateSurface {
 
     // MARK: Used by the extensions
 
-    /// No stored text holds a NUL, so a question about one that does is answered without being asked.
+    /// Runs a SELECT. No stored text contains NUL, so with such a parameter the answer is empty.
     func rows(_ sql: String, _ values: [SQLValue]) async throws -> [SQLRow] {
         if values.contains(where: \.holdsNUL) { return [] }
         return try await engine.rows(sql, values)

@@ -10,7 +10,7 @@ extension ExecutionRecord {
             createdAt: try row.integer(), seq: try row.optionalInteger(), outcome: try row.optionalText())
     }
 
-    /// A record is always written before it is done: without `seq` and `outcome`.
+    /// The values to insert. A record is inserted before it is finished, so without `seq` and `outcome`.
     var values: [SQLValue] {
         [
             .text(sessionID), .text(intentID), .text(intent), .blob(fingerprint), .text(nodeID), .integer(epoch),

@@ -12,7 +12,7 @@ extension FamilyRecord {
         try self.init(reading: &row)
     }
 
-    /// Leaves the row at the column behind the record's.
+    /// Reads a record, and leaves the row at the column after it.
     init(reading row: inout SQLRow) throws {
         self.init(
             id: try row.text(), tenantID: try row.text(), userID: try row.text(), clientID: try row.text(),

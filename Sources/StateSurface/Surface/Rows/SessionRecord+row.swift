@@ -1,5 +1,5 @@
 extension SessionRecord {
-    /// In the order in which `init(row:)` reads and `values` writes.
+    /// The columns in the order in which `init(row:)` reads and `values` writes them.
     static let columns = """
         id, state, tenant_id, user_id, created_at, last_seen_at, idle_timeout, absolute_expires_at, secret_hash, \
         previous_secret_hash, previous_secret_until, epoch, family_id, metadata, ended_at, version
@@ -16,7 +16,7 @@ extension SessionRecord {
             endedAt: try row.optionalInteger(), version: try row.integer())
     }
 
-    /// The columns, followed by the derived `expires_at`.
+    /// The values of the columns, followed by the derived `expires_at`.
     var values: [SQLValue] {
         [
             .text(id), .text(state.rawValue), .optional(tenantID), .optional(userID), .integer(createdAt),
@@ -28,13 +28,13 @@ extension SessionRecord {
 }
 
 extension StoredSessionState {
-    /// SQL for "the session can still be used".
+    /// The SQL condition for a live session.
     static let isLiveSQL = "state IN ('anonymous', 'authenticated')"
 
-    /// SQL for "the session is a tombstone".
+    /// The SQL condition for a tombstone.
     static let isDeadSQL = "state NOT IN ('anonymous', 'authenticated')"
 
-    /// SQL for the states from which this one may be reached: the lifecycle never goes backwards.
+    /// The states as SQL from which this one can be reached. A state is never changed back.
     var reachableFromSQL: String {
         switch self {
         case .anonymous: "state = 'anonymous'"
