@@ -68,7 +68,8 @@ import Testing
         for _ in 0..<60 {
             let socket = try RawSocket(port: gateway.port)
             try socket.send(
-                "GET \(path)?access_token=\(ada.token)&session_id=\(ada.sessionID) HTTP/1.1\r\n\(handshake)\r\n")
+                "GET \(path)?access_token=\(ada.token)&session_id=\(ada.sessionID) HTTP/1.1\r\nHost: localhost\r\n\(handshake)\r\n"
+            )
             socket.resetWhenClosed()
         }
         #expect(try await eventually(within: .seconds(5)) { try leases() == 1 })
