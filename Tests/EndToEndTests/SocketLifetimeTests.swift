@@ -53,7 +53,8 @@ import Testing
         defer { upstream.stop() }
         let admin = try SocketAddressing.unusedPort()
         let gateway = try await GatewayInProcess.start(
-            Self.yaml(upstream, more: "server: {admin: '127.0.0.1:\(admin)'}\nlimits: {enabled: false}"))
+            Self.yaml(upstream, more: "limits: {enabled: false}"),
+            environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         func leases() throws -> Int? {
@@ -64,12 +65,11 @@ import Testing
         }
         let kept = try gateway.opened("\(path)?access_token=\(ada.token)&session_id=\(ada.sessionID)")
         #expect(try leases() == 1)
-        let handshake = WebSocketProbe.handshake.map { "\($0): \($1)\r\n" }.joined()
+        let fields = (WebSocketProbe.handshake + [("Host", "localhost")]).map { "\($0): \($1)\r\n" }.joined()
         for _ in 0..<60 {
             let socket = try RawSocket(port: gateway.port)
-            try socket.send(
-                "GET \(path)?access_token=\(ada.token)&session_id=\(ada.sessionID) HTTP/1.1\r\nHost: localhost\r\n\(handshake)\r\n"
-            )
+            let target = "\(path)?access_token=\(ada.token)&session_id=\(ada.sessionID)"
+            try socket.send("GET \(target) HTTP/1.1\r\n\(fields)\r\n")
             socket.resetWhenClosed()
         }
         #expect(try await eventually(within: .seconds(5)) { try leases() == 1 })
