@@ -146,6 +146,8 @@ struct ConnectionMachine {
     /// The head of an HTTP/2 stream's request, until it is dispatched.
     private var streamHead: RequestHead?
     private var hasStreamEnded = false
+    /// What is wrong with the trailers that ended it.
+    private var streamFault: WireError?
     private var isInputClosed = false
     private var isDraining = false
     private var isHeadTimed = false
@@ -198,8 +200,11 @@ extension ConnectionMachine {
     }
 
     /// A stream's request is complete.
-    mutating func receivedEnd() {
+    ///
+    /// - Parameter fault: what is wrong with its trailers.
+    mutating func receivedEnd(_ fault: WireError? = nil) {
         hasStreamEnded = true
+        streamFault = fault
         guard case .lingering(var lingering) = state else { return }
         lingering.isInputComplete = true
         state = .lingering(lingering)
@@ -555,7 +560,8 @@ extension ConnectionMachine {
         case .stream:
             let count = min(inbound.readableBytes, Self.maxPart)
             if count > 0, let part = inbound.readSlice(length: count) { return .data(part) }
-            return hasStreamEnded ? .end : .needMoreData
+            guard hasStreamEnded else { return .needMoreData }
+            return streamFault.map { .failed($0) } ?? .end
         }
     }
 

@@ -52,8 +52,8 @@ final class HTTP2Stream: ChannelDuplexHandler {
             if !hasRequest {
                 begin(headers)
             } else if headers.endStream {
-                // Trailers: dropped, as over HTTP/1.1.
-                endInput()
+                // Trailers: dropped, as over HTTP/1.1, unless they would frame or route the message.
+                endInput(ForbiddenTrailer.fault(in: headers.headers.lazy.map(\.name)))
             }
         case .data(let data):
             guard case .byteBuffer(let bytes) = data.data else { return }
@@ -78,10 +78,10 @@ final class HTTP2Stream: ChannelDuplexHandler {
         }
     }
 
-    private func endInput() {
+    private func endInput(_ fault: WireError? = nil) {
         guard !isInputDone else { return }
         isInputDone = true
-        if isTunnel { connection.inputClosed() } else { connection.receivedEnd() }
+        if isTunnel { connection.inputClosed() } else { connection.receivedEnd(fault) }
     }
 
     // MARK: The answer
