@@ -193,7 +193,7 @@ let package = Package(
         .target(
             name: "GatewayForTests",
             dependencies: [
-                "EdgeConfiguration", "Encodings", "Experience", "SecurityGuard", "StateSurface",
+                "EdgeConfiguration", "Encodings", "Experience", "Exposition", "SecurityGuard", "StateSurface",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/GatewayForTests"),

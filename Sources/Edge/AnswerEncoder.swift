@@ -63,7 +63,9 @@ struct AnswerEncoder {
         }
         var size = ByteBuffer()
         HeadWriter.chunkHeader(length: bytes.readableBytes, to: &size)
-        if let head = head.take() { return Pieces(first: head, second: size, third: bytes, fourth: HeadWriter.chunkEnd) }
+        if let head = head.take() {
+            return Pieces(first: head, second: size, third: bytes, fourth: HeadWriter.chunkEnd)
+        }
         return Pieces(first: size, second: bytes, third: HeadWriter.chunkEnd)
     }
 

@@ -146,6 +146,8 @@ struct ConnectionMachine {
     /// The head of an HTTP/2 stream's request, until it is dispatched.
     private var streamHead: RequestHead?
     private var hasStreamEnded = false
+    /// What is wrong with the trailers that ended it.
+    private var streamFault: WireError?
     private var isInputClosed = false
     private var isDraining = false
     private var isHeadTimed = false
@@ -198,8 +200,11 @@ extension ConnectionMachine {
     }
 
     /// A stream's request is complete.
-    mutating func receivedEnd() {
+    ///
+    /// - Parameter fault: what is wrong with its trailers.
+    mutating func receivedEnd(_ fault: WireError? = nil) {
         hasStreamEnded = true
+        streamFault = fault
         guard case .lingering(var lingering) = state else { return }
         lingering.isInputComplete = true
         state = .lingering(lingering)
@@ -449,7 +454,7 @@ extension ConnectionMachine {
                 let step = step(&request)
                 state = .request(request)
                 switch step {
-                case .wait: return nil
+                case .wait: return dueTimer.take().map { .arm($0) }
                 case .act(let action): return action
                 case .linger: return linger(isInputComplete: request.isBodyComplete)
                 case .close:
@@ -557,7 +562,8 @@ extension ConnectionMachine {
         case .stream:
             let count = min(inbound.readableBytes, Self.maxPart)
             if count > 0, let part = inbound.readSlice(length: count) { return .data(part) }
-            return hasStreamEnded ? .end : .needMoreData
+            guard hasStreamEnded else { return .needMoreData }
+            return streamFault.map { .failed($0) } ?? .end
         }
     }
 

@@ -115,6 +115,8 @@ extension EdgeConnection: ResponseWriter {
         deadline.cancel()
         if let stream { stream.switchProtocols(head) } else { write(head, to: context) }
         flushAll(context)
+        // The write may have found the client gone, and the tunnel has been told so then.
+        guard self.tunnel === tunnel else { return }
         tunnel.opened(on: channel)
         if early.readableBytes > 0 {
             tunnel.received(early)

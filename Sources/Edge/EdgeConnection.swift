@@ -176,9 +176,9 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         act()
     }
 
-    /// A stream's request is complete.
-    func receivedEnd() {
-        machine.receivedEnd()
+    /// A stream's request is complete, or ends in trailers that make it malformed.
+    func receivedEnd(_ fault: WireError? = nil) {
+        machine.receivedEnd(fault)
         act()
     }
 

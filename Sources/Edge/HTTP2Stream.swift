@@ -27,6 +27,8 @@ final class HTTP2Stream: ChannelDuplexHandler {
     // The answer.
     private var isAnswering = false
     private var isOutputDone = false
+    /// A head without a body, which ends the stream.
+    private var endingHead: HTTP2Frame.FramePayload?
     /// The write of the frame that ends the stream, while it waits for the client's window.
     private var lastFrame: EventLoopFuture<Void>?
     /// Whether that frame has been sent.
@@ -50,8 +52,8 @@ final class HTTP2Stream: ChannelDuplexHandler {
             if !hasRequest {
                 begin(headers)
             } else if headers.endStream {
-                // Trailers: dropped, as over HTTP/1.1.
-                endInput()
+                // Trailers: dropped, as over HTTP/1.1, unless they would frame or route the message.
+                endInput(ForbiddenTrailer.fault(in: headers.headers.lazy.map(\.name)))
             }
         case .data(let data):
             guard case .byteBuffer(let bytes) = data.data else { return }
@@ -76,10 +78,10 @@ final class HTTP2Stream: ChannelDuplexHandler {
         }
     }
 
-    private func endInput() {
+    private func endInput(_ fault: WireError? = nil) {
         guard !isInputDone else { return }
         isInputDone = true
-        if isTunnel { connection.inputClosed() } else { connection.receivedEnd() }
+        if isTunnel { connection.inputClosed() } else { connection.receivedEnd(fault) }
     }
 
     // MARK: The answer
@@ -110,12 +112,12 @@ final class HTTP2Stream: ChannelDuplexHandler {
         if let more { HTTP2Answer.add(more, to: &fields) }
         let frame = HTTP2Frame.FramePayload.headers(.init(headers: fields, endStream: ends))
         guard ends else { return context.write(wrapOutboundOut(frame), promise: nil) }
-        isOutputDone = true
-        writeLast(context, frame)
+        // It closes the stream as it is written, and what answers would be told that its client has gone: `end` writes it.
+        endingHead = frame
     }
 
     func write(body bytes: ByteBuffer) {
-        guard let context, isAnswering, !isOutputDone else { return }
+        guard let context, isAnswering, !isOutputDone, endingHead == nil else { return }
         context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(bytes)))), promise: nil)
     }
 
@@ -123,7 +125,7 @@ final class HTTP2Stream: ChannelDuplexHandler {
     func end() {
         guard let context, isAnswering, !isOutputDone else { return }
         isOutputDone = true
-        writeLast(context, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
+        writeLast(context, endingHead.take() ?? .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
     }
 
     /// Opens the tunnel.

@@ -5,8 +5,9 @@ import NIOCore
 /// SwiftNIO applies the settings when their acknowledgement arrives (RFC 9113 section 6.5.3). Until then it takes heads
 /// up to 16 KiB and ends the connection for longer ones. A client's first request comes before the client has read the
 /// settings, and its head may be as long as any other. So a head that may be too long waits here, with everything after
-/// it, and the client's acknowledgement is passed on before it. No other head waits. After the acknowledgement this
-/// handler only passes bytes on.
+/// it, and the client's acknowledgement is passed on before it. No other head waits. If a client acknowledges nothing
+/// within ``patience``, its bytes are passed on as they came, and SwiftNIO ends the connection. After the acknowledgement
+/// this handler only passes bytes on.
 final class SettingsWait: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -35,6 +36,10 @@ final class SettingsWait: ChannelInboundHandler {
     /// A long head and the bytes that came after it.
     private var held: ByteBuffer?
     private var isOver = false
+    private var deadline: Scheduled<Void>?
+
+    /// How long to wait for the acknowledgement: longer than a round trip by satellite.
+    static let patience = TimeAmount.seconds(2)
 
     /// - Parameter maxHead: how long a head may be under the gateway's settings, in bytes.
     init(maxHead: Int) {
@@ -49,17 +54,40 @@ final class SettingsWait: ChannelInboundHandler {
         var out = context.channel.allocator.buffer(capacity: bytes.readableBytes + Frame.headerLength)
         while !isOver, bytes.readableBytes > 0 { advance(over: &bytes, to: &out) }
         if let all = held, isOver || all.readableBytes > maxHeld {
-            isOver = true
-            held = nil
             out.writeImmutableBuffer(all)
+            out.writeBytes(header)
+            letGo()
         }
+        if held != nil, deadline == nil { startWaiting(context) }
         out.writeBuffer(&bytes)
         if out.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(out)) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        held = nil
+        letGo()
         context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { letGo() }
+
+    private func letGo() {
+        isOver = true
+        held = nil
+        header = []
+        deadline?.cancel()
+        deadline = nil
+    }
+
+    private func startWaiting(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        deadline = context.eventLoop.scheduleTask(in: Self.patience) {
+            let (wait, context) = bound.value
+            guard var all = wait.held else { return }
+            all.writeBytes(wait.header)
+            wait.letGo()
+            context.fireChannelRead(wait.wrapInboundOut(all))
+            context.fireChannelReadComplete()
+        }
     }
 
     private func advance(over bytes: inout ByteBuffer, to out: inout ByteBuffer) {

@@ -57,9 +57,10 @@ package final class DeadlineWheel {
     package func turn(now: NIODeadline = .now()) {
         self.now = max(self.now, now)
         wheel.turn(to: Self.nanoseconds(self.now))
-        while let alarms = wheel.takeDue() {
-            for alarm in alarms { look(at: alarm) }
-        }
+        // All slots are emptied first: an alarm that is put in meanwhile may fall into one that was still to be emptied.
+        var due: [Alarm] = []
+        while let alarms = wheel.takeDue() { due += alarms }
+        for alarm in due { look(at: alarm) }
     }
 
     private func look(at alarm: Alarm) {

@@ -49,14 +49,19 @@ extension SignInService {
         let familyEnd = securityGuard.familyEnd()
         let (endings, fault) = try await transact { transaction -> (Endings, SessionFault?) in
             var endings = Endings(familyEnd)
-            // The family first, because rows are locked in one order everywhere.
-            let family = try session.familyID.flatMap { try transaction.family(id: $0) }
-            let isHome = family?.isLive == true && family?.binding?.hasSameBytes(as: session.id) == true
             let decision = try ending.decide(in: transaction)
-            if case .refuse(let refusal) = decision {
+            // A sign-in may have given the session another family since it was looked up.
+            let familyID: String?
+            switch decision {
+            case .write(let write): familyID = write.before?.familyID
+            case .leave(let snapshot): familyID = snapshot.familyID
+            case .refuse(let refusal):
                 endings.note(refusal)
                 return (endings, refusal.fault)
             }
+            // The family is written first: rows are locked in one order everywhere.
+            let family = try familyID.flatMap { try transaction.family(id: $0) }
+            let isHome = family?.isLive == true && family?.binding?.hasSameBytes(as: session.id) == true
             if let family, isHome { try endings.endFamily(family.id, in: transaction) }
             return (endings, try endings.end(ending, in: transaction))
         }

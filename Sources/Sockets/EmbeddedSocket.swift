@@ -41,8 +41,10 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     package func opened(on channel: any Channel) {
         self.channel = channel
-        if let terms { leaseID = leases.insert(terms, holder: self) }
         machine.opened(now: deadlines.now)
+        // A client that was gone before has been given everything back already.
+        guard machine.isOpen else { return }
+        if let terms { leaseID = leases.insert(terms, holder: self) }
         application.opened(self)
         act()
     }

@@ -32,11 +32,14 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
     // MARK: The client
 
     func opened(on channel: any Channel) {
+        let actions = machine.opened()
+        // A client that was gone before has been given everything back already.
+        guard machine.isRelaying else { return }
         client = channel
         KeepAlive.armClient(channel)
         KeepAlive.arm(upstream.channel)
         if let terms { leaseID = leases.insert(terms, holder: self) }
-        perform(machine.opened())
+        perform(actions)
     }
 
     var wantsBytes: Bool { machine.wantsClientBytes(upstreamTakes: upstream.isWritable) }

@@ -74,6 +74,9 @@ struct SocketRelayMachine {
 
     // MARK: The client
 
+    /// Whether bytes are passed on in both directions.
+    var isRelaying: Bool { state == .relaying }
+
     /// The client has got its 101.
     mutating func opened() -> ActionList<Action> {
         guard state == .unopened else { return .none }

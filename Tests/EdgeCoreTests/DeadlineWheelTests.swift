@@ -35,6 +35,17 @@ import Testing
     }
 
     @Test(
+        "A deadline beyond the wheel's horizon is not lost when the loop stalls",
+        arguments: [102_000, 102_200, 102_300])
+    func stall(begin: Int64) {
+        let deadline = ConnectionDeadline(wheel)
+        deadline.arm(after: .milliseconds(600_000), for: sleeper)
+        run(until: begin)
+        run(from: begin + 350, until: 600_150)
+        #expect(sleeper.woken == 1)
+    }
+
+    @Test(
         "A deadline that is moved passes at its last place alone",
         arguments: [(100, 5_000), (5_000, 100)] as [(Int64, Int64)])
     func moves(first: Int64, second: Int64) {

@@ -76,4 +76,23 @@ import Testing
         let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n and more that is no frame either".utf8)
         #expect(try Self.passed(bytes, step: 5).starts(with: bytes.prefix(24)))
     }
+
+    @Test("A client that acknowledges nothing has its bytes passed on as they came when the time is over")
+    func unacknowledged() throws {
+        let channel = EmbeddedChannel(handler: SettingsWait(maxHead: 64 * 1024))
+        let bytes = Self.begin + Self.head(9000) + Self.data
+        _ = try channel.writeInbound(ByteBuffer(bytes: bytes))
+        func read() throws -> [UInt8] {
+            var read: [UInt8] = []
+            while let part = try channel.readInbound(as: ByteBuffer.self) { read += part.readableBytesView }
+            return read
+        }
+        #expect(try read() == Self.begin)
+        channel.embeddedEventLoop.advanceTime(by: SettingsWait.patience - .milliseconds(1))
+        #expect(try read().isEmpty)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(try read() == Self.head(9000) + Self.data)
+        _ = try channel.writeInbound(ByteBuffer(bytes: Self.data))
+        #expect(try read() == Self.data)
+    }
 }

@@ -67,6 +67,11 @@ struct HTTP2StreamTests {
         #expect(found["head"] as? [Int] == [400, 0])
         #expect(found["options"] as? [String] == ["405", "method_not_allowed", "Allow"])
         #expect(found["after"] as? Int == 200)
+        // Trailers that would frame or route the message make it malformed; others are dropped.
+        for name in ["expect", "host", "content-length", "trailer"] {
+            #expect(found["trailer_\(name)"] as? Int == 400, "\(name)")
+        }
+        #expect(found["trailer_x-checksum"] as? Int == 200)
         #expect(upstream.requests.allSatisfy { $0.target == "/" })
     }
 

@@ -3,7 +3,7 @@ import PostgresForTests
 import Testing
 
 /// PostgreSQL goes away and comes back: nothing is let in that should not be, and nothing is lost.
-@Suite(.enabled(if: PrivatePostgres.isAvailable), .blocking) struct OutageTests {
+@Suite(.enabled(if: PrivatePostgres.isAvailable), .alone("its tokens live for some seconds")) struct OutageTests {
     private static let configuration = """
         state: {grace: 5s}
         errors: {explain: true}

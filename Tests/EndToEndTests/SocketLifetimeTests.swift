@@ -47,6 +47,35 @@ import Testing
         for probes in [try sockets(limited, ada, token), kept] { try expectOpen(probes) }
     }
 
+    @Test("A client that is gone before its 101 leaves no lease", arguments: ["/api/runtime/echo", "/ws"])
+    func gone(path: String) async throws {
+        let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
+        defer { upstream.stop() }
+        let admin = try SocketAddressing.unusedPort()
+        let gateway = try await GatewayInProcess.start(
+            Self.yaml(upstream, more: "limits: {enabled: false}"),
+            environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"])
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        func leases() throws -> Int? {
+            let socket = try RawSocket(port: admin)
+            try socket.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            let line = try socket.response().text.split(separator: "\n").first { $0.hasPrefix("gatehouse_leases ") }
+            return line.flatMap { Int($0.dropFirst("gatehouse_leases ".count)) }
+        }
+        let kept = try gateway.opened("\(path)?access_token=\(ada.token)&session_id=\(ada.sessionID)")
+        #expect(try leases() == 1)
+        let fields = (WebSocketProbe.handshake + [("Host", "localhost")]).map { "\($0): \($1)\r\n" }.joined()
+        for _ in 0..<60 {
+            let socket = try RawSocket(port: gateway.port)
+            let target = "\(path)?access_token=\(ada.token)&session_id=\(ada.sessionID)"
+            try socket.send("GET \(target) HTTP/1.1\r\n\(fields)\r\n")
+            socket.resetWhenClosed()
+        }
+        #expect(try await eventually(within: .seconds(5)) { try leases() == 1 })
+        try kept.send(text: "still here")
+    }
+
     /// Each of ``paths`` answers.
     private func expectOpen(_ probes: [WebSocketProbe]) throws {
         try probes[0].send(text: #"{"type":"intent","id":"a","intent":"echo"}"#)

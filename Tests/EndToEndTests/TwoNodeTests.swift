@@ -88,15 +88,18 @@ import Testing
         let ada = try nodes.a.login(.ada)
         let socket = try AgentProbe(nodes.a, ada, timeoutSeconds: 10)
         let bob = try AgentProbe(nodes.a, try nodes.a.login(.bob), timeoutSeconds: 10)
-        // What is read goes on; what is written waits for two seconds.
+        // What is read goes on; what is written waits: long enough for a busy machine to see that it does.
         let (postgres, database) = (nodes.postgres, nodes.database)
         Thread.detachNewThread {
             _ = try? postgres.query(
                 "BEGIN; LOCK TABLE gatehouse.sessions, gatehouse.families IN EXCLUSIVE MODE; "
-                    + "SELECT pg_sleep(2); COMMIT", database: database)
+                    + "SELECT pg_sleep(4); COMMIT", database: database)
         }
         let isHeld = try await eventually(within: .seconds(5)) {
-            let sql = "SELECT COUNT(*) FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation IS NOT NULL AND granted"
+            // Other tests hold locks of their own in other databases of the server.
+            let sql =
+                "SELECT COUNT(*) FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation IS NOT NULL AND granted "
+                + "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
             let text = try postgres.query(sql, database: database)
             return text.trimmingCharacters(in: .whitespacesAndNewlines) == "2"
         }

@@ -77,7 +77,7 @@ import Testing
             }
             return NIOLoopBound(holders, eventLoop: loop)
         }.get()
-        let end = ContinuousClock.now + .seconds(5)
+        let end = ContinuousClock.now + .seconds(30)
         var ends: [LeaseEnd?] = []
         while ContinuousClock.now < end {
             ends = try await loop.submit { holders.value.map(\.end) }.get()

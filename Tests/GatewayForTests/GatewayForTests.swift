@@ -1,6 +1,7 @@
 import EdgeConfiguration
 import Encodings
 import Experience
+import Exposition
 import Foundation
 import Logging
 import SecurityGuard
@@ -52,8 +53,10 @@ package final class GatewayForTests: Sendable {
         do {
             let accounts = Accounts(state: state, policy: policy(of: configuration, passwordCost), clock: time)
             try await prepare(state, accounts)
+            // Counters of its own: other gateways of the process have theirs.
             var gateway = Gateway(
-                configuration: configuration, state: state, clock: time, logger: logger, audit: audit)
+                configuration: configuration, state: state, clock: time, logger: logger, audit: audit,
+                metrics: PrometheusMetrics(families: Gateway.metricFamilies))
             gateway.passwordCost = passwordCost
             return GatewayForTests(try await gateway.open(), state, accounts, clock)
         } catch {

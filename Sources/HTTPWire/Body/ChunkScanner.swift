@@ -38,9 +38,6 @@ struct ChunkScanner: Sendable {
     static let maxExtension = 256
     static let maxExtensionsInBody = 16 * 1024
     static let maxTrailer = 8 * 1024
-    private static let forbiddenTrailers = [
-        "content-length", "transfer-encoding", "host", "connection", "upgrade", "trailer", "te", "expect",
-    ]
     /// One more than the length of the longest of them, so that a longer name that begins like it is not mistaken for
     /// it.
     private static let longestForbidden = 18
@@ -153,8 +150,8 @@ struct ChunkScanner: Sendable {
         switch self.state {
         case .trailerStart where byte == Byte.carriageReturn: self.state = .finalLineFeed
         case .trailerName where byte == Byte.colon:
-            for name in Self.forbiddenTrailers where name.utf8.elementsEqual(self.trailerName) {
-                throw WireError(.trailer, "a framing field as a trailer")
+            for name in ForbiddenTrailer.names where name.utf8.elementsEqual(self.trailerName) {
+                throw ForbiddenTrailer.error
             }
             self.trailerName.removeAll(keepingCapacity: true)
             self.state = .trailerValue

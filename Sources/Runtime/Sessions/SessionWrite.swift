@@ -3,7 +3,7 @@ import StateSurface
 /// A session before and after an allowed change.
 package struct SessionWrite: Sendable {
     /// Nil for a session that is created.
-    let before: SessionRecord?
+    package let before: SessionRecord?
     let after: SessionRecord
     let audit: SessionAudit.Name?
 

@@ -50,7 +50,7 @@ struct HTTP2Exchange {
         var block: [UInt8] = []
         // Literals without indexing (RFC 7541 section 6.2.2), so that every byte is sent as it is.
         for (name, value) in fields { block += [0] + string(name) + string(value) }
-        var bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(type: 4, flags: 0, stream: 0, [])
+        var bytes: [UInt8] = []
         var isFirst = true
         var rest = block[...]
         repeat {
@@ -67,6 +67,16 @@ struct HTTP2Exchange {
             bytes += frame(type: 0, flags: content.isEmpty ? 1 : 0, stream: 1, part)
         }
         return bytes
+    }
+
+    /// The connection preface, with settings at their defaults (RFC 9113 section 3.4).
+    private static let preface =
+        Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(type: 4, flags: 0, stream: 0, [])
+
+    /// Whether the target's first frame is there, which holds its settings.
+    private static func holdsSettings(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count >= 9 else { return false }
+        return bytes.count >= 9 + (Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2]))
     }
 
     private static func frame(type: UInt8, flags: UInt8, stream: UInt8, _ payload: ArraySlice<UInt8>) -> [UInt8] {
@@ -89,7 +99,12 @@ struct HTTP2Exchange {
     // MARK: Reading
 
     func run(over stream: NetworkStream, within limit: Duration) async throws -> RawResponse {
-        try await stream.send(bytes)
+        let end = ContinuousClock.now + limit
+        try await stream.send(Self.preface)
+        // A target may hold a long head back until its settings have been acknowledged (RFC 9113 section 6.5.3).
+        _ = await stream.receive(within: limit) { Self.holdsSettings($0) }
+        try await stream.send(Self.frame(type: 4, flags: 1, stream: 0, []) + bytes)
+        let limit = max(.zero, end - ContinuousClock.now)
         let received = await stream.receive(within: limit) { Answer($0).isOver }
         var answer = Answer(received.bytes)
         if let response = answer.response { return response }

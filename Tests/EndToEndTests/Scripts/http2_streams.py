@@ -125,6 +125,12 @@ def problems(found):
     code = json.loads(connection.body(stream)[0] or "{}").get("code")
     found["options"] = [str(status), code, "Allow" if "GET" in headers.get("allow", "") else "no Allow"]
     found["after"] = connection.status(connection.request(get("GET", "/"), ends=True))[0]
+    for name in ("expect", "host", "content-length", "trailer", "x-checksum"):
+        stream = connection.request(get("POST", "/"))
+        connection.send(stream, b"hello")
+        connection.h2.send_headers(stream, [(name, "5")], end_stream=True)
+        connection.flush()
+        found["trailer_" + name] = connection.status(stream)[0]
 
 
 def raw_frame(kind, flags, stream, payload):

@@ -64,6 +64,12 @@ final class RawSocket {
     }
 
     /// Says that nothing more will be sent.
+    /// Closes with a reset instead of an orderly end, now if nothing else holds the socket.
+    func resetWhenClosed() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+    }
+
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// The last that will be sent, with its end in the same packet.
