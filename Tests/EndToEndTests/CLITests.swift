@@ -31,9 +31,9 @@ import Testing
         let file = place.appendingPathComponent("bad.yaml")
         try "server:\n  listn: 127.0.0.1:1\n".write(to: file, atomically: true, encoding: .utf8)
         Self.expectFailure(try Self.run("serve", "--config", file.path), 2, "bad.yaml:2", "server.listen")
-        Self.expectFailure(try Self.run("config", "check", "--config", file.path), 1, "server.listen")
+        Self.expectFailure(try Self.run("config", "check", "--config", file.path), 2, "server.listen")
         try "tokens:\n  clock_skew: 1 banana\n".write(to: file, atomically: true, encoding: .utf8)
-        Self.expectFailure(try Self.run("config", "check", "--config", file.path), 1, "bad.yaml:2", "1 banana")
+        Self.expectFailure(try Self.run("config", "check", "--config", file.path), 2, "bad.yaml:2", "1 banana")
         try "tokens:\n  clock_skew: 10s\n".write(to: file, atomically: true, encoding: .utf8)
         #expect(try Self.run("config", "check", "--config", file.path).status == 0)
     }

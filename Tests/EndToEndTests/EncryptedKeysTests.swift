@@ -137,7 +137,7 @@ import Testing
         #expect(open.contains("keys.passphrase_file: \(path) is open to others"), "\(open)")
         let file = place.appendingPathComponent("gatehouse.yaml").path
         let checked = try Self.run(["config", "check", "--config", file], nil, in: place)
-        #expect(checked.status == 1 && checked.errors.contains("chmod 600 \(path)"), "\(checked)")
+        #expect(checked.status == 2 && checked.errors.contains("chmod 600 \(path)"), "\(checked)")
         let shown = try Self.run(["config", "show"], Self.secret, in: place)
         #expect(shown.status == 0 && !shown.errors.contains("warning"), "\(shown)")
     }

@@ -116,15 +116,15 @@ import Testing
             return try GatewayProcess.run(["config", "check", "--config", file.path], in: place, stateful: false)
         }
         let missing = try check("server: {tls: {certificate: none.pem, key: none.key}}\n")
-        #expect(missing.status == 1 && missing.errors.contains("server.tls.certificate: none.pem: no such file"))
+        #expect(missing.status == 2 && missing.errors.contains("server.tls.certificate: none.pem: no such file"))
         try "rubbish".write(to: place.appendingPathComponent("bad.pem"), atomically: true, encoding: .utf8)
         let bad = try check("server: {tls: {certificate: bad.pem, key: bad.pem}}\n")
-        #expect(bad.status == 1 && bad.errors.contains("server.tls.key: bad.pem: expected a PEM private key"))
+        #expect(bad.status == 2 && bad.errors.contains("server.tls.key: bad.pem: expected a PEM private key"))
         let proxy = try check("server: {proxy_protocol: true}\n")
-        #expect(proxy.status == 1 && proxy.errors.contains("server.trusted_proxies"))
+        #expect(proxy.status == 2 && proxy.errors.contains("server.trusted_proxies"))
         #expect(try check("server: {proxy_protocol: true, trusted_proxies: [10.0.0.0/8]}\n").status == 0)
         let dead = try check("routes:\n  - {path: /api/session/x, upstream: 'http://a:1'}\n")
-        #expect(dead.status == 1 && dead.errors.contains("keeps this path"))
+        #expect(dead.status == 2 && dead.errors.contains("keeps this path"))
         #expect(try check("routes:\n  - {path: /api, upstream: 'http://a:1'}\n").status == 0)
     }
 

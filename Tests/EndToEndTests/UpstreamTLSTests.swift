@@ -111,7 +111,7 @@ struct UpstreamTLSTests {
         for keys in ["upstream_ca: missing.pem", "upstream_ca: ca.key", "upstream_ca: ."] {
             let result = try check(keys)
             #expect(
-                result.status == 1 && result.errors.contains("gatehouse.yaml:4:18: routes[0].upstream_ca"), "\(result)")
+                result.status == 2 && result.errors.contains("gatehouse.yaml:4:18: routes[0].upstream_ca"), "\(result)")
         }
         #expect(
             try check("upstream_certificate: gateway.pem\n    upstream_key: ca.pem").errors.contains("upstream_key"))

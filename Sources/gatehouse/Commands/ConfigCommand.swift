@@ -28,7 +28,7 @@ struct ConfigCommand: ParsableCommand {
                 Terminal.answer("ok: \(loaded.file ?? "no file, defaults and environment only")")
             } catch {
                 for fault in error.faults { Terminal.notice("\(fault)") }
-                throw ExitCode(CommandFailure.Status.failed.rawValue)
+                throw ExitCode(CommandFailure.Status.misused.rawValue)
             }
         }
 
