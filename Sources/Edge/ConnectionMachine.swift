@@ -45,7 +45,7 @@ struct ConnectionMachine {
         case close
     }
 
-    /// How a body ends.
+    /// How the bytes of a body are told from those of the next head.
     private enum BodySource {
         /// Bytes as HTTP/1.1 frames them.
         case framed(BodyDecoder)
@@ -445,28 +445,26 @@ extension ConnectionMachine {
             isOutputCloseDue = false
             return .closeOutput
         }
-        while true {
-            switch state {
-            case .head: return nextOfHead()
-            case .request(var request):
-                // Taken out while it is changed, so that it is not copied.
-                state = .closed
-                let step = step(&request)
-                state = .request(request)
-                switch step {
-                case .wait: return dueTimer.take().map { .arm($0) }
-                case .act(let action): return action
-                case .linger: return linger(isInputComplete: request.isBodyComplete)
-                case .close:
-                    close()
-                    isCloseDue = false
-                    return .close
-                case .nextHead:
-                    beginHead()
-                    return .arm(inbound.readableBytes > 0 ? .head : .idle)
-                }
-            case .tunnel, .lingering, .closed: return nil
+        switch state {
+        case .head: return nextOfHead()
+        case .request(var request):
+            // Taken out while it is changed, so that it is not copied.
+            state = .closed
+            let step = step(&request)
+            state = .request(request)
+            switch step {
+            case .wait: return dueTimer.take().map { .arm($0) }
+            case .act(let action): return action
+            case .linger: return linger(isInputComplete: request.isBodyComplete)
+            case .close:
+                close()
+                isCloseDue = false
+                return .close
+            case .nextHead:
+                beginHead()
+                return .arm(inbound.readableBytes > 0 ? .head : .idle)
             }
+        case .tunnel, .lingering, .closed: return nil
         }
     }
 

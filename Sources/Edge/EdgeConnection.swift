@@ -6,8 +6,7 @@ import NIOCore
 /// One client connection, or one stream of HTTP/2: does what ``ConnectionMachine`` decides.
 ///
 /// Gives each request to ``Dispatcher``, which finds its ``Exchange``, and writes the answers: itself as HTTP/1.1,
-/// through
-/// an ``HTTP2Stream`` as HTTP/2. After an upgrade its bytes belong to a ``Tunnel``.
+/// through an ``HTTP2Stream`` as HTTP/2. After an upgrade its bytes belong to a ``Tunnel``.
 package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundIn = ByteBuffer
