@@ -5,7 +5,7 @@ PRODUCT := gatehouse
 # The same for everything that is measured, so that nothing is built twice.
 RELEASE := --configuration release --static-swift-stdlib -Xswiftc -cross-module-optimization
 
-.PHONY: help run test lint format build attack attack-broken attack-peers bench-edge bench-sockets bench-sessions bench-jose fuzz-jose fuzz-wire docs clean
+.PHONY: help run test lint format build install deb release capacity screenshots attack attack-broken attack-peers bench-edge bench-sockets bench-agents bench-sessions bench-jose soak fuzz-jose fuzz-wire docs clean
 
 help:
 	@echo 'make run     install what is missing, build, make a demo account, serve'
@@ -13,15 +13,22 @@ help:
 	@echo 'make lint    formatting and house rules'
 	@echo 'make format  rewrite the sources as the linter wants them'
 	@echo 'make build   the release binary: .build/release/gatehouse'
+	@echo 'make install it, with manual, completions and unit, below PREFIX (/usr/local) and DESTDIR'
+	@echo 'make deb     a Debian package of it, in .build/dist'
+	@echo 'make release archive, package, checksums, bill of materials and notes, in .build/dist'
 	@echo 'make bench-edge     HTTP beside HAProxy, as a table; takes the release binary, or GATEHOUSE_BINARY'
 	@echo 'make bench-sockets  WebSockets likewise'
+	@echo 'make bench-agents   event streams of agents, and their requests'
 	@echo 'make bench-sessions durable sessions on SQLite and PostgreSQL, memory, two nodes'
+	@echo 'make capacity       what a fleet of so many nodes and sockets takes (CAPACITY=--help)'
+	@echo 'make soak           MINUTES of everything at once, with faults (30; SOCKETS, SIGN_INS, HONEST, ATTACKS)'
 	@echo 'make bench-jose     tokens beside libcrypto alone, JWTKit, libjwt and PyJWT'
 	@echo 'make fuzz-jose      a minute of libFuzzer for each parser of tokens and keys (FUZZ_SECONDS)'
 	@echo 'make fuzz-wire  the same for the HTTP wire, beside llhttp'
 	@echo 'make attack         start a gateway and attack it with everything there is'
 	@echo 'make attack-broken  show that every attack finds a gateway with the mistake it is about'
 	@echo 'make attack-peers   attack other gateways and JWT libraries, and write the table of what they let through'
+	@echo 'make screenshots    every page in light and dark, desktop and phone: .build/screenshots; some are kept in docs/images'
 	@echo 'make docs           the documentation of the libraries, as DocC archives in .build/docs'
 	@echo 'make clean   remove what was built'
 
@@ -32,10 +39,15 @@ run:
 test:
 	@.ci/install-dependencies test
 	BENCH=1 swift build --build-tests --explicit-target-dependency-import-check error
-	@# What computes takes all cores; what waits for gateways comes after it, several at once. What hangs is ended: the
-	@# test that has begun and not ended is to be found in the output.
-	BENCH=1 PATH="$(CURDIR)/.build/venv/bin:$$PATH" timeout 900 swift test --skip-build --skip '^EndToEndTests\.'
-	BENCH=1 PATH="$(CURDIR)/.build/venv/bin:$$PATH" timeout 1800 swift test --skip-build --filter '^EndToEndTests\.'
+	@# What computes takes all cores, and comes first; a few tests at once, so that each is done soon after it has begun
+	@# and what it waits for gets a turn. What waits for gateways follows. What hangs is ended: the test that has begun
+	@# and not ended is to be found in the output.
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 BENCH=1 PATH="$(CURDIR)/.build/venv/bin:$$PATH" timeout 900 swift test --skip-build --skip '^EndToEndTests\.'
+	@rm -rf .build/test-outputs
+	BENCH=1 GATEHOUSE_TEST_OUTPUTS="$(CURDIR)/.build/test-outputs" PATH="$(CURDIR)/.build/venv/bin:$$PATH" \
+		timeout 1800 swift test --skip-build --filter '^EndToEndTests\.'
+	@# What the gateways and commands of that run have written: no credential is anywhere in it.
+	@.ci/redaction .build/test-outputs
 
 # One of its rules builds the room that it is about.
 lint:
@@ -51,11 +63,23 @@ build:
 	@.ci/install-dependencies run
 	swift build $(RELEASE) --product $(PRODUCT) -Xlinker -s
 
+# These take what `make build` made, or GATEHOUSE_BINARY.
+install:
+	@PREFIX='$(or $(PREFIX),/usr/local)' DESTDIR='$(DESTDIR)' deploy/package/install
+
+deb release:
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then $(MAKE) --no-print-directory build; fi
+	@deploy/package/$@
+
+# A model of a fleet, with the figures of docs/performance.md.
+capacity:
+	@python3 Benchmarks/Capacity/simulate.py $(CAPACITY)
+
 # Two cores: the server under test has one, load and upstream the other.
-bench-edge bench-sockets:
+bench-edge bench-sockets bench-agents:
 	@.ci/install-dependencies bench
 	@if [ -z "$$GATEHOUSE_BINARY" ]; then $(MAKE) --no-print-directory build; fi
-	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Benchmarks/$(if $(findstring edge,$@),Edge,Sockets)/run.py
+	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Benchmarks/$(if $(findstring edge,$@),Edge,$(if $(findstring agents,$@),Agents,Sockets))/run.py
 
 # Both cores for server and load: the stores work beside the gateway.
 bench-sessions:
@@ -63,6 +87,12 @@ bench-sessions:
 	@if [ -z "$$GATEHOUSE_BINARY" ]; then $(MAKE) --no-print-directory build; fi
 	@if [ -z "$$SESSION_BENCH" ]; then BENCH=1 swift build $(RELEASE) --product session-bench; fi
 	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Benchmarks/Sessions/run.py
+
+# Gateways, PostgreSQL and clients share the cores.
+soak:
+	@.ci/install-dependencies bench
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then $(MAKE) --no-print-directory build; fi
+	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Benchmarks/Soak/run.py
 
 bench-jose:
 	@.ci/install-dependencies bench-jose
@@ -90,6 +120,13 @@ attack-peers:
 	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
 	@.build/peers/bin/python Tests/Peers/run.py >.build/peers.md
 	@mv .build/peers.md docs/what-others-let-through.md
+
+# The pictures that README and docs show are written to docs/images. It takes three minutes.
+screenshots:
+	@.ci/install-dependencies test
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
+	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Tests/BrowserTests/screenshots.py \
+		"$${GATEHOUSE_BINARY:-.build/debug/gatehouse}" .build/screenshots
 
 docs:
 	@mkdir -p .build/docs

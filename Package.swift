@@ -50,7 +50,7 @@ let package = Package(
         // MARK: Signing in with what people have, and telling others: decisions alone
         .target(name: "IdentityProviders", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
         .target(name: "Passkeys", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
-        .target(name: "Webhooks", dependencies: ["Encodings", "JOSE"]),
+        .target(name: "Webhooks", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
 
         // MARK: State
         .target(
@@ -65,16 +65,26 @@ let package = Package(
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "Runtime", dependencies: ["Caching", "Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
+        // The Runtime's intents as a server of the Model Context Protocol. Pure.
+        .target(name: "AgentTools", dependencies: ["Encodings", "Libcrypto", "Runtime"]),
+
+        // OAuth for agents: what clients may ask for, and what codes, consents and personal tokens are. Pure.
+        .target(name: "AuthorizationServer", dependencies: ["Encodings", "IdentityProviders", "Libcrypto"]),
+
         // Signing in and out: what has to happen together.
         .target(
-            name: "SignIn", dependencies: ["Encodings", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+            name: "SignIn",
+            dependencies: [
+                "AuthorizationServer", "Caching", "Encodings", "IdentityProviders", "JOSE", "Libcrypto", "Passkeys",
+                "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+            ]),
 
         // MARK: The edge
         .target(name: "HTTPWire", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         // What an operator may decide, as values.
         .target(
             name: "EdgeConfiguration",
-            dependencies: ["JOSE", "SecurityGuard"]),
+            dependencies: ["AuthorizationServer", "IdentityProviders", "JOSE", "SecurityGuard"]),
         // How a refusal is told, and the form of credentials.
         .target(
             name: "Answers",
@@ -83,14 +93,15 @@ let package = Package(
         .target(
             name: "Gate",
             dependencies: [
-                "Answers", "Caching", "EdgeConfiguration", "HTTPWire", "Runtime", "SecurityGuard", "TrafficCop",
+                "Answers", "AuthorizationServer", "Caching", "EdgeConfiguration", "HTTPWire", "Runtime",
+                "SecurityGuard", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         // What a connection and those who answer its requests have in common.
         .target(
             name: "EdgeCore",
             dependencies: [
-                "Answers", "EdgeConfiguration", "HTTPWire",
+                "Answers", "AuthorizationServer", "EdgeConfiguration", "HTTPWire",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
@@ -98,7 +109,7 @@ let package = Package(
         .target(
             name: "Leases",
             dependencies: [
-                "EdgeCore", "Gate", "HTTPWire", "Runtime", "SecurityGuard",
+                "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire", "Runtime", "SecurityGuard",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .target(
@@ -120,8 +131,8 @@ let package = Package(
         .target(
             name: "GatewayAPI",
             dependencies: [
-                "Answers", "EdgeConfiguration", "Encodings", "JOSE", "Runtime", "SecurityGuard", "SignIn",
-                "StateSurface", "TrafficCop",
+                "Answers", "AuthorizationServer", "EdgeConfiguration", "Encodings", "IdentityProviders", "JOSE",
+                "Libcrypto", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -131,17 +142,38 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: ["Libcrypto"],
+            // For programs that are built: they take the client library as a package.
+            exclude: ["Assets/gatehouse.d.ts", "Assets/package.json"],
             resources: [
                 .embedInCode("Assets/index.html"), .embedInCode("Assets/gatehouse.js"),
-                .embedInCode("Assets/console.js"), .embedInCode("Assets/console.css"),
-                .embedInCode("Assets/favicon.svg"),
+                .embedInCode("Assets/console.js"), .embedInCode("Assets/words.js"),
+                .embedInCode("Assets/exchanges.js"),
+                .embedInCode("Assets/pages.css"), .embedInCode("Assets/console.css"),
+                .embedInCode("Assets/sign-in.html"), .embedInCode("Assets/sign-in.js"),
+                .embedInCode("Assets/sign-in-page.js"),
+                .embedInCode("Assets/inspect.html"), .embedInCode("Assets/inspect.js"),
+                .embedInCode("Assets/token-lints.js"),
+                .embedInCode("Assets/admin.html"), .embedInCode("Assets/admin.css"), .embedInCode("Assets/admin.js"),
+                .embedInCode("Assets/admin-api.js"), .embedInCode("Assets/admin-chart.js"),
+                .embedInCode("Assets/admin-list.js"), .embedInCode("Assets/admin-metrics.js"),
+                .embedInCode("Assets/admin-overview.js"), .embedInCode("Assets/admin-parts.js"),
+                .embedInCode("Assets/admin-rows.js"),
+                .embedInCode("Assets/openapi.yaml"), .embedInCode("Assets/favicon.svg"),
+                .embedInCode("Assets/openapi-admin.yaml"),
             ]),
+        // The operator's API: lists, ending what is open, reasons. Its listener is the edge's.
+        .target(
+            name: "AdminAPI",
+            dependencies: ["Answers", "Encodings", "JOSE", "Runtime", "SecurityGuard", "SignIn", "StateSurface"]),
         // Listeners, connections and the stages of a request.
         .target(
             name: "Edge",
             dependencies: [
-                "Answers", "EdgeConfiguration", "EdgeCore", "Encodings", "Exposition", "Gate", "GatewayAPI", "HTTPWire",
-                "Leases", "Proxy", "Runtime", "SecurityGuard", "Sockets", "StateSurface", "TrafficCop", "Web",
+                "AdminAPI", "AgentTools", "Answers", "AuthorizationServer", "Caching", "EdgeConfiguration", "EdgeCore",
+                "Encodings",
+                "Exposition",
+                "Gate", "GatewayAPI", "HTTPWire", "Leases", "Libcrypto", "Proxy", "Runtime", "SecurityGuard", "Sockets",
+                "StateSurface", "TrafficCop", "Web",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -156,8 +188,11 @@ let package = Package(
         .target(
             name: "Experience",
             dependencies: [
-                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "JOSE", "Leases",
-                "Exposition", "Proxy", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
+                "AdminAPI", "AgentTools", "Answers", "AuthorizationServer", "Edge", "EdgeConfiguration", "EdgeCore",
+                "Encodings",
+                "Gate",
+                "GatewayAPI", "JOSE", "Leases", "Exposition", "IdentityProviders", "Libcrypto", "Passkeys", "Proxy",
+                "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop", "Webhooks",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -170,10 +205,11 @@ let package = Package(
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "EdgeConfiguration", "EdgeCore", "Encodings", "Experience", "Exposition", "HostileTokens", "Runtime",
-                "SecurityGuard", "TrafficCop", "StateSurface",
+                "AdminAPI", "AuthorizationServer", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Experience",
+                "Exposition", "HostileTokens", "Runtime", "SecurityGuard", "TrafficCop", "StateSurface",
                 "JOSE",
                 "Libcrypto",
+                "Webhooks",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -183,6 +219,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
@@ -193,7 +230,8 @@ let package = Package(
         .target(
             name: "GatewayForTests",
             dependencies: [
-                "EdgeConfiguration", "Encodings", "Experience", "Exposition", "SecurityGuard", "StateSurface",
+                "EdgeConfiguration", "Encodings", "Experience", "Exposition", "Runtime", "SecurityGuard",
+                "StateSurface",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/GatewayForTests"),
@@ -201,6 +239,10 @@ let package = Package(
         // The rules of the store's roles, for every store and every fake.
         .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
         .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
+        // An authenticator in software, and the browser before it.
+        .target(
+            name: "PasskeysForTests", dependencies: ["Encodings", "Libcrypto", "Passkeys"],
+            path: "Tests/PasskeysForTests"),
         .target(name: "LeasesForTests", dependencies: ["Leases"], path: "Tests/LeasesForTests"),
         // Compiled as another package's would be: it sees what is public and nothing else.
         .testTarget(
@@ -224,7 +266,11 @@ let package = Package(
             name: "IdentityProvidersTests",
             dependencies: ["IdentityProviders", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
         .testTarget(
-            name: "PasskeysTests", dependencies: ["Passkeys", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+            name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "Encodings", "IdentityProviders"]),
+        .testTarget(name: "AgentToolsTests", dependencies: ["AgentTools", "Encodings", "Runtime"]),
+        .testTarget(
+            name: "PasskeysTests",
+            dependencies: ["Passkeys", "PasskeysForTests", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
         .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "Encodings", "JOSE"]),
         .testTarget(name: "HostileTokensTests", dependencies: ["HostileTokens", "JOSE", "Encodings"]),
         .testTarget(
@@ -254,7 +300,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "SignInTests",
-            dependencies: ["SignIn", "Encodings", "JOSE", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop"]),
+            dependencies: [
+                "SignIn", "Encodings", "IdentityProviders", "JOSE", "Runtime", "SecurityGuard", "StateSurface",
+                "TrafficCop",
+            ]),
         .testTarget(
             name: "GateTests",
             dependencies: [
@@ -274,12 +323,14 @@ let package = Package(
         .testTarget(
             name: "LeasesTests",
             dependencies: [
-                "Leases", "LeasesForTests", "SecurityGuard", .product(name: "NIOCore", package: "swift-nio"),
+                "EdgeConfiguration", "Leases", "LeasesForTests", "SecurityGuard", "StateSurface",
+                .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy", "RandomForTests",
+                "Answers", "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire", "Leases", "LeasesForTests", "Proxy",
+                "RandomForTests",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -294,16 +345,23 @@ let package = Package(
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
         .testTarget(
+            name: "AdminAPITests",
+            dependencies: [
+                "AdminAPI", "Answers", "Encodings", "SecurityGuard", "Web", .product(name: "Yams", package: "Yams"),
+            ]),
+        .testTarget(
             name: "GatewayAPITests",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "Leases",
-                "LeasesForTests", "Proxy",
-                "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
+                "LeasesForTests", "Libcrypto", "Passkeys", "PasskeysForTests", "Proxy",
+                "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop", "Web",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Yams", package: "Yams"),
             ]),
         .testTarget(
             name: "EdgeTests",
@@ -319,7 +377,7 @@ let package = Package(
         .testTarget(
             name: "ExperienceTests",
             dependencies: [
-                "EdgeConfiguration", "Encodings", "GatewayForTests",
+                "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "IdentityProviders", "Passkeys",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -327,15 +385,17 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "gatehouse", "EdgeConfiguration", "GatewayForTests", "PostgresForTests", "SecurityGuard",
-                "StateSurface",
+                "gatehouse", "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "IdentityProviders",
+                "JOSE", "PasskeysForTests", "PostgresForTests", "Runtime", "SecurityGuard", "StateSurface",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Scripts"]),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [
-                "EdgeConfiguration", "Encodings", "Experience", "HostileTokens", "JOSE", "SecurityGuard", "gatehouse",
+                "AdminAPI", "EdgeConfiguration", "Encodings", "Experience", "HostileTokens", "JOSE", "SecurityGuard",
+                "StateSurface",
+                "gatehouse",
                 .product(name: "Logging", package: "swift-log"),
             ]),
     ]
@@ -394,6 +454,10 @@ for target in package.targets where target.type != .system {
             .swiftLanguageMode(.v6),
             .treatAllWarnings(as: .error),
             .enableUpcomingFeature("ExistentialAny"),
-            .enableUpcomingFeature("MemberImportVisibility"),
         ]
+    // The program sees NIO's C modules beside Glibc, and the compiler attributes a struct such as `stat` to the one that
+    // it happened to load first: the same file would build or not, depending on the files it is compiled with.
+    if target.name != "gatehouse" {
+        target.swiftSettings?.append(.enableUpcomingFeature("MemberImportVisibility"))
+    }
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from harness.measure import REPETITIONS, SECONDS, Subject, Table, interleave, ratio
-from harness.place import Place, forget_peak, peak_bytes, resident_bytes
+from harness.place import LOAD_CORE, Place, forget_peak, free_port, peak_bytes, resident_bytes
 from harness.servers import Gateway, HAProxy, settle, start_upstream
 
 CONNECTIONS = 32
@@ -68,6 +68,28 @@ class Edge:
         peer = self.subject("haproxy deny/allow on ES256", self.peer, self.peer.decision, "/x", one)
         interleave(ours, peer)
         self.table.at_least("/api/auth/verify / HAProxy deciding on ES256", ratio(ours, peer), 5, 8)
+
+    def records(self):
+        """What the access log and tracing cost, beside a gateway that has neither. Metrics are always on."""
+        collector, _ = self.place.start([self.place.path / "upstream", "--port", port := free_port()], LOAD_CORE, "ready")
+        one = f"otlp: http://127.0.0.1:{port}, ratio"
+        kinds = {
+            "off": "",
+            "access log to a file": f"log: {{level: warning, access: {self.place.path}/access.log}}",
+            "tracing at 1 %": f"tracing: {{{one}: 0.01}}",
+        }
+        subjects = []
+        for name, settings in kinds.items():
+            gateway = Gateway(self.place, self.upstream.port, settings, f"gateway-{len(subjects)}")
+            subjects.append(self.subject(name, gateway, gateway.port, "/token/x", gateway.token_file))
+        interleave(*subjects)
+        plain = subjects[0]
+        for subject in subjects[1:]:
+            self.table.at_most(
+                f"CPU time of a proxied request with {subject.name} / without",
+                statistics.median(a / b for a, b in zip(subject.costs, plain.costs)), 1.03, 1.01, "x",
+                f"{subject.cost:.1f} µs, {plain.cost:.1f} µs")
+        self.place.end(collector)
 
     # MARK: Latency
 
@@ -166,7 +188,7 @@ class Edge:
 
 
 def main():
-    parts = sys.argv[1:] or ["idle_connections", "throughput", "cold", "decision", "latency", "large_bodies"]
+    parts = sys.argv[1:] or ["idle_connections", "throughput", "records", "cold", "decision", "latency", "large_bodies"]
     with Place() as place:
         edge = Edge(place)
         for part in parts:

@@ -2,7 +2,6 @@
 """`make bench-sessions`: durable sessions on SQLite and PostgreSQL, memory, and two nodes. See ../README.md."""
 
 import base64
-import glob
 import json
 import os
 import socket
@@ -17,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from harness.measure import Table
 from harness.place import HERE, LOAD_CORE, Place, free_port, pinned, resident_bytes
+from harness.postgres import Postgres
 from harness.servers import BINARY, EMAIL, PASSWORD, TENANT
 
 BENCH = Path(os.environ.get("SESSION_BENCH", HERE.parent / ".build/release/session-bench")).resolve()
@@ -90,36 +90,18 @@ tokens: {issuer: "http://bench.test"}
         return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
 
 
-class Postgres:
-    """A separate PostgreSQL server with the default setting of fsync."""
-
-    def __init__(self, place):
-        # A short path, because that of a Unix socket has at most 107 bytes. PostgreSQL refuses to run as root.
-        self.folder = Path(subprocess.run(["mktemp", "-d", "/tmp/gh-bench-XXXX"], capture_output=True, text=True).stdout.strip())
-        binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
-        drop = []
-        if os.geteuid() == 0:
-            drop = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-            subprocess.run(["chown", "postgres", self.folder], check=True)
-        data = self.folder / "data"
-        subprocess.run(
-            [*drop, f"{binaries}/initdb", "-D", data, "-A", "trust", "-U", "gatehouse", "--no-locale", "-E", "UTF8"],
-            check=True, stdout=subprocess.DEVNULL)
-        log = open(place.path / "postgres.log", "ab")
-        self.process = subprocess.Popen(
-            [*drop, f"{binaries}/postgres", "-D", data, "-k", self.folder, "-c", "listen_addresses="],
-            stdout=log, stderr=log)
-        for _ in range(100):
-            if (self.folder / ".s.PGSQL.5432").exists():
-                break
-            time.sleep(0.1)
-        time.sleep(0.5)
-        self.url = f"postgresql://gatehouse@/postgres?host={self.folder}"
-
-    def end(self):
-        self.process.send_signal(2)
-        self.process.wait(20)
-        subprocess.run(["rm", "-rf", self.folder])
+def own_updates(server):
+    """pgbench's durable updates of one row each a second, with 64 clients."""
+    where = ["-h", str(server.folder), "-U", "gatehouse", "postgres"]
+    subprocess.run([f"{server.binaries}/pgbench", "-i", "-q", "-s", "2", *where], check=True, capture_output=True)
+    script = "\\set aid random(1, 200000)\nUPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = :aid;\n"
+    rates = []
+    for _ in range(REPETITIONS):
+        done = subprocess.run(
+            [f"{server.binaries}/pgbench", "-n", "-M", "prepared", "-c", "64", "-j", "2", "-T", str(SECONDS), "-f",
+             "/dev/stdin", *where], input=script, text=True, capture_output=True, check=True)
+        rates.append(float(next(l for l in done.stdout.splitlines() if l.startswith("tps")).split()[2]))
+    return statistics.median(rates)
 
 
 class Sessions:
@@ -194,6 +176,20 @@ class Sessions:
         finally:
             server.end()
 
+    def slow(self):
+        """A PostgreSQL whose commit takes 2 ms longer: nothing may commit one at a time."""
+        server = Postgres(self.place, delay=2000)
+        try:
+            own = own_updates(server)
+            median = lambda name, *rest: statistics.median(
+                self.bench(name, server.url, *rest, 64, SECONDS)[f"{name}s_per_second"] for _ in range(REPETITIONS))
+            changed, made = median("change"), median("write", 256)
+            note = f"{{:,.0f}}/s beside {own:,.0f}/s"
+            self.table.at_least("slow PostgreSQL, changes / pgbench's updates", changed / own, 0.8, 1, note.format(changed))
+            self.table.at_least("slow PostgreSQL, creations / pgbench's updates", made / own, 1.2, 1.5, note.format(made))
+        finally:
+            server.end()
+
     def revoke_to_close(self, a, b, session):
         bearer = {"Authorization": f"Bearer {session['access_token']}"}
         own = a.call("POST", "/api/session/create", {}, bearer)["session_id"]
@@ -218,7 +214,7 @@ class Sessions:
 def main():
     with Place() as place:
         sessions = Sessions(place)
-        rows = [sessions.http, sessions.store, sessions.memory, sessions.postgres]
+        rows = [sessions.http, sessions.store, sessions.memory, sessions.postgres, sessions.slow]
         for row in rows:
             if len(sys.argv) < 2 or row.__name__ in sys.argv[1:]:
                 row()

@@ -44,7 +44,7 @@ http {{
 class Gateway:
     """A gateway with one account that has logged in."""
 
-    def __init__(self, place, upstream_port, settings="", name="gateway"):
+    def __init__(self, place, upstream_port, settings="", name="gateway", routes=""):
         binary = BINARY
         if not binary.exists():
             raise SystemExit(f"{binary} is missing: run `make build`, or set GATEHOUSE_BINARY")
@@ -53,12 +53,13 @@ class Gateway:
         config = place.write(f"{name}.yaml", f"""
 server: {{threads: 1, idle_timeout: 10m}}
 limits: {{enabled: false}}
-log: {{level: warning}}
+{"" if "log:" in settings else "log: {level: warning}"}
 {settings}
 routes:
   - {{path: /token, upstream: "http://127.0.0.1:{upstream_port}", require: token, strip_prefix: true}}
   - {{path: /owned, upstream: "http://127.0.0.1:{upstream_port}", require: token+session, strip_prefix: true}}
   - {{path: /socket, upstream: "http://127.0.0.1:{upstream_port}", require: token+session, websocket: true}}
+{routes}
 """)
         state = ["--state", f"sqlite:{self.directory}/state.sqlite", "--config", str(config)]
         subprocess.run(

@@ -83,13 +83,13 @@ static void read_frames(Socket *s, const char *data, size_t length) {
             pings++;
             unsigned char pong[6 + 125] = {0x8a, 0x80 | (unsigned char)payload};
             memcpy(pong + 6, f + head, payload);
-            if (write(s->fd, pong, 6 + payload) < 0) perror("pong");
+            if (write(s->fd, pong, 6 + payload) < 0 && errno != EPIPE && errno != ECONNRESET) perror("pong");
         } else if ((f[0] & 15) == 8 && !s->is_closed) {
             s->is_closed = 1;
             s->closed_at = now_ns();
             s->close_code = payload >= 2 ? f[head] << 8 | f[head + 1] : 1005;
             unsigned char answer[8] = {0x88, 0x82, 0, 0, 0, 0, f[head], f[head + 1]};
-            if (write(s->fd, answer, payload >= 2 ? 8 : 6) < 0) perror("close");
+            if (write(s->fd, answer, payload >= 2 ? 8 : 6) < 0 && errno != EPIPE && errno != ECONNRESET) perror("close");
         }
         at += head + payload;
     }
@@ -171,6 +171,8 @@ static int obey(Socket *all) {
 
 int main(int argc, char **argv) {
     raise_files();
+    // A held socket may have been closed by the server before its pong is written.
+    signal(SIGPIPE, SIG_IGN);
     if (argc < 2) return 2;
     int counts_upgrades = !strcmp(argv[1], "upgrades");
     sends_messages = !strcmp(argv[1], "messages");

@@ -10,6 +10,8 @@ package struct OAuthProblem: Error, Sendable {
         case invalidTarget = "invalid_target"
         case unauthorizedClient = "unauthorized_client"
         case unsupportedGrantType = "unsupported_grant_type"
+        case invalidRedirectURI = "invalid_redirect_uri"
+        case invalidClientMetadata = "invalid_client_metadata"
     }
 
     /// The `error` member.

@@ -30,6 +30,9 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case storeUnavailable = "store_unavailable"
     case upstreamUnavailable = "upstream_unavailable"
     case upstreamTimeout = "upstream_timeout"
+    case loginStateInvalid = "login_state_invalid"
+    case providerUnavailable = "provider_unavailable"
+    case notAllowed = "not_allowed"
 
     /// A short human title, fixed per code.
     package var title: String {
@@ -62,6 +65,9 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .storeUnavailable: "The state store cannot be reached"
         case .upstreamUnavailable: "The upstream cannot be reached"
         case .upstreamTimeout: "The upstream did not answer in time"
+        case .loginStateInvalid: "This sign-in can't be finished"
+        case .providerUnavailable: "The identity provider can't be reached"
+        case .notAllowed: "You are not allowed to use this"
         }
     }
 
@@ -79,10 +85,18 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .sessionMismatch: "Use a session that was handed to you."
         case .sessionConflict: "Start a new session."
         case .sessionEnded, .sessionExpired: "Start a new session."
+        case .loginStateInvalid:
+            "It was finished before, took too long, or was begun in another browser or before another sign-in. "
+                + "Begin again."
+        case .providerUnavailable: "Try again later, or sign in another way."
         case .rateLimited, .overloaded, .storeUnavailable: "Try again after the time in Retry-After."
         default: title + "."
         }
     }
+
+    /// The reason where none is given. A session that is unknown, somebody else's or named with an old secret is refused
+    /// for the same one, so that not even `errors.explain` tells them apart.
+    var usualReason: String? { self == .sessionMismatch ? "session_not_opened" : nil }
 
     /// The `error` parameter of the Bearer challenge (RFC 6750 section 3.1); nil if no token was checked.
     var challengeError: String? {
@@ -105,8 +119,12 @@ package struct Problem: Error, Sendable {
     package let reason: String?
     /// Additional header fields of the answer.
     package var headers: [(name: String, value: String)]
+    /// Further parameters of the challenge, each a name and a value without quotes.
+    package var challenge: [(name: String, value: String)] = []
     /// Additional members of the body, after the fixed ones.
     package var members: [(name: String, value: JSONValue)] = []
+    /// The sign-in that would help, for ``ProblemCircumstance/stepUp``.
+    package var stepUp: StepUp?
 
     package init(
         _ code: ProblemCode, _ circumstance: ProblemCircumstance = .usual, detail: String? = nil, reason: String? = nil,
@@ -115,7 +133,7 @@ package struct Problem: Error, Sendable {
         self.code = code
         self.circumstance = circumstance
         self.detail = detail ?? code.detail
-        self.reason = reason
+        self.reason = reason ?? code.usualReason
         self.headers = headers
     }
 
@@ -136,14 +154,18 @@ package struct Problem: Error, Sendable {
         return JSONValue.object(object).serializedBytes()
     }
 
+    /// Whether the answer has a challenge: `WWW-Authenticate`.
+    package var isChallenging: Bool { status == 401 || code == .insufficientScope }
+
     /// The header fields of the answer, except `Content-Length`, `Date` and `Connection`.
     package func answerHeaders() -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = [
             ("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"),
         ]
-        if status == 401 || code == .insufficientScope {
-            let error = code.challengeError.map { ", error=\"\($0)\"" } ?? ""
-            fields.append(("WWW-Authenticate", "Bearer realm=\"gatehouse\"\(error)"))
+        if isChallenging {
+            let error = stepUp?.challenge ?? code.challengeError.map { ", error=\"\($0)\"" } ?? ""
+            let more = challenge.map { ", \($0.name)=\"\($0.value)\"" }.joined()
+            fields.append(("WWW-Authenticate", "Bearer realm=\"gatehouse\"\(error)\(more)"))
         }
         if code == .upgradeRequired { fields.append(("Sec-WebSocket-Version", "13")) }
         let namesRetry = headers.contains { $0.name == "Retry-After" }

@@ -15,7 +15,9 @@ extension Problem {
         case let fault as AuthError: Problem(fault)
         case let denial as Denial: Problem(denial)
         case let fault as SignInFault: Problem(fault)
+        case let fault as PasskeyFault: Problem(fault)
         case let fault as AgentFault: Problem(fault)
+        case let fault as AgentAccessFault: Problem(fault)
         case let fault as StateSurfaceError where fault.code == .ownerGone:
             Problem(.invalidToken, reason: "ended_meanwhile")
         case let fault as StateSurfaceError: Problem(.storeUnavailable, reason: "store_\(fault.code.rawValue)")
@@ -67,6 +69,22 @@ extension Problem {
         }
     }
 
+    package init(_ fault: PasskeyFault) {
+        switch fault.code {
+        case .refused:
+            self.init(.invalidRequest, detail: "This passkey can't be registered. Begin again.", reason: fault.reason)
+        case .tooMany:
+            self.init(
+                .invalidRequest, detail: "The account has as many passkeys as it may have. Remove one first.",
+                reason: fault.reason)
+        case .nameMalformed:
+            self.init(
+                .invalidRequest, detail: "'name' must have 1 to 64 bytes, without control characters.",
+                reason: fault.reason)
+        case .unknown: self.init(.notFound)
+        }
+    }
+
     package init(_ fault: AgentFault) {
         switch fault.code {
         case .invalidRequest: self.init(.invalidRequest, detail: fault.message, reason: "intent_refused")
@@ -74,6 +92,19 @@ extension Problem {
         case .overloaded: self.init(.overloaded, reason: "intents_full")
         case .storeUnavailable: self.init(.storeUnavailable)
         case .sessionMismatch: self.init(.sessionMismatch)
+        }
+    }
+
+    package init(_ fault: AgentAccessFault) {
+        switch fault.code {
+        case .invalidRequest, .consentUnknown:
+            self.init(.invalidRequest, detail: fault.detail, reason: fault.code.rawValue)
+        case .insufficientScope: self.init(.insufficientScope, detail: fault.detail)
+        case .notFound: self.init(.notFound, detail: fault.detail)
+        case .rateLimited:
+            self.init(
+                .rateLimited, detail: fault.detail, reason: "hourly_limit",
+                headers: [(name: "Retry-After", value: "3600")])
         }
     }
 

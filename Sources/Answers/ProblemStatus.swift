@@ -16,6 +16,8 @@ package enum ProblemCircumstance: Sendable, Equatable {
     case version
     /// Another account already has the e-mail.
     case emailTaken
+    /// The caller has to sign in again, later or more strongly (RFC 9470).
+    case stepUp
     /// The answer of the decision endpoint to a proxy, which understands only 401 and 403 as refusals.
     case decision
     /// The same, if the fault is in the proxy's description of the request and not in the credentials.
@@ -28,6 +30,7 @@ extension ProblemCode {
     func status(_ circumstance: ProblemCircumstance) -> Int {
         switch circumstance {
         case .usual: usualStatus
+        case .stepUp: 401
         case .late: 408
         case .emailTaken: 409
         case .targetTooLong: 414
@@ -42,9 +45,11 @@ extension ProblemCode {
 
     private var usualStatus: Int {
         switch self {
-        case .invalidRequest, .unknownMember, .credentialsSwapped, .sessionTokenUnsupported, .badMessage: 400
+        case .invalidRequest, .unknownMember, .credentialsSwapped, .sessionTokenUnsupported, .badMessage,
+            .loginStateInvalid:
+            400
         case .credentialsMissing, .invalidCredentials, .invalidToken, .tokenExpired, .invalidGrant: 401
-        case .insufficientScope, .originRefused, .sessionMismatch, .identityMismatch: 403
+        case .insufficientScope, .originRefused, .sessionMismatch, .identityMismatch, .notAllowed: 403
         case .notFound: 404
         case .methodNotAllowed: 405
         case .sessionConflict: 409
@@ -54,23 +59,25 @@ extension ProblemCode {
         case .upgradeRequired: 426
         case .rateLimited: 429
         case .headerTooLarge: 431
-        case .upstreamUnavailable: 502
+        case .upstreamUnavailable, .providerUnavailable: 502
         case .overloaded, .storeUnavailable: 503
         case .upstreamTimeout: 504
         }
     }
 
-    /// The status for a decision: 401 in place of 400, and 403 for a path or method without a route, which other
-    /// credentials would not change.
+    /// The status for a decision: 401 in place of 400, and 403 for a path or method without a route and for a
+    /// limit, which other credentials would not change.
     private var decisionStatus: Int {
         switch self {
         case .invalidRequest, .unknownMember, .credentialsSwapped, .sessionTokenUnsupported, .badMessage,
             .credentialsMissing, .invalidCredentials, .invalidToken, .tokenExpired, .invalidGrant, .sessionConflict,
-            .sessionEnded, .sessionExpired, .payloadTooLarge, .unsupportedMediaType, .upgradeRequired, .rateLimited,
-            .headerTooLarge:
+            .sessionEnded, .sessionExpired, .payloadTooLarge, .unsupportedMediaType, .upgradeRequired, .headerTooLarge,
+            .loginStateInvalid:
             401
-        case .insufficientScope, .originRefused, .sessionMismatch, .identityMismatch, .notFound, .methodNotAllowed: 403
-        case .upstreamUnavailable: 502
+        case .insufficientScope, .originRefused, .sessionMismatch, .identityMismatch, .notFound, .methodNotAllowed,
+            .notAllowed, .rateLimited:
+            403
+        case .upstreamUnavailable, .providerUnavailable: 502
         case .overloaded, .storeUnavailable: 503
         case .upstreamTimeout: 504
         }
@@ -85,7 +92,7 @@ extension Problem {
             var refusal = Problem(code, .decision, detail: detail, reason: reason)
             refusal.headers = headers
             return refusal
-        case .foreignHost, .unknownTransferCoding, .version, .decision, .forwarding: return self
+        case .foreignHost, .unknownTransferCoding, .version, .decision, .forwarding, .stepUp: return self
         }
     }
 

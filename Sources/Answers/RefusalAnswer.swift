@@ -4,10 +4,22 @@ package enum RefusalForm: Sendable {
     case problem
     /// RFC 6749 section 5.2, `{error, error_description}`.
     case oauth
+    /// A page for a person.
+    case page
 
-    /// The format for the path of an endpoint: OAuth's are below `/oauth2/`.
-    package init(path: String) {
-        self = path.utf8.starts(with: "/oauth2/".utf8) ? .oauth : .problem
+    /// The format for the path of an endpoint: OAuth's are below `/oauth2/` (two have another name at the root), and that
+    /// of OpenID Connect is like them; a person who is on the way to a provider or back gets a page.
+    /// - Parameter isNavigation: whether a browser asked, to show the answer.
+    package init(path: String, isNavigation: Bool = false) {
+        let begins = { (prefix: String) in path.utf8.starts(with: prefix.utf8) }
+        let isRoot = path == "/register" || path == "/authorize"
+        if begins("/oauth2/") || begins("/api/auth/backchannel/") || isRoot {
+            self = .oauth
+        } else if isNavigation, begins("/api/auth/login/") || begins("/api/auth/callback/") {
+            self = .page
+        } else {
+            self = .problem
+        }
     }
 }
 
@@ -26,6 +38,11 @@ package struct RefusalAnswer: Sendable {
             self.init(
                 status: problem.status, fields: problem.answerHeaders(),
                 body: problem.body(requestID: requestID, explain: explain))
+        case .page:
+            let others = problem.answerHeaders().filter { $0.name != "Content-Type" }
+            self.init(
+                status: problem.status, fields: ErrorPage.fields + others,
+                body: ErrorPage.html(problem, requestID: requestID, explain: explain))
         }
     }
 

@@ -1,5 +1,5 @@
 // The parts of OpenSSL's libcrypto that the `Libcrypto` target calls.
-// Only includes: every function used is callable from Swift as it is.
+// Nearly only includes: every function of libcrypto is callable from Swift as it is.
 #include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -17,3 +17,11 @@
 #include <openssl/x509.h>
 #include <openssl/decoder.h>
 #include <openssl/encoder.h>
+
+// prctl(2) takes variable arguments, which Swift can't pass. It is here because what must not be dumped are keys.
+#ifdef __linux__
+#include <sys/prctl.h>
+static inline int gatehouse_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+#else
+static inline int gatehouse_forbid_dumps(void) { return -1; }
+#endif

@@ -6,17 +6,21 @@
 /// by use (LRU): this approximates that order with a fraction of its memory and work.
 ///
 /// Not thread-safe: confined to an event loop, or kept under a lock.
-package struct BoundedCache<Key: Hashable, Value> {
+///
+/// Public and inlinable, because the compiler makes code for the types of another module's keys and values only of what
+/// is public there. Without it, each lookup would ask the runtime for the metadata of its types.
+public struct BoundedCache<Key: Hashable, Value> {
     /// What was put in, and until when it may be used.
-    package struct Entry {
-        package let value: Value
+    public struct Entry {
+        /// What was put in.
+        public let value: Value
         /// In the caller's clock: the entry is found while this is later than the time asked with.
-        package let until: Int64
+        public let until: Int64
         @usableFromInline
-        package let weight: Int
+        let weight: Int
 
-        @usableFromInline
-        package init(value: Value, until: Int64, weight: Int) {
+        @inlinable
+        init(value: Value, until: Int64, weight: Int) {
             self.value = value
             self.until = until
             self.weight = weight
@@ -24,34 +28,39 @@ package struct BoundedCache<Key: Hashable, Value> {
     }
 
     @usableFromInline
-    package private(set) var young: [Key: Entry] = [:]
-    private var old: [Key: Entry] = [:]
-    private var youngWeight = 0
-    private let half: Int
+    var young: [Key: Entry] = [:]
+    @usableFromInline
+    var old: [Key: Entry] = [:]
+    @usableFromInline
+    var youngWeight = 0
+    @usableFromInline
+    let half: Int
 
     /// - Parameter capacity: the weight of all entries together; their number, where each has the weight 1. At least 2.
-    package init(capacity: Int) { half = max(1, capacity / 2) }
+    @inlinable
+    public init(capacity: Int) { half = max(1, capacity / 2) }
 
     /// How many entries there are, those past their end among them.
-    package var count: Int { young.count + old.count }
+    @inlinable
+    public var count: Int { young.count + old.count }
 
     /// What was put in for a key.
     ///
     /// - Parameter now: an entry whose end is not later than this is forgotten.
     @inlinable
-    package mutating func entry(for key: Key, at now: Int64 = .min) -> Entry? {
-        // Inlined where it is called: the hot path of the event loops ends here.
+    public mutating func entry(for key: Key, at now: Int64 = .min) -> Entry? {
+        // The hot path of the event loops ends here.
         if let entry = young[key], now < entry.until { return entry }
         return entryNotYoung(key, at: now)
     }
 
     /// What was put in for a key; see ``entry(for:at:)``.
     @inlinable
-    package mutating func value(for key: Key, at now: Int64 = .min) -> Value? { entry(for: key, at: now)?.value }
+    public mutating func value(for key: Key, at now: Int64 = .min) -> Value? { entry(for: key, at: now)?.value }
 
     /// What was put in for a key that is not among the young entries, or past its end there.
-    @usableFromInline
-    package mutating func entryNotYoung(_ key: Key, at now: Int64) -> Entry? {
+    @inlinable
+    mutating func entryNotYoung(_ key: Key, at now: Int64) -> Entry? {
         if let entry = young[key] {
             guard now >= entry.until else { return entry }
             remove(key)
@@ -67,7 +76,8 @@ package struct BoundedCache<Key: Hashable, Value> {
     /// - Parameters:
     ///   - end: until when it may be used; for ever by default.
     ///   - weight: its share of the capacity, at least 1. What is heavier than half of it is not kept.
-    package mutating func insert(_ value: Value, for key: Key, until end: Int64 = .max, weight: Int = 1) {
+    @inlinable
+    public mutating func insert(_ value: Value, for key: Key, until end: Int64 = .max, weight: Int = 1) {
         remove(key)
         guard weight <= half else { return }
         put(Entry(value: value, until: end, weight: max(1, weight)), for: key)
@@ -75,7 +85,8 @@ package struct BoundedCache<Key: Hashable, Value> {
 
     /// Forgets a key.
     @discardableResult
-    package mutating func remove(_ key: Key) -> Value? {
+    @inlinable
+    public mutating func remove(_ key: Key) -> Value? {
         if let removed = young.removeValue(forKey: key) {
             youngWeight -= removed.weight
             return removed.value
@@ -84,14 +95,16 @@ package struct BoundedCache<Key: Hashable, Value> {
     }
 
     /// Forgets everything, and gives its memory back.
-    package mutating func removeAll() {
+    @inlinable
+    public mutating func removeAll() {
         young = [:]
         old = [:]
         youngWeight = 0
     }
 
     /// - Parameter key: one that is in neither generation.
-    private mutating func put(_ entry: Entry, for key: Key) {
+    @inlinable
+    mutating func put(_ entry: Entry, for key: Key) {
         if youngWeight > half - entry.weight {
             old = young
             young = [:]

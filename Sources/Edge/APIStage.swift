@@ -41,7 +41,7 @@ struct APIStage: RequestStage {
         }
     }
 
-    private var form: RefusalForm { RefusalForm(path: path) }
+    private var form: RefusalForm { RefusalForm(path: path, isNavigation: request.head.isNavigation) }
 
     /// Refuses before the body is read, in the form that the path uses.
     func refuse(_ problem: Problem) { dispatcher.connection.respond(problem, as: form) }
@@ -50,12 +50,14 @@ struct APIStage: RequestStage {
         let head = request.head
         return APIRequestFacts(
             requestID: request.id, path: path, query: request.query.map { String(decoding: $0, as: UTF8.self) },
-            clientAddress: ClientBucket.name(request.clientAddress),
+            clientAddress: ClientBucket.name(request.clientAddress), peerAddress: request.clientAddress,
+            shownPath: String(decoding: RedactedTarget.redacted(path: request.path), as: UTF8.self),
             authorization: Self.authorization(credentials),
             sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),
             sessionCookie: text(credentials.sessionCookie), refreshCookie: text(credentials.refreshCookie),
             cookieMode: request.cookieMode, isBrowser: head.present.contains(.secFetchSite),
-            origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [])
+            origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [],
+            isNavigation: head.isNavigation)
     }
 
     private static func authorization(_ credentials: PresentedCredentials) -> APIRequestFacts.Authorization {
@@ -126,9 +128,12 @@ final class APIExchange: Exchange, DeadlineHolder {
     func receivedEnd() {
         bodyDeadline.cancel()
         guard !isOver else { return }
-        let expectedType = form == .oauth ? "application/x-www-form-urlencoded" : "application/json"
+        let expectedType =
+            APIResponder.takesForm(facts.path) ? "application/x-www-form-urlencoded" : "application/json"
         if body.readableBytes > 0, facts.contentType != expectedType {
-            return refuse(Problem(.unsupportedMediaType, detail: "Send the body as \(expectedType)."))
+            return refuse(
+                Problem(
+                    APIResponder.codeForMediaType(at: facts.path), detail: "Send the body as \(expectedType)."))
         }
         facts.body = Array(body.readableBytesView)
         respond()
@@ -169,7 +174,21 @@ final class APIExchange: Exchange, DeadlineHolder {
     /// follows from it.
     private func judgeToken() {
         guard case .bearer(let token) = facts.authorization, CredentialShape(token.utf8) == .accessToken else { return }
-        facts.verdict = connection.loop.gate.tokens.principal(for: token.utf8, now: connection.loop.now())
+        facts.verdict = connection.edition.gate.tokens.principal(for: token.utf8, now: connection.loop.now())
+    }
+
+    /// What the endpoint found out, for the access log.
+    private func note(_ reply: APIReply) {
+        if let problem = reply.problem { connection.record.refused(problem) }
+        var caller = RequestCaller(
+            user: reply.subject.user, tenant: reply.subject.tenant, clientID: reply.subject.clientID,
+            session: reply.subject.session)
+        if case .success(let principal)? = facts.verdict {
+            caller.user = caller.user ?? principal.subject
+            caller.tenant = caller.tenant ?? principal.tenantID
+            caller.clientID = caller.clientID ?? principal.clientID
+        }
+        connection.record.found(caller)
     }
 
     private func answer(_ result: Result<APIReply, any Error>) {
@@ -177,7 +196,9 @@ final class APIExchange: Exchange, DeadlineHolder {
         isOver = true
         switch result {
         case .failure: connection.respond(Problem(.overloaded, reason: "unexpected"), as: form)
-        case .success(let reply): connection.respond(status: reply.status, fields: reply.fields, body: reply.body)
+        case .success(let reply):
+            note(reply)
+            connection.respond(status: reply.status, fields: reply.fields, body: reply.body)
         }
     }
 }
@@ -186,7 +207,7 @@ extension EdgeConnection {
     /// Refuses in the form that the endpoint uses.
     fileprivate func respond(_ problem: Problem, as form: RefusalForm) {
         guard form != .problem else { return respond(problem) }
-        services.observe(problem, requestID: requestID.text)
+        observe(problem)
         let answer = RefusalAnswer(problem, as: form, requestID: requestID.text, explain: services.explainsErrors)
         respond(status: answer.status, fields: answer.fields, body: answer.body)
     }

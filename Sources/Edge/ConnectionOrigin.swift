@@ -8,8 +8,13 @@ package struct ConnectionOrigin {
     var isTLS: Bool
     /// Whether this is an HTTP/2 stream and not a connection of its own.
     var isStream: Bool
+    /// The client's certificate.
+    var certificate = PeerCertificate.notAsked
     /// The peer's address as text.
     let peerText: String
+    /// The value of `X-Forwarded-For` where no other proxy has named a client: the peer, which on a Unix socket has no
+    /// address.
+    let forwardedFor: String
     /// Whether the peer is on this machine.
     package let isLoopback: Bool
 
@@ -17,7 +22,9 @@ package struct ConnectionOrigin {
         self.peer = peer
         self.isTLS = isTLS
         self.isStream = isStream
-        self.peerText = peer.map { IPAddress.text(of: $0) } ?? "unix"
+        let text = peer.map { IPAddress.text(of: $0) }
+        self.peerText = text ?? "unix"
+        self.forwardedFor = text ?? "unknown"
         self.isLoopback = IPAddress.isLoopback(peer)
     }
 }

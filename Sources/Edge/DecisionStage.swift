@@ -128,6 +128,12 @@ struct DecisionStage: GatedStage {
     }
 
     private func judge(_ original: Original, by route: Route) throws(Problem) -> (any Exchange)? {
+        // The handshake was with the proxy in front, so what its client has shown is not known here.
+        guard !route.requiresCertificate else {
+            throw Self.forbidden(
+                "The route requires a client certificate, which only the gateway's own listener can judge.",
+                "client_certificate")
+        }
         // The gateway forwards nothing here, so the query of an open route need not be readable.
         if route.access.requirement == .none { return try judge(query: nil, method: original.method, way: .fields) }
         let offers = try Subprotocols.read(head)
@@ -159,10 +165,12 @@ struct DecisionStage: GatedStage {
     // MARK: The answer
 
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
+        connection.record.admission = admission
+        try connection.countTowardsLimit(of: route, admission, request, services)
         let identity: ByteBuffer
         do {
-            identity = try loop.identityMaker.identity(
-                of: admission, route: route.index, audience: route.assertionAudience, isRuntime: false, now: loop.now())
+            identity = try dispatcher.edition.identityMaker.identity(
+                of: admission, at: .init(route, isRuntime: false), now: loop.now())
         } catch {
             throw Problem(.overloaded, reason: "assertion_failed")
         }
@@ -175,7 +183,10 @@ struct DecisionStage: GatedStage {
         connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity, body: [])
     }
 
-    func refuse(_ problem: Problem) { connection.respond(problem.asDecision) }
+    func refuse(_ problem: Problem) {
+        let refusal = problem.asDecision
+        connection.respond(route.resourceChallenge?.applied(to: refusal) ?? refusal)
+    }
 
     /// The stand-in for a route where only the credentials are judged.
     private static let bare: Route = {

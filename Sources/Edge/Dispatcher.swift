@@ -21,31 +21,40 @@ import Web
 package struct Dispatcher {
     /// The connection that the request came on.
     package let connection: EdgeConnection
+    /// What the configuration said when the request began.
+    package let edition: Edition
     /// What every connection shares.
-    package var services: EdgeServices { connection.services }
+    package var services: EdgeServices { edition.services }
     /// The state of the connection's event loop.
     package var loop: LoopState { connection.loop }
+
+    init(connection: EdgeConnection) {
+        self.connection = connection
+        edition = connection.edition
+    }
 
     /// Starts answering.
     ///
     /// - Returns: the exchange that takes the body, or nil when the answer has been given.
     package func exchange(for head: RequestHead) -> (any Exchange)? {
-        services.metrics.requests.increment()
         if head.upgradeOffered || head.knownMethod == .trace { connection.closeAfterAnswer() }
         let request: EdgeRequest
         do {
             request = try prepare(head)
         } catch {
+            connection.record.refused(head)
             connection.closeAfterAnswer()
             // The decision endpoint answers proxies, so the answer needs no CORS fields.
             return DecisionStage.isAsked(head) ? refuse(error.asDecision) : refuse(error, to: head)
         }
+        connection.record.request = request
         let target: Target
         do {
             target = try find(request)
         } catch {
             return refuse(error, to: head)
         }
+        connection.record.route = target.label
         let cors = crossSiteRules(of: target, head)
         if let preflight = cors?.preflight { return answer(preflight, request, target, cors) }
         return answer(request, target, cors)
@@ -75,7 +84,9 @@ package struct Dispatcher {
         }
         let host = head.host.map { head.string($0) } ?? ""
         if !services.hosts.isEmpty, !services.hosts.contains(HostName.withoutPort(Array(host.lowercased().utf8))) {
-            throw Problem(.invalidRequest, .foreignHost, detail: "This gateway does not answer for that host.")
+            throw Problem(
+                .invalidRequest, .foreignHost, detail: "This gateway does not answer for that host.",
+                reason: "foreign_host")
         }
         let path = try canonicalPath(head)
         let facts = try ForwardedFacts.read(
@@ -84,11 +95,12 @@ package struct Dispatcher {
         let cookieMode: CookieMode =
             facts.isSecure ? .secure : facts.isLoopback ? .loopback : .none
         if cookieMode == .none, head.present.contains(.secFetchSite) { services.warnOfMissingCookies() }
+        let trace = loop.traces.trace(of: head, services.sampling)
         return EdgeRequest(
             head: head, path: path, query: head.query.map { range in head.withBytes(range) { Array($0) } },
             requestID: connection.requestID, clientAddress: facts.clientAddress, isSecure: facts.isSecure,
             cookieMode: cookieMode, host: host, forwardedHost: facts.host ?? host, forwardedFor: facts.forwardedFor,
-            traces: loop.traces, receivedAt: loop.now())
+            trace: trace, receivedAt: connection.record.receivedAt)
     }
 
     /// Whether the request is for the decision endpoint. That only uses the `X-` fields: its decision must not depend
@@ -139,7 +151,20 @@ package struct Dispatcher {
         case socket(SocketStage.Peer)
         /// A routed request, or one for the external Runtime.
         case proxy(Route, UpstreamPool, isRuntime: Bool)
+        /// The embedded Runtime's tools.
+        case tools(Route)
         case page(WebAsset)
+
+        /// How the access log and the metrics name it.
+        var label: RequestRecord.Target {
+            switch self {
+            case .api, .decision, .socket(.agent), .socket(.echo), .socket(.upstream(_, _, isRuntime: true)),
+                .proxy(_, _, isRuntime: true):
+                .api
+            case .socket(.upstream(let route, _, _)), .proxy(let route, _, _), .tools(let route): .route(route)
+            case .page: .page
+            }
+        }
     }
 
     private func find(_ request: EdgeRequest) throws(Problem) -> Target {
@@ -153,9 +178,10 @@ package struct Dispatcher {
         }
         switch services.routes.match(path: request.path, host: request.host, head: head) {
         case .route(let route):
+            if route.configuration.servesRuntime { return .tools(route) }
             try requireMethod(of: head, takenBy: route)
             // A route without an upstream only serves the decision endpoint.
-            guard let pool = loop.upstreams.pool(for: route), !pool.isEmpty else { throw Problem(.notFound) }
+            guard let pool = edition.upstreams.pool(for: route), !pool.isEmpty else { throw Problem(.notFound) }
             if route.configuration.webSocket, asksForWebSocket(head) {
                 return .socket(.upstream(route, pool, isRuntime: false))
             }
@@ -176,11 +202,11 @@ package struct Dispatcher {
                 throw methodNotAllowed(["GET"])
             }
             guard case .agent = own else { return .socket(.echo) }
-            guard let pool = loop.upstreams.runtime else { return .socket(.agent) }
+            guard let pool = edition.upstreams.runtime else { return .socket(.agent) }
             return .socket(.upstream(RuntimeTarget.route, pool, isRuntime: true))
         case .runtime:
             // `/api/runtime/…`: only an external Runtime has other paths there.
-            guard let pool = loop.upstreams.runtime else { throw Problem(.notFound) }
+            guard let pool = edition.upstreams.runtime else { throw Problem(.notFound) }
             try requireMethod(of: request.head, takenBy: RuntimeTarget.route)
             return .proxy(RuntimeTarget.route, pool, isRuntime: true)
         }
@@ -201,12 +227,16 @@ package struct Dispatcher {
 
     // MARK: 3. Cross-site
 
+    private func sharing(of path: String) -> EndpointSharing {
+        EndpointSharing(path, hasResources: services.hasResources)
+    }
+
     /// The cross-site rules for the target, which also give the fields for every answer to the request; nil where none
     /// apply.
     private func crossSiteRules(of target: Target, _ head: RequestHead) -> CORS? {
         switch target {
         case .api(let path):
-            let cors = CORS(services.origins, head, isPublic: path.utf8.starts(with: "/.well-known/".utf8))
+            let cors = CORS(services.origins, head, isPublic: sharing(of: path) == .everyone)
             connection.answerFields = cors.fields()
             return cors
         case .socket:
@@ -216,6 +246,10 @@ package struct Dispatcher {
             guard head.present.contains(.origin) else { return nil }
             let cors = CORS(services.origins, head, isPublic: false)
             if route.ownsCORS { connection.answerFields = cors.fields() }
+            return cors
+        case .tools:
+            let cors = CORS(services.origins, head, isPublic: false)
+            connection.answerFields = cors.fields()
             return cors
         // Only proxies in front ask the decision endpoint, and only its own pages read the page.
         case .decision, .page: return nil
@@ -231,7 +265,10 @@ package struct Dispatcher {
             guard route.ownsCORS else {
                 let stage = RouteStage(
                     dispatcher: self, request: request, route: route, pool: pool, isRuntime: isRuntime)
-                return run(stage) { stage throws(Problem) in try stage.proceed(preflight) }
+                return run(stage) { stage throws(Problem) in
+                    try connection.requireCertificate(for: route, at: request.receivedAt)
+                    return try stage.proceed(preflight)
+                }
             }
             // Only the upstream knows which fields it accepts.
             echoesHeaders = true
@@ -247,7 +284,7 @@ package struct Dispatcher {
         _ request: GateRequest, _ terms: AccessTerms, for stage: some GatedStage
     ) throws(Problem) -> (any Exchange)? {
         let question: StoreQuestion
-        switch try Gate(loop.gate).judge(request, terms) {
+        switch try Gate(edition.gate).judge(request, terms) {
         case .admitted(let admission): return try stage.proceed(admission)
         case .askStore(let asked): question = asked
         }
@@ -259,6 +296,9 @@ package struct Dispatcher {
         answer.assumeIsolated().whenSuccess { admission in
             let (dispatcher, stage, deferred) = bound.value
             guard !deferred.isGone else { return }
+            if case .success(let admission) = admission {
+                Gate(dispatcher.edition.gate).remember(admission, answering: question)
+            }
             deferred.resolve(
                 dispatcher.run(stage) { stage throws(Problem) in try stage.proceed(admission.get()) })
         }
@@ -272,7 +312,11 @@ package struct Dispatcher {
         case .api(let path):
             return run(APIStage(dispatcher: self, request: request, path: path)) { stage throws(Problem) in
                 // With a cookie or without: an unsafe request of a foreign page is refused here.
-                try cors?.requireAllowed()
+                switch sharing(of: path) {
+                case .everyone: break
+                case .ownForm: if request.head.knownMethod == .post { try services.origins.requireOwn(request.head) }
+                case .allowedOrigins: try cors?.requireAllowed()
+                }
                 return try stage.start()
             }
         case .decision(let appended):
@@ -285,6 +329,9 @@ package struct Dispatcher {
             }
         case .proxy(let route, let pool, let isRuntime):
             let stage = RouteStage(dispatcher: self, request: request, route: route, pool: pool, isRuntime: isRuntime)
+            return run(stage) { stage throws(Problem) in try stage.start() }
+        case .tools(let route):
+            let stage = ToolStage(dispatcher: self, request: request, route: route)
             return run(stage) { stage throws(Problem) in try stage.start() }
         case .page(let asset):
             answer(request, with: asset)
@@ -305,7 +352,7 @@ package struct Dispatcher {
     }
 
     private func answer(_ request: EdgeRequest, with asset: WebAsset) {
-        var fields = WebAssets.headers
+        var fields = asset.headers
         fields.append(("ETag", asset.etag))
         let head = request.head
         if let field = head.first(.ifNoneMatch), asset.matches(ifNoneMatch: head.string(field.value)) {

@@ -30,6 +30,7 @@ extension EdgeConnection: ResponseWriter {
 
     package func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming) {
         guard context != nil, let terms = machine.startAnswer(framing) else { return }
+        record.answered(head)
         if let stream {
             stream.start(head, more: answerFields, terms)
         } else {
@@ -40,6 +41,7 @@ extension EdgeConnection: ResponseWriter {
     package func sendBody(_ bytes: ByteBuffer) {
         guard let context, bytes.readableBytes > 0, machine.takesAnswerBody else { return }
         deadline.arm(after: services.idleTimeout)
+        record.bytesOut += Int64(bytes.readableBytes)
         if let stream {
             stream.write(body: bytes)
         } else {
@@ -58,6 +60,7 @@ extension EdgeConnection: ResponseWriter {
         exchange = nil
         if let stream { stream.end() } else { write(encoder.end(), to: context) }
         flush()
+        endRecord()
         act()
     }
 
@@ -71,6 +74,7 @@ extension EdgeConnection: ResponseWriter {
     package func abortResponse() {
         exchange = nil
         machine.abortAnswer()
+        endRecord()
         act()
     }
 
@@ -81,7 +85,7 @@ extension EdgeConnection: ResponseWriter {
         case .answer: break
         }
         let requestID = self.requestID.text
-        services.observe(problem, requestID: requestID)
+        observe(problem)
         let body = problem.body(requestID: requestID, explain: services.explainsErrors)
         respond(status: problem.status, fields: problem.answerHeaders(), body: body)
     }
@@ -112,6 +116,7 @@ extension EdgeConnection: ResponseWriter {
         guard let context, let early = machine.switchProtocols() else { return tunnel.clientGone() }
         exchange = nil
         self.tunnel = tunnel
+        beginTunnelRecord()
         deadline.cancel()
         if let stream { stream.switchProtocols(head) } else { write(head, to: context) }
         flushAll(context)
@@ -119,15 +124,25 @@ extension EdgeConnection: ResponseWriter {
         guard self.tunnel === tunnel else { return }
         tunnel.opened(on: channel)
         if early.readableBytes > 0 {
+            record.bytesIn += Int64(early.readableBytes)
             tunnel.received(early)
             tunnel.receivedAll()
         }
         if machine.mustDrain, !machine.isClosed { tunnel.drain() }
+        // The configuration may have changed while the handshake was answered.
+        if let current = loop.edition, current !== edition {
+            endTunnel(unless: { current.services.routes.contains($0) })
+        }
         act()
         resumeReading()
     }
 
+    package func upstreamAsked(_ place: String) { record.asked(place) }
+    package func upstreamNotReached(_ place: String) { record.notReached(place) }
+    package func upstreamAnswered() { record.upstreamAnswered() }
+
     package func writeTunnel(_ bytes: ByteBuffer) {
+        record.bytesOut += Int64(bytes.readableBytes)
         if let context { write(bytes, to: context) }
     }
 

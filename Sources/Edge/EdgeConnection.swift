@@ -12,8 +12,10 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
+    /// What the configuration said when the current request began.
+    private(set) var edition: Edition
     /// What every connection shares.
-    package let services: EdgeServices
+    package var services: EdgeServices { edition.services }
     /// The state of the event loop.
     package let loop: LoopState
     /// The client's channel.
@@ -32,6 +34,8 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     var tunnel: (any Tunnel)?
     /// The id of the request being answered.
     var requestID: RequestID
+    /// What the access log and the metrics will say of the request.
+    var record = RequestRecord()
     /// CORS fields of the current answer, as they are written.
     var answerFields: ByteBuffer?
     /// All bytes for the client are written through this.
@@ -44,12 +48,12 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     private var isWritable = true
     private var isFlushPending = false
 
-    init(services: EdgeServices, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
-        self.services = services
+    init(edition: Edition, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
+        self.edition = edition
         self.loop = loop
         self.channel = channel
         self.origin = origin
-        self.machine = ConnectionMachine(limits: services.wireLimits, isStream: origin.isStream)
+        self.machine = ConnectionMachine(limits: edition.services.wireLimits, isStream: origin.isStream)
         self.requestID = loop.nextRequestID()
         self.output = DirectOutput(isPlain: !origin.isTLS && !origin.isStream)
         self.deadline = ConnectionDeadline(loop.deadlines)
@@ -86,6 +90,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         case .respond(let problem): respond(problem)
         case .giveBody(let part):
             deadline.arm(after: services.idleTimeout)
+            record.bytesIn += Int64(part.readableBytes)
             exchange?.received(body: part)
         case .giveEnd: exchange?.receivedEnd()
         case .dropExchange:
@@ -103,8 +108,10 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     }
 
     private func beginRequest() {
+        if let current = loop.edition { edition = current }
         requestID = loop.nextRequestID()
         answerFields = nil
+        record = RequestRecord(receivedAt: loop.now(), startedAt: .now())
     }
 
     private func dispatch(_ head: RequestHead) {
@@ -152,13 +159,17 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         self.exchange = nil
         tunnel?.clientGone()
         exchange?.clientGone()
+        endRecord()
     }
 
     // MARK: Reading
 
     /// Bytes of the connection, or of the stream's body.
     func received(_ bytes: ByteBuffer) {
-        if let tunnel { return tunnel.received(bytes) }
+        if let tunnel {
+            record.bytesIn += Int64(bytes.readableBytes)
+            return tunnel.received(bytes)
+        }
         machine.received(bytes)
         act()
     }
@@ -248,6 +259,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     // A tunnel's application writes to the channel. Its bytes must not overtake those that are held.
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if tunnel != nil { record.bytesOut += Int64(unwrapOutboundIn(data).readableBytes) }
         if promise == nil {
             write(unwrapOutboundIn(data), to: context)
         } else {

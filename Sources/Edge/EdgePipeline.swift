@@ -32,6 +32,10 @@ package struct EdgePipeline: Sendable {
         if let most = services.configuration.server.maxConnections, open > most {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
+        guard !DescriptorReserve.isReached(DescriptorReserve.ofClients) else {
+            services.warnOfDescriptors()
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
         return channel.eventLoop.makeCompletedFuture {
             try Self.setOptions(of: channel)
             let peer = channel.remoteAddress.flatMap(IPAddress.bytes(of:))
@@ -65,19 +69,41 @@ package struct EdgePipeline: Sendable {
             let origin = ConnectionOrigin(peer: peer, isTLS: false, isStream: false)
             return try add(to: channel, state.value, origin)
         }
+        let contexts = tls.contexts
         try channel.pipeline.syncOperations.addHandler(TransportEndHandler())
-        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
         // A client that opens a connection and does not finish the handshake is disconnected.
         let handshake = NIOLoopBound(ConnectionDeadline(state.value.deadlines), eventLoop: channel.eventLoop)
         handshake.value.arm(after: services.headerTimeout, for: ChannelCloser(channel))
+        guard contexts.goByName else {
+            return try secure(channel, contexts.choice(for: nil), peer, state, handshake)
+        }
+        let reader = SNIHandler { result in
+            channel.eventLoop.makeCompletedFuture {
+                let name: String? = if case .hostname(let name) = result { name } else { nil }
+                try secure(channel, contexts.choice(for: name), peer, state, handshake)
+            }
+        }
+        try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(reader))
+    }
+
+    /// Sets up TLS, and above it what the client chooses in the handshake.
+    private func secure(
+        _ channel: any Channel, _ choice: ServerContexts.Choice, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>,
+        _ handshake: NIOLoopBound<ConnectionDeadline>
+    ) throws {
+        let server = NIOLoopBound(NIOSSLServerHandler(context: choice.context), eventLoop: channel.eventLoop)
+        try channel.pipeline.syncOperations.addHandler(server.value)
         let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
             handshake.value.cancel()
             return channel.eventLoop.makeCompletedFuture {
-                guard case .negotiated("h2") = result else {
-                    let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)
-                    return try add(to: channel, state.value, origin)
+                var origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)
+                if let authority = choice.authority {
+                    origin.certificate =
+                        server.value.peerCertificate.map { .shown(ShownCertificate($0, by: authority)) } ?? .missing
                 }
-                try serveStreams(of: channel, peer, state)
+                guard case .negotiated("h2") = result else { return try add(to: channel, state.value, origin) }
+                origin.isStream = true
+                try serveStreams(of: channel, origin, state)
             }
         }
         try channel.pipeline.syncOperations.addHandler(negotiation)
@@ -85,7 +111,11 @@ package struct EdgePipeline: Sendable {
 
     /// Sets up HTTP/2: every stream is treated as a connection of its own, and a connection without streams is closed
     /// after a while.
-    private func serveStreams(of channel: any Channel, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>) throws {
+    ///
+    /// - Parameter origin: that of each stream.
+    private func serveStreams(
+        of channel: any Channel, _ origin: ConnectionOrigin, _ state: NIOLoopBound<LoopState>
+    ) throws {
         let output = HTTP2Output()
         let watch = NIOLoopBound(
             StreamWatch(channel: channel, output: output, loop: state.value, idleTimeout: services.idleTimeout),
@@ -95,18 +125,19 @@ package struct EdgePipeline: Sendable {
         try channel.pipeline.syncOperations.addHandler(output)
         try channel.pipeline.syncOperations.addHandler(LateHeaders())
         try channel.pipeline.syncOperations.addHandler(SettingsWait(maxHead: settings.maxHeaderList))
+        let origin = NIOLoopBound(origin, eventLoop: channel.eventLoop)
         try settings.configure(channel, goodbyes) { stream in
-            let origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: true)
-            return stream.eventLoop.makeCompletedFuture {
+            stream.eventLoop.makeCompletedFuture {
                 watch.value.opened(stream)
-                try add(to: stream, state.value, origin)
+                try add(to: stream, state.value, origin.value)
             }
         }
         try channel.pipeline.syncOperations.addHandler(HTTP2ConnectionEnd(goodbyes, watch.value))
     }
 
     private func add(to channel: any Channel, _ state: LoopState, _ origin: ConnectionOrigin) throws {
-        let connection = EdgeConnection(services: services, loop: state, channel: channel, origin: origin)
+        guard let edition = state.edition else { throw ChannelError.operationUnsupported }
+        let connection = EdgeConnection(edition: edition, loop: state, channel: channel, origin: origin)
         if origin.isStream {
             let stream = HTTP2Stream(connection, limits: services.wireLimits)
             connection.stream = stream

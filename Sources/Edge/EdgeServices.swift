@@ -15,7 +15,26 @@ import Synchronization
 import TrafficCop
 import Web
 
-/// What every connection shares. Immutable, or safe to use from any thread.
+/// What the audit log says of a refused request.
+package struct RefusedRequest: Sendable {
+    /// Its id.
+    package let requestID: String
+    /// The client's address.
+    package let client: String?
+    /// The path, without credentials and without the query.
+    package let path: String?
+
+    package init(requestID: String, client: String?, path: String?) {
+        self.requestID = requestID
+        self.client = client
+        self.path = path
+    }
+}
+
+/// Writes a refusal to the audit log.
+package typealias RefusalSink = @Sendable (Problem, RefusedRequest) -> Void
+
+/// What every connection shares, in one edition of the configuration. Immutable, or safe to use from any thread.
 package final class EdgeServices: Sendable {
     /// The configuration of the gateway.
     package let configuration: GatewayConfiguration
@@ -28,10 +47,19 @@ package final class EdgeServices: Sendable {
     /// The configured routes.
     package let routes: RouteTable
     /// The paths that take precedence over routes.
-    let ownPaths = OwnPaths(api: APIResponder.paths)
+    let ownPaths: OwnPaths
+    /// Whether any route is a protected resource.
+    let hasResources: Bool
+    /// The protocol sessions of resources.
+    let protocolSessions: ProtocolSessionDesk
+    /// The embedded Runtime's tools (`runtime.mcp`).
+    let tools: ToolDesk
     /// Which web origins may use the gateway.
     package let origins: OriginPolicy
-    let census: SocketCensus
+    /// The limits of requests of the routes.
+    let limiters: RouteLimiters
+    /// How many sockets each session and each user holds.
+    package let census: SocketCensus
     /// The counters of the edge.
     package let metrics: EdgeMetrics
     /// The operator's log.
@@ -40,7 +68,9 @@ package final class EdgeServices: Sendable {
     /// Milliseconds since the Unix epoch.
     package let clock: @Sendable () -> Int64
     /// Writes a refusal to the audit log.
-    package let refused: @Sendable (Problem, String) -> Void
+    package let refused: RefusalSink
+    /// Which traces are recorded.
+    let sampling: TraceSampling
     /// The proxies whose forwarded fields count.
     package let trustedProxies: [AddressBlock]
     /// Names the gateway answers to, lower-case; empty for any.
@@ -54,31 +84,42 @@ package final class EdgeServices: Sendable {
     let maxBody: Int64?
     /// The limits of every lease besides its token and session.
     let leaseBounds: LeaseBounds
-    /// The page and its files by path. Only the client library where a route covers `/`.
+    /// The pages and their files by path. Where a route covers `/`, only those that are always served.
     let assets: [[UInt8]: WebAsset]
     private let hasWarnedOfCookies = Atomic<Bool>(false)
     private let hasWarnedOfForwarding = Atomic<Bool>(false)
+    private let hasWarnedOfDescriptors = Atomic<Bool>(false)
 
+    /// - Parameter old: the services before a reload: what does not depend on the configuration is taken over.
     package init(
         configuration: GatewayConfiguration, securityGuard: SecurityGuard, runtime: Runtime, responder: APIResponder,
-        origins: OriginPolicy, metrics: EdgeMetrics, logger: Logger, clock: @escaping @Sendable () -> Int64,
-        refused: @escaping @Sendable (Problem, String) -> Void
+        protocolSessions: ProtocolSessionDesk, tools: ToolDesk, origins: OriginPolicy, metrics: EdgeMetrics,
+        logger: Logger,
+        clock: @escaping @Sendable () -> Int64, refused: @escaping RefusalSink, replacing old: EdgeServices? = nil
     ) {
         self.configuration = configuration
+        self.hasResources = configuration.hasResources
+        self.ownPaths = OwnPaths(api: APIResponder.paths(with: configuration))
         self.securityGuard = securityGuard
         self.runtime = runtime
         self.responder = responder
-        self.routes = RouteTable(configuration.routes)
+        self.routes = RouteTable(configuration.routes, issuer: securityGuard.policy.issuer)
+        self.limiters = RouteLimiters(configuration.routes, replacing: old?.limiters)
+        self.protocolSessions = protocolSessions
+        self.tools = tools
         self.origins = origins
         self.metrics = metrics
         self.logger = logger
-        self.upstreamLog = UpstreamLog(logger: logger, clock: clock)
+        self.upstreamLog = old?.upstreamLog ?? UpstreamLog(logger: logger, clock: clock)
         self.clock = clock
         self.refused = refused
         let limits = configuration.limits
-        self.census = SocketCensus(
-            perSession: limits.enabled ? limits.socketsPerSession : .max,
-            perUser: limits.enabled ? limits.socketsPerUser : .max)
+        self.census =
+            old?.census
+            ?? SocketCensus(
+                perSession: limits.enabled ? limits.socketsPerSession : .max,
+                perUser: limits.enabled ? limits.socketsPerUser : .max)
+        self.sampling = TraceSampling(isOn: configuration.tracing.otlp != nil, ratio: configuration.tracing.ratio)
         self.trustedProxies = configuration.server.trustedProxies.compactMap(AddressBlock.init)
         self.hosts = Set(configuration.server.hosts.map { HostName.withoutPort(Array($0.lowercased().utf8)) })
         self.wireLimits = WireLimits(
@@ -89,16 +130,24 @@ package final class EdgeServices: Sendable {
         self.leaseBounds = LeaseBounds(
             clockSkew: configuration.tokens.clockSkew, maxLifetime: configuration.webSocket.maxLifetime)
         let servesPage = !configuration.routes.contains { $0.path == "/" && $0.host == nil }
-        let assets = WebAssets.all.filter { servesPage || $0.path == "/gatehouse.js" }
+        let assets = WebAssets.all.filter { servesPage || $0.isAlwaysServed }
         self.assets = Dictionary(assets.map { (Array($0.path.utf8), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Has the census obey the limits of this configuration.
+    package func limitSockets() {
+        let limits = configuration.limits
+        census.limit(
+            perSession: limits.enabled ? limits.socketsPerSession : .max,
+            perUser: limits.enabled ? limits.socketsPerUser : .max)
     }
 
     var explainsErrors: Bool { configuration.errors.explain }
 
     /// Counts a refusal and writes it to the audit log.
-    func observe(_ problem: Problem, requestID: String) {
-        metrics.refused(problem.code)
-        refused(problem, requestID)
+    func observe(_ problem: Problem, _ request: RefusedRequest) {
+        metrics.refused(problem)
+        refused(problem, request)
     }
 
     /// Logs once that browsers get no cookies, because the connection is neither TLS nor loopback.
@@ -106,6 +155,14 @@ package final class EdgeServices: Sendable {
         guard !hasWarnedOfCookies.exchange(true, ordering: .relaxed) else { return }
         logger.warning(
             "plain http from beyond loopback: no cookies are set; terminate TLS here (server.tls) or at a proxy listed in server.trusted_proxies"
+        )
+    }
+
+    /// Logs once that connections are closed, because hardly any descriptors are left.
+    func warnOfDescriptors() {
+        guard !hasWarnedOfDescriptors.exchange(true, ordering: .relaxed) else { return }
+        logger.warning(
+            "new connections are closed: hardly any file descriptors are left; raise the limit (LimitNOFILE, ulimit -n) or set server.max_connections"
         )
     }
 

@@ -26,7 +26,7 @@ package struct ForwardedFacts {
     ) throws(Problem) -> ForwardedFacts {
         var facts = ForwardedFacts(
             clientAddress: origin.peerText, isLoopback: origin.isLoopback, isSecure: origin.isTLS,
-            forwardedFor: chain([], behind: origin))
+            forwardedFor: origin.forwardedFor)
         guard head.present.contains(.xForwarded) || head.present.contains(.forwarded) else {
             return facts
         }

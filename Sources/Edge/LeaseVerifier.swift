@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Leases
 import Runtime
 import SecurityGuard
@@ -18,23 +19,38 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
     package let watch: LeaseWatch
     /// The sessions that have open sockets or streams on this node.
     package let held: HeldSessions
+    /// The accounts that open sockets or streams on this node depend on.
+    package let heldAccounts: HeldSessions
     /// Milliseconds since the Unix epoch.
     package let clock: @Sendable () -> Int64
 
     package init(
         runtime: Runtime, securityGuard: SecurityGuard, watch: LeaseWatch, held: HeldSessions,
+        heldAccounts: HeldSessions,
         clock: @escaping @Sendable () -> Int64
     ) {
         self.runtime = runtime
         self.securityGuard = securityGuard
         self.watch = watch
         self.held = held
+        self.heldAccounts = heldAccounts
         self.clock = clock
     }
 
     /// Why the lease is over, according to memory; nil when it is not. Where memory does not know, the store is asked,
     /// which may end the lease a little later.
     package func end(of terms: LeaseTerms) -> LeaseEnd? {
+        if let account = terms.account, let allow = terms.allow {
+            // A change since the admission has been reported to the profiles before this lease was added.
+            switch securityGuard.profiles.known(account) {
+            case .current(let profile): if !allow.permit(profile) { return .notAllowed }
+            case .doubtful, .unknown: watch.verify(account: account)
+            }
+        }
+        // Its issuer may have been taken out of the configuration since the admission.
+        if let issuer = terms.foreignIssuer, !securityGuard.foreignTokens.accepts(issuer: issuer) {
+            return .tokenRevoked
+        }
         if terms.expiresAt != nil, clock() - terms.admittedAt > Self.maxUnheardTime {
             watch.verify(terms)
         } else {

@@ -12,6 +12,8 @@ package typealias LeaseStore = FamilyStore & RevocationStore & ChangeFeed
 package final class LeaseWatch: Sendable {
     private let loops: LoopStates
     private let held: HeldSessions
+    private let heldAccounts: HeldSessions
+    private let profiles: CallerProfiles
     private let runtime: Runtime
     private let state: any LeaseStore
     private let clock: @Sendable () -> Int64
@@ -21,11 +23,14 @@ package final class LeaseWatch: Sendable {
     private let check = Mutex((wanted: false, running: false))
 
     package init(
-        loops: LoopStates, held: HeldSessions, runtime: Runtime, state: any LeaseStore,
+        loops: LoopStates, held: HeldSessions, heldAccounts: HeldSessions, profiles: CallerProfiles, runtime: Runtime,
+        state: any LeaseStore,
         clock: @escaping @Sendable () -> Int64, skew: Int64
     ) {
         self.loops = loops
         self.held = held
+        self.heldAccounts = heldAccounts
+        self.profiles = profiles
         self.runtime = runtime
         self.state = state
         self.clock = clock
@@ -60,12 +65,23 @@ package final class LeaseWatch: Sendable {
             } else {
                 loops.onEach { $0.leases.sessionEnded(id) }
             }
+        case .sessionExtended(let id, let origin, let tokenExpiresAt):
+            guard held.contains(id) else { return }
+            let end = tokenExpiresAt.addingReportingOverflow(skew)
+            let expiresAt = end.overflow ? .max : end.partialValue
+            loops.onEach { $0.leases.sessionExtended(id, origin: origin, expiresAt: expiresAt) }
         case .revoked(let revocation): revoked(revocation)
         case .familyEnded(let id): loops.onEach { $0.leases.familyRevoked(id) }
         case .familyRefreshed(let id, let tokenExpiresAt, let key):
             refreshed(id, tokenExpiresAt, key: key.map { KeyNumber(thumbprint: $0) })
-        case .reset: scheduleCheck()
-        case .account, .tokenReach, .events: break
+        case .protocolSessionEnded(let hash): loops.onEach { $0.protocolSessions.forget(hash) }
+        case .reset:
+            loops.onEach { $0.protocolSessions.forgetAll() }
+            scheduleCheck()
+        case .account(let userID):
+            // Most accounts that change have nothing open here that depends on them.
+            if heldAccounts.contains(userID) { verify(account: userID) }
+        case .tokenReach, .events: break
         }
     }
 
@@ -120,8 +136,15 @@ extension LeaseWatch {
     private func checkAll() async throws {
         let terms = try await openTerms()
         guard !terms.isEmpty else { return }
-        for revocation in try await state.revocations(now: clock()) { revoked(revocation) }
+        let revocations = try await state.revocations(now: clock())
+        // The sessions that ended with a family are reported before it, as in the feed: a socket is closed because its
+        // session ended, not because its token was revoked.
+        let families = Set(revocations.lazy.filter { $0.kind == .family }.map(\.id))
+        let ended = terms.filter { $0.familyID.map(families.contains) ?? false }
+        try await each(Set(ended.compactMap(\.sessionID))) { watch, id in try await watch.checkSession(id) }
+        for revocation in revocations { revoked(revocation) }
         try await each(Set(terms.compactMap(\.sessionID))) { watch, id in try await watch.checkSession(id) }
+        try await each(Set(terms.compactMap(\.account))) { watch, id in try await watch.checkAccount(id) }
         try await each(Set(terms.compactMap(\.familyID))) { watch, id in try await watch.checkFamily(id) }
     }
 
@@ -158,6 +181,18 @@ extension LeaseWatch {
                 self?.scheduleCheck()
             }
         }
+    }
+
+    /// Asks the store whether an account still meets what its leases depend on.
+    package func verify(account userID: String) {
+        Task { [weak self] in
+            do { try await self?.checkAccount(userID) } catch { self?.scheduleCheck() }
+        }
+    }
+
+    private func checkAccount(_ userID: String) async throws {
+        let profile = try await profiles.load(userID)
+        loops.onEach { $0.leases.accountChanged(profile) }
     }
 
     private func checkSession(_ id: String) async throws {

@@ -1,3 +1,4 @@
+import AdminAPI
 import EdgeCore
 import Gate
 import HTTPWire
@@ -12,44 +13,65 @@ import SecurityGuard
 package final class LoopState {
     /// The event loop.
     package let loop: any EventLoop
-    /// What the gate uses to judge requests without asking the store.
-    package let gate: GateMemory
+    /// What the current configuration says; nil until the edge is built.
+    package private(set) var edition: Edition?
     /// The leases of the loop's sockets and streams.
     package let leases: LeaseTable
-    /// The connections to upstreams.
-    package let upstreams: UpstreamPools
     /// Hands written bytes to the kernel.
     package let flushes: FlushQueue
     /// Milliseconds since the Unix epoch.
     package let now: @Sendable () -> Int64
     /// The deadlines of the loop's connections.
     package let deadlines = DeadlineWheel()
-    /// Makes the identity fields for upstreams.
-    let identityMaker: IdentityMaker
+    /// Counts the requests of the loop.
+    let meters: LoopMeters
+    /// Takes the lines of the access log; nil where it is off.
+    let accessLog: AccessLogBuffer?
+    /// Takes the spans of recorded traces; nil where tracing is off.
+    let spans: SpanBuffer?
     /// The open connections and streams.
     package var connections: [ObjectIdentifier: EdgeConnection] = [:]
     /// The open HTTP/2 connections; their streams are among `connections`.
     package var streamParents: [ObjectIdentifier: StreamWatch] = [:]
+    /// The open sockets.
+    package internal(set) var socketCount = 0
+    /// The refusals that were last, for the operator.
+    var refusals = RefusalRing()
     let traces = TraceSource()
+    /// The protocol sessions of resources.
+    package let protocolSessions = ProtocolSessionMemory()
 
-    private let requestPrefix: String
+    /// What the ids of the loop's requests begin with.
+    let requestPrefix: String
     private var requestCounter: UInt64 = 0
     private var dateText = ""
     private var dateSecond: Int64 = -1
 
+    /// - Parameters:
+    ///   - metrics: where the loop counts its requests.
+    ///   - accessLog: takes the lines of the access log; nil where it is off.
+    ///   - spans: takes the spans of recorded traces; nil where tracing is off.
     package init(
-        loop: any EventLoop, gate: GateMemory, leases: LeaseTable, upstreams: UpstreamPools,
-        flushes: FlushQueue, now: @escaping @Sendable () -> Int64
+        loop: any EventLoop, leases: LeaseTable, flushes: FlushQueue, metrics: EdgeMetrics,
+        accessLog: (any LineSink)? = nil, spans: (any SpanSink)? = nil, now: @escaping @Sendable () -> Int64
     ) {
         self.loop = loop
-        self.gate = gate
-        self.identityMaker = IdentityMaker(
-            assertions: AssertionCache(), identities: IdentityCache(), securityGuard: gate.securityGuard)
         self.leases = leases
-        self.upstreams = upstreams
         self.flushes = flushes
         self.now = now
+        self.meters = LoopMeters(metrics)
+        self.accessLog = accessLog.map { AccessLogBuffer(loop: loop, sink: $0) }
+        self.spans = spans.map { SpanBuffer(loop: loop, sink: $0) }
         self.requestPrefix = "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13)
+    }
+
+    /// Replaces the edition. Requests that have begun keep the old one; sockets whose route is gone end.
+    package func change(to next: Edition) {
+        if let edition { next.gate.storeHealth = edition.gate.storeHealth }
+        edition = next
+        for pool in next.upstreams.all { pool.startChecks() }
+        let isRouted = { (route: Route) in next.services.routes.contains(route) }
+        for connection in Array(connections.values) { connection.endTunnel(unless: isRouted) }
     }
 
     func nextRequestID() -> RequestID {

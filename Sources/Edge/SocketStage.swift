@@ -32,6 +32,9 @@ struct SocketStage: GatedStage {
 
     func start() throws(Problem) -> (any Exchange)? {
         connection.closeAfterAnswer()
+        if case .upstream(let route, _, _) = peer {
+            try connection.requireCertificate(for: route, at: request.receivedAt)
+        }
         _ = try handshakeKey()
         let way: GateRequest.Way = if case .agent = peer { .agentHandshake } else { .handshake }
         let asked = GateRequest(
@@ -41,12 +44,13 @@ struct SocketStage: GatedStage {
 
     private var access: AccessTerms {
         switch peer {
-        case .agent, .echo: AccessTerms(requirement: .tokenAndSession)
+        case .agent, .echo: AccessTerms(requirement: .tokenAndSession, identity: [])
         case .upstream(let route, _, _): route.access
         }
     }
 
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
+        connection.record.admission = admission
         switch peer {
         case .agent:
             let resumeFrom = try CredentialQuery.resumeFrom(request.query)
@@ -56,6 +60,7 @@ struct SocketStage: GatedStage {
             return try embed(agent, admission)
         case .echo: return try embed(EchoSocket(), admission)
         case .upstream(let route, let pool, let isRuntime):
+            try connection.countTowardsLimit(of: route, admission, request, services)
             return try relay(admission, to: pool, route, isRuntime: isRuntime)
         }
     }
@@ -67,7 +72,7 @@ struct SocketStage: GatedStage {
             case .accepted(let key) = WebSocketHandshake.judge(head), let origin = head.only(.origin),
             head.withBytes(origin.value, { services.origins.allows($0) })
         else { return connection.respond(problem) }
-        services.observe(problem, requestID: request.id)
+        connection.observe(problem)
         let offers = try? Subprotocols.read(head)
         var answer = handshakeAnswer(accept: accept(key), ownProtocol: offers?.offersOwn == true)
         FrameEncoder.close(code: UInt16(4000 + problem.status), reason: problem.code.rawValue, to: &answer)
@@ -97,17 +102,17 @@ struct SocketStage: GatedStage {
         let place = admission.isOpen ? nil : try place(for: admission)
         let identity: ByteBuffer
         do {
-            identity = try loop.identityMaker.identity(
-                of: admission, route: route.index, audience: route.assertionAudience, isRuntime: isRuntime,
-                now: request.receivedAt)
+            identity = try dispatcher.edition.identityMaker.identity(
+                of: admission, at: .init(route, isRuntime: isRuntime), now: request.receivedAt)
         } catch {
             throw Problem(.overloaded, reason: "assertion_failed")
         }
         let offers = try Subprotocols.read(head)
+        var options = ForwardedHead.Options(route, pool: pool)
+        options.clientCertificate = connection.certificateField(for: route)
         let forwarded = ForwardedHead(
             request: request, path: route.upstreamPath(of: request.path),
-            query: CredentialQuery.withoutCredentials(request.query), identity: identity,
-            options: ForwardedHead.Options(route, pool: pool))
+            query: CredentialQuery.withoutCredentials(request.query), identity: identity, options: options)
         let exchange = RelayExchange(
             writer: connection, pool: pool, leases: loop.leases, log: services.upstreamLog, request: head,
             terms: RelayExchange.Terms(

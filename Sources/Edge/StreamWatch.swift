@@ -1,5 +1,6 @@
 import EdgeCore
 import NIOCore
+import NIOHTTP2
 
 /// Closes an HTTP/2 connection that has carried no stream for a while, or that has none left when the gateway stops or
 /// the client has sent GOAWAY.
@@ -34,10 +35,19 @@ package final class StreamWatch: DeadlineHolder {
         }
     }
 
-    /// The gateway stops: the connection is closed when its open streams have ended.
+    /// The gateway stops: the client is told to open no more streams (RFC 9113 section 6.8), and the connection is closed
+    /// when those that are open have ended. A stream that was on its way meanwhile is served.
     package func drain() {
-        isDraining = true
-        rest()
+        guard channel.isActive else { return }
+        channel.writeAndFlush(
+            HTTP2Frame(
+                streamID: .rootStream, payload: .goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil)),
+            promise: nil)
+        let me = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        channel.eventLoop.scheduleTask(in: .milliseconds(500)) {
+            me.value.isDraining = true
+            me.value.rest()
+        }
     }
 
     /// The client has sent GOAWAY: it opens no more streams, and those that are open may finish.
@@ -50,12 +60,8 @@ package final class StreamWatch: DeadlineHolder {
 
     private func rest() {
         guard open == 0, channel.isActive else { return }
-        if isClientLeaving {
-            // A client that does not read its last answer gets the time of an idle one.
-            deadline.arm(after: idleTimeout, for: self)
-            return output.closeBehindOutput()
-        }
-        // The last answers may not have been sent completely yet.
-        deadline.arm(after: isDraining ? .milliseconds(100) : idleTimeout, for: self)
+        // A client that does not read its last answer gets the time of an idle one.
+        deadline.arm(after: idleTimeout, for: self)
+        if isClientLeaving || isDraining { output.closeBehindOutput() }
     }
 }

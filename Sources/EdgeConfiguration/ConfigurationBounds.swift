@@ -37,8 +37,38 @@ package enum ConfigurationBounds {
     package static let loginPerMinute = 1...1_000_000
     /// `limits.anonymous_per_minute`.
     package static let anonymousPerMinute = 1...10_000_000
+    /// `clients.registration_per_hour`.
+    package static let registrationPerHour = 1...1_000_000
+    /// `clients.registration_lifetime`.
+    package static let registrationLifetime: ClosedRange<Int64> = 60_000...longest
+    /// `tracing.ratio`.
+    package static let tracingRatio: ClosedRange<Double> = 0...1
+    /// `fresh` of a route.
+    package static let freshness: ClosedRange<Int64> = 1_000...longest
+    /// How many receivers `events` may have.
+    package static let eventReceivers = 0...32
     /// `timeout` of a route.
     package static let routeTimeout: ClosedRange<Int64> = 100...day
+    /// `health.interval` of a route.
+    package static let healthInterval: ClosedRange<Int64> = 100...3_600_000
+    /// `health.timeout` of a route.
+    package static let healthTimeout: ClosedRange<Int64> = 50...60_000
+    /// `health.healthy_after`, `health.unhealthy_after` and `outlier.failures` of a route.
+    package static let inARow = 1...1_000
+    /// `outlier.eject` and `outlier.max_eject` of a route.
+    package static let eject: ClosedRange<Int64> = 100...day
+    /// `slow_start` of a route.
+    package static let slowStart: ClosedRange<Int64> = 0...3_600_000
+    /// `panic` and `retry.budget` of a route.
+    package static let share: ClosedRange<Double> = 0...1
+    /// `retry.floor` of a route.
+    package static let retryFloor = 0...10_000
+    /// `max_requests` and `max_connections` of a route.
+    package static let concurrency = 1...1_000_000
+    /// `limit.requests` and `limit.burst` of a route.
+    package static let limitRequests = 1...1_000_000
+    /// `limit.per` of a route.
+    package static let limitPeriod: ClosedRange<Int64> = 100...day
 }
 
 extension GatewayConfiguration {
@@ -70,11 +100,65 @@ extension GatewayConfiguration {
         try Self.check("limits.sockets_per_user", limits.socketsPerUser, Bounds.sockets)
         try Self.check("limits.login_per_minute", limits.loginPerMinute, Bounds.loginPerMinute)
         try Self.check("limits.anonymous_per_minute", limits.anonymousPerMinute, Bounds.anonymousPerMinute)
+        try Self.check(
+            "clients.registration_per_hour", clients.registrationPerHour, Bounds.registrationPerHour)
+        try Self.check(
+            "clients.registration_lifetime", clients.registrationLifetime, Bounds.registrationLifetime)
+        try Self.check("tracing.ratio", tracing.ratio, Bounds.tracingRatio)
+        try checkProviders()
+        if let domain = passkeys.rpID, let issuer = tokens.issuer,
+            !PasskeysConfiguration.mayUse(domain, issuer: issuer)
+        {
+            throw ConfigurationError(.relyingPartyForeign, key: "passkeys.rp_id")
+        }
+        try Self.check("events", events.count, Bounds.eventReceivers)
         for (index, route) in routes.enumerated() {
             try Self.check("routes[\(index)].timeout", route.timeout, Bounds.routeTimeout)
             try Self.check("routes[\(index)].max_body", route.maxBody, Bounds.maxBody)
+            try Self.check("routes[\(index)].fresh", route.fresh, Bounds.freshness)
+            try check(route, "routes[\(index)].")
+            guard !route.asksTooMuch else { throw ConfigurationError(.callerUnknown, key: "routes[\(index)]") }
             guard route.headers.allSatisfy(\.isWellFormed) else {
                 throw ConfigurationError(.headerMalformed, key: "routes[\(index)].headers")
+            }
+        }
+    }
+
+    private func check(_ route: RouteConfiguration, _ prefix: String) throws(ConfigurationError) {
+        typealias Bounds = ConfigurationBounds
+        try Self.check(prefix + "health.interval", route.health?.interval, Bounds.healthInterval)
+        try Self.check(prefix + "health.timeout", route.health?.timeout, Bounds.healthTimeout)
+        try Self.check(prefix + "health.healthy_after", route.health?.healthyAfter, Bounds.inARow)
+        try Self.check(prefix + "health.unhealthy_after", route.health?.unhealthyAfter, Bounds.inARow)
+        try Self.check(prefix + "outlier.failures", route.outlier?.failures, Bounds.inARow)
+        try Self.check(prefix + "outlier.eject", route.outlier?.eject, Bounds.eject)
+        try Self.check(prefix + "outlier.max_eject", route.outlier?.maxEject, Bounds.eject)
+        try Self.check(prefix + "slow_start", route.slowStart, Bounds.slowStart)
+        try Self.check(prefix + "panic", route.panic, Bounds.share)
+        try Self.check(prefix + "retry.budget", route.retry?.budget, Bounds.share)
+        try Self.check(prefix + "retry.floor", route.retry?.floor, Bounds.retryFloor)
+        try Self.check(prefix + "max_requests", route.maxRequests, Bounds.concurrency)
+        try Self.check(prefix + "max_connections", route.maxConnections, Bounds.concurrency)
+        try Self.check(prefix + "limit.requests", route.limit?.requests, Bounds.limitRequests)
+        try Self.check(prefix + "limit.burst", route.limit?.burst, Bounds.limitRequests)
+        try Self.check(prefix + "limit.per", route.limit?.per, Bounds.limitPeriod)
+        guard route.knowsLimitSubject else { throw ConfigurationError(.callerUnknown, key: prefix + "limit.by") }
+        guard route.clientCertificate == .none || server.tls?.clientCA != nil else {
+            throw ConfigurationError(.clientAuthorityMissing, key: prefix + "client_certificate")
+        }
+    }
+
+    /// Refuses providers that can't be used. A secret in a file is read when the gateway starts.
+    private func checkProviders() throws(ConfigurationError) {
+        for (index, entry) in identityProviders.enumerated() {
+            let secret = entry.clientSecret ?? entry.clientSecretFile.map { _ in .init("in a file") }
+            if let fault = entry.resolved(secret: secret).faults.first {
+                throw ConfigurationError(
+                    .providerRefused, key: "identity_providers[\(index)].\(fault.key)", bounds: fault.sentence)
+            }
+            if identityProviders.prefix(index).contains(where: { $0.name == entry.name }) {
+                throw ConfigurationError(
+                    .providerRefused, key: "identity_providers[\(index)].name", bounds: "a name of its own")
             }
         }
     }

@@ -33,6 +33,10 @@ extension GatewayConfiguration {
         public var idleTimeout: Int64 = 75_000
         /// `server.drain`: how long running requests may take once the server is told to stop.
         public var drain: Int64 = 20_000
+        /// `server.watch`: whether a changed configuration file is applied by itself. Only the executable does that.
+        public var watch = false
+        /// `server.reuse_port`: whether another process may listen on the same port.
+        public var reusePort = false
 
         /// The defaults.
         public init() {}
@@ -44,9 +48,34 @@ extension GatewayConfiguration {
         public var certificate: String
         /// `server.tls.key`: the private key.
         public var key: String
+        /// `server.tls.certificates`: the certificates for clients that ask for one of these hosts (SNI).
+        public var certificates: [NamedCertificate] = []
+        /// `server.tls.client_ca`: the PEM file of the authorities whose client certificates are accepted; nil where no
+        /// client is asked for one.
+        public var clientCA: String?
 
         /// A chain and its key.
         public init(certificate: String, key: String) {
+            self.certificate = certificate
+            self.key = key
+        }
+    }
+}
+
+extension GatewayConfiguration {
+    /// One entry of `server.tls.certificates`.
+    public struct NamedCertificate: Sendable, Equatable {
+        /// The names in the handshake (SNI) for which it is used, in lower case. `*.example.com` stands for all names
+        /// with one label more.
+        public var hosts: [String]
+        /// The PEM file of the chain: the leaf first, then its intermediates.
+        public var certificate: String
+        /// The PEM file of the private key.
+        public var key: String
+
+        /// A chain and its key for these hosts.
+        public init(hosts: [String], certificate: String, key: String) {
+            self.hosts = hosts
             self.certificate = certificate
             self.key = key
         }

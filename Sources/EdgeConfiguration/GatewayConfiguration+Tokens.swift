@@ -1,10 +1,22 @@
 extension GatewayConfiguration {
     /// `tokens.*`: what access and refresh tokens say and how long they are valid.
     public struct Tokens: Sendable, Equatable {
+        /// What an access token may say of the account.
+        public enum Claim: String, Sendable, CaseIterable {
+            /// The e-mail, if it is verified.
+            case email
+            /// The name for people.
+            case name
+            /// The groups. A token that would be longer than 4 KiB has `groups_omitted: true` instead.
+            case groups
+        }
+
         /// `tokens.issuer`: the `iss` of tokens; nil for the address that is bound.
         public var issuer: String?
         /// `tokens.audience`: the `aud` of tokens.
         public var audience = ["gatehouse"]
+        /// `tokens.claims`: what access tokens say of the account.
+        public var claims: [Claim] = [.email, .groups]
         /// `tokens.algorithm`: the signature algorithm, by its JOSE name.
         public var algorithm = "ES256"
         /// `tokens.access_token_lifetime`: how long an access token is valid.

@@ -24,16 +24,26 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var runtime = RuntimeConfiguration()
     /// Accounts and registration.
     public var accounts = Accounts()
+    /// Clients of agents.
+    public var clients = ClientsConfiguration()
+    /// Passkeys.
+    public var passkeys = PasskeysConfiguration()
     /// How much refusals explain.
     public var errors = Errors()
     /// The log on standard error. Only the executable uses it.
     public var log = Log()
     /// The audit log. Only the executable keeps it.
     public var audit = Audit()
+    /// Where spans of recorded traces are sent.
+    public var tracing = Tracing()
     /// Which requests are forwarded, and where.
     public var routes: [RouteConfiguration] = []
     /// Other issuers whose tokens may be exchanged.
     public var issuers: [IssuerConfiguration] = []
+    /// Who is told of what happens (webhooks).
+    public var events: [EventReceiverConfiguration] = []
+    /// The identity providers through which people sign in.
+    public var identityProviders: [IdentityProviderConfiguration] = []
 
     /// The defaults.
     public init() {}
@@ -137,6 +147,20 @@ extension GatewayConfiguration {
         public var format = Format.text
         /// `log.level`: the lowest severity that is logged.
         public var level = Level.info
+        /// `log.access`: the file of the access log, or `stderr`; nil for none.
+        public var access: String?
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// `tracing.*`: where spans of recorded traces are sent.
+    public struct Tracing: Sendable, Equatable {
+        /// `tracing.otlp`: the collector, `http://HOST:PORT` or `https://HOST:PORT`, which is sent OTLP over HTTP; nil
+        /// for none.
+        public var otlp: String?
+        /// `tracing.ratio`: the share of the traces begun here that are recorded, 0 to 1. A client's decision is kept.
+        public var ratio = 0.0
 
         /// The defaults.
         public init() {}

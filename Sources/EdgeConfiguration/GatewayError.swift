@@ -28,6 +28,8 @@ public struct GatewayError: Error, Sendable, Equatable, CustomStringConvertible,
         case keySetUnreadable = "key_set_unreadable"
         /// The key set of a trusted issuer could not be fetched.
         case keySetUnavailable = "key_set_unavailable"
+        /// The client secret of an identity provider can't be read from its file.
+        case clientSecretUnreadable = "client_secret_unreadable"
     }
 
     /// The cause.

@@ -43,6 +43,25 @@ public struct RouteConfiguration: Sendable, Equatable {
         public init() {}
     }
 
+    /// `resource`: the route is a protected resource for agents (RFC 9728), whose tokens pass nowhere else.
+    public struct Resource: Sendable, Equatable {
+        /// `resource.name`: its name for people.
+        public var name = ""
+        /// `resource.scopes`: the scopes that tokens for it can have.
+        public var scopes: [String] = []
+        /// `resource.documentation`: the URL of a page for developers; nil for none.
+        public var documentation: String?
+        /// `resource.offline`: whether a person may let an agent keep its access after signing out.
+        public var offline = false
+        /// `resource.authorization_servers`: the issuers of its tokens; empty for the gateway itself.
+        public var authorizationServers: [String] = []
+
+        /// A resource without a name yet.
+        public init() {}
+    }
+
+    /// Whether the embedded Runtime answers as a server of the Model Context Protocol: see `runtime.mcp`.
+    package var servesRuntime = false
     /// The path prefix, with its leading slash. It matches whole segments.
     public var path: String
     /// The host that the route is for; nil for any.
@@ -57,6 +76,14 @@ public struct RouteConfiguration: Sendable, Equatable {
     public var require = Requirement.tokenAndSession
     /// The scopes that the token must have, all of them.
     public var scopes: [String] = []
+    /// Who may use the route, besides what `require` and `scopes` ask for.
+    public var allow = Allow()
+    /// How long ago the caller may have signed in, in milliseconds; nil for any time.
+    public var fresh: Int64?
+    /// The authentication context classes (`acr`) of which the sign-in must have one; empty for any.
+    public var acr: [String] = []
+    /// What the upstream is told of the caller.
+    public var identity = Identity.allCases
     /// The `aud` of the assertion; nil for `path`.
     public var audience: String?
     /// Whether `path` is removed before forwarding.
@@ -79,6 +106,28 @@ public struct RouteConfiguration: Sendable, Equatable {
     public var forwardAuthorization = false
     /// Header fields that are set on every request to the upstream.
     public var headers: [Header] = []
+    /// How the gateway checks whether the upstreams serve; nil for no checks.
+    public var health: Health?
+    /// When an upstream that fails requests is left alone for a while; nil for never.
+    public var outlier: Outlier?
+    /// For how long an upstream that is used again gets fewer requests than the others, in milliseconds.
+    public var slowStart: Int64 = 0
+    /// The share of the upstreams that must serve; where fewer do, all are used.
+    public var panic = 0.1
+    /// How many requests may be repeated; nil for no limit.
+    public var retry: Retry?
+    /// The most requests in progress at one upstream, open sockets among them; nil for no limit.
+    public var maxRequests: Int?
+    /// The most connections to one upstream; nil for no limit.
+    public var maxConnections: Int?
+    /// How many requests each caller may send; nil for no limit.
+    public var limit: Limit?
+    /// Whether the client must show a certificate.
+    public var clientCertificate = ClientCertificate.none
+    /// Whether the upstream is told the client's certificate, in `Client-Cert` (RFC 9440).
+    public var forwardClientCertificate = false
+    /// The protected resource that the route is; nil if it is none. It needs ``Requirement/token``.
+    public var resource: Resource?
 
     /// A route for a prefix, with everything else at its default.
     public init(path: String) {

@@ -1,3 +1,4 @@
+import AuthorizationServer
 import JOSE
 import SecurityGuard
 
@@ -16,12 +17,16 @@ extension TokenPolicy {
         guard let algorithm = SignatureAlgorithm(rawValue: tokens.algorithm) else {
             throw GatewayError(.algorithmUnknown, "tokens.algorithm: '\(tokens.algorithm)' is not known here")
         }
+        let issuer = tokens.issuer ?? bound ?? "http://\(configuration.server.listen.authority)"
         self.init(
-            issuer: tokens.issuer ?? bound ?? "http://\(configuration.server.listen.authority)",
-            audience: tokens.audience, algorithm: algorithm, accessTokenLifetime: tokens.accessTokenLifetime,
+            issuer: issuer, audience: tokens.audience,
+            resources: configuration.withRuntimeTools().ownResources(issuer: issuer),
+            foreignResources: configuration.foreignResources(issuer: issuer), algorithm: algorithm,
+            accessTokenLifetime: tokens.accessTokenLifetime,
             refreshTokenLifetime: tokens.refreshTokenLifetime, clockSkew: tokens.clockSkew,
             defaultScope: accounts.defaultScope, registration: accounts.registration,
             registrationTenants: accounts.registrationTenants, defaultTenant: accounts.defaultTenant ?? "default",
-            loginTenant: accounts.defaultTenant, scrypt: scrypt)
+            loginTenant: accounts.defaultTenant, scrypt: scrypt,
+            claims: tokens.claims.compactMap { ProfileClaim(rawValue: $0.rawValue) })
     }
 }

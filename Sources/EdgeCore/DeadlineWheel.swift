@@ -8,9 +8,9 @@ package final class DeadlineWheel {
     /// A deadline that can be moved, and the object that is told of it.
     package final class Alarm {
         /// When it goes off; nil when it is not set.
-        package fileprivate(set) var due: NIODeadline?
+        fileprivate var due: NIODeadline?
         /// The object to tell; nil when there is none.
-        package fileprivate(set) var holder: (any DeadlineHolder)?
+        fileprivate var holder: (any DeadlineHolder)?
         /// The slot it is in; nil when in none.
         fileprivate var slot: Int64?
 
@@ -34,6 +34,9 @@ package final class DeadlineWheel {
     package func arm(_ alarm: Alarm, after delay: TimeAmount, for holder: (any DeadlineHolder)?) {
         if let holder { alarm.holder = holder }
         let due = now + delay + Self.slotWidth
+        // Within a turn of the wheel the time stands still, and a busy connection sets the same deadline again and
+        // again.
+        if alarm.due == due { return }
         alarm.due = due
         let slot = wheel.slot(for: Self.nanoseconds(due))
         // An alarm that is in a later slot is moved by making a second entry; the first is ignored when its slot comes.

@@ -4,7 +4,8 @@ import NIOCore
 /// part of it that arrives anyway is kept for the exchange that follows.
 package final class DeferredExchange: Exchange {
     private let writer: any ResponseWriter
-    private var inner: (any Exchange)?
+    /// The exchange that has followed; nil while the store is asked.
+    package private(set) var inner: (any Exchange)?
     private var held: [ByteBuffer] = []
     private var hasEnded = false
     /// Whether the client has gone, or its message turned out malformed.
@@ -36,6 +37,11 @@ package final class DeferredExchange: Exchange {
     }
 
     package var wantsContinueFromGateway: Bool { false }
+
+    /// Stops the flow of the body again: it flows where this exchange itself follows another one that has waited.
+    package func start() {
+        if inner == nil, !isGone { writer.pauseBody() }
+    }
 
     package func received(body: ByteBuffer) {
         if let inner { inner.received(body: body) } else { held.append(body) }

@@ -25,8 +25,8 @@ package final class EdgeRequest {
     package let forwardedHost: String
     /// The value of `X-Forwarded-For` for upstreams.
     package let forwardedFor: String
-    /// Makes a new trace for a request that has none.
-    package let traces: TraceSource
+    /// The trace that the request belongs to.
+    package let trace: RequestTrace
 
     /// ``requestID`` as text.
     package var id: String { requestID.text }
@@ -34,7 +34,7 @@ package final class EdgeRequest {
     /// Creates the request from its parts.
     package init(
         head: RequestHead, path: [UInt8], query: [UInt8]?, requestID: RequestID, clientAddress: String, isSecure: Bool,
-        cookieMode: CookieMode, host: String, forwardedHost: String, forwardedFor: String, traces: TraceSource,
+        cookieMode: CookieMode, host: String, forwardedHost: String, forwardedFor: String, trace: RequestTrace,
         receivedAt: Int64
     ) {
         self.head = head
@@ -48,6 +48,6 @@ package final class EdgeRequest {
         self.host = host
         self.forwardedHost = forwardedHost
         self.forwardedFor = forwardedFor
-        self.traces = traces
+        self.trace = trace
     }
 }

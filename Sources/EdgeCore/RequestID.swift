@@ -1,3 +1,4 @@
+import HTTPWire
 import NIOCore
 
 /// An id by which a request is found in log and audit: random per loop and start, then counted. All ids have the same
@@ -7,8 +8,9 @@ import NIOCore
 /// upstream.
 package struct RequestID: Sendable {
     /// `req_` and the random part.
-    private let prefix: String
-    private let count: UInt64
+    package let prefix: String
+    /// The number of the request on its loop.
+    package let count: UInt64
 
     private static let countLength = 8
 
@@ -25,18 +27,35 @@ package struct RequestID: Sendable {
         return String(buffer: buffer)
     }
 
+    /// The number in an id of the loop with this prefix; nil for any other text.
+    package static func count(in text: String, prefix: String) -> UInt64? {
+        guard text.utf8.starts(with: prefix.utf8), text.utf8.count == prefix.utf8.count + countLength else {
+            return nil
+        }
+        return UInt64(text.dropFirst(prefix.count), radix: 36)
+    }
+
     /// Writes the id, without making a string of it.
     package func write(to buffer: inout ByteBuffer) {
         buffer.writeString(prefix)
-        // Eight digits in base 36 as the bytes of one word, the last digit in the highest byte.
+        buffer.writeInteger(digits)
+    }
+
+    /// Writes the id into a head.
+    package func write(to pen: inout BytePen) {
+        pen.write(prefix)
+        pen.write(word: digits)
+    }
+
+    /// The number as eight digits in base 36, the first one in the highest byte.
+    private var digits: UInt64 {
         var rest = count
         var word: UInt64 = 0
         for place in 0..<Self.countLength {
-            let digit = UInt64(Self.digit(rest % 36))
+            word |= UInt64(Self.digit(rest % 36)) << UInt64(8 * place)
             rest /= 36
-            word |= digit << UInt64(8 * (Self.countLength - 1 - place))
         }
-        buffer.writeInteger(word, endianness: .little)
+        return word
     }
 
     private static func digit(_ value: UInt64) -> UInt8 {

@@ -69,4 +69,16 @@ package protocol ResponseWriter: AnyObject {
     func flushTunnel()
     /// Flushes it at once.
     func flushTunnelNow()
+    /// A connection to an upstream will be asked: `HOST:PORT`, or `unix:` and a path.
+    func upstreamAsked(_ place: String)
+    /// An upstream could not be connected to.
+    func upstreamNotReached(_ place: String)
+    /// The head of the upstream's answer has arrived.
+    func upstreamAnswered()
+}
+
+extension ResponseWriter {
+    package func upstreamAsked(_ place: String) {}
+    package func upstreamNotReached(_ place: String) {}
+    package func upstreamAnswered() {}
 }

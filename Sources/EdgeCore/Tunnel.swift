@@ -14,6 +14,13 @@ package protocol Tunnel: AnyObject {
     func clientGone()
     /// The gateway is stopping: send a Close with 1001 and end the connection.
     func drain()
+    /// The route that the tunnel goes through no longer exists: send a Close with 4403 and end the connection.
+    func routeGone()
     /// Whether the tunnel takes more of the client's bytes now; when it becomes true again the tunnel reads the channel.
     var wantsBytes: Bool { get }
+}
+
+extension Tunnel {
+    /// Tunnels that go through no route need not know.
+    package func routeGone() {}
 }

@@ -1,3 +1,4 @@
+import AdminAPI
 import Edge
 import EdgeConfiguration
 import Encodings
@@ -27,6 +28,16 @@ public struct Gateway: Service, CustomStringConvertible {
     private let running = CurrentGateway()
     /// Whether the events given to `audit` are kept. If not, they need not be made.
     package var isAudited = true
+    /// Takes the lines of the access log; nil for none.
+    package var accessLog: (any LineSink)?
+    /// Reads the configuration again, when the admin listener is asked to; nil where the process cannot.
+    package var reloadRequested: (@Sendable () async -> ReloadOutcome)?
+    /// What the program around the gateway knows and does for its operator; nil for a library.
+    package var controls: (any OperatorControls)?
+    /// Listening sockets that the process was given, in place of those that the configuration names.
+    package var inheritedSockets = InheritedSockets()
+    /// The version for `gatehouse_build_info`.
+    package var version = "library"
     /// What hashing a password costs.
     package var passwordCost = ScryptParameters.current
     /// Whether the store was opened only for this gateway, which then closes it.
@@ -46,7 +57,7 @@ public struct Gateway: Service, CustomStringConvertible {
         onReady: @escaping @Sendable (String) -> Void = { _ in }, realms: [any Realm] = [],
         metrics: any MetricsFactory = MetricsSystem.factory
     ) {
-        self.configuration = configuration
+        self.configuration = configuration.withRuntimeTools()
         self.state = state
         self.clock = clock
         self.logger = logger
@@ -91,6 +102,17 @@ public struct Gateway: Service, CustomStringConvertible {
     public func reload() async {
         await running.value?.reload()
     }
+
+    /// Goes on with another configuration, from the next request on: routes, limits, issuers, allowed origins, the
+    /// certificate. Sockets and requests in progress go on, but for sockets whose route is gone (4403).
+    ///
+    /// The settings that a restart is needed for must be those the gateway was made with. Does nothing unless ``run()``
+    /// is serving.
+    ///
+    /// - Throws: an error whose description is one sentence for the operator; nothing has changed then.
+    package func change(to configuration: GatewayConfiguration) async throws {
+        try await running.value?.change(to: configuration.withRuntimeTools())
+    }
 }
 
 /// The gateway that a ``Gateway`` runs at the moment, if any; shared by the copies of that value.
@@ -100,4 +122,17 @@ private final class CurrentGateway: Sendable {
     var value: RunningGateway? { gateway.withLock { $0 } }
 
     func set(_ running: RunningGateway?) { gateway.withLock { $0 = running } }
+}
+
+/// Listening sockets that a process was given.
+package struct InheritedSockets: Sendable, Equatable {
+    /// The descriptor of the public listener; nil to open one.
+    package var `public`: Int32?
+    /// The descriptor of the admin listener; nil to open one.
+    package var admin: Int32?
+
+    package init(public: Int32? = nil, admin: Int32? = nil) {
+        self.public = `public`
+        self.admin = admin
+    }
 }

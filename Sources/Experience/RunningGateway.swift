@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import AdminAPI
 import Edge
 import EdgeConfiguration
 import EdgeCore
@@ -17,43 +17,89 @@ import Synchronization
 final class RunningGateway: Sendable {
     /// The origin that was bound, or `unix:` and the path of the socket.
     let place: String
+    let securityGuard: SecurityGuard
+    let loops: LoopStates
+    let editions: EditionMaker
+    let pipeline: PipelineBox
+    let tls: ServerTLS?
     private let group: MultiThreadedEventLoopGroup
     private let listener: Listener
-    private let loops: LoopStates
-    private let services: EdgeServices
-    private let runtime: Runtime
-    private let securityGuard: SecurityGuard
+    private let current: Mutex<EdgeServices>
     private let watch: LeaseWatch
     private let state: any StateSurface
-    private let http: HTTPClient
-    private let tls: ServerTLS?
+    private let fetch: GuardedFetch
+    private let documents: GuardedFetch
+    private let events: EventService
     private let logger: Logger
     private let admin: AdminListener
+    private let exporter: OTLPExporter?
+    private let inheritedAdmin: CInt?
+    private let recorder: MetricsRecorder
+    private let gateway: Gateway
+    private let boundAdmin = Mutex<ListenAddress?>(nil)
 
     init(
         place: String, group: MultiThreadedEventLoopGroup, listener: Listener, loops: LoopStates,
-        services: EdgeServices, runtime: Runtime, securityGuard: SecurityGuard, watch: LeaseWatch,
-        state: any StateSurface, http: HTTPClient, tls: ServerTLS?, logger: Logger
+        services: EdgeServices, editions: EditionMaker, pipeline: PipelineBox, watch: LeaseWatch, fetch: GuardedFetch,
+        documents: GuardedFetch, tls: ServerTLS?, exporter: OTLPExporter?, events: EventService, gateway: Gateway
     ) {
         self.place = place
         self.group = group
         self.listener = listener
         self.loops = loops
-        self.services = services
-        self.runtime = runtime
-        self.securityGuard = securityGuard
+        self.current = Mutex(services)
+        self.editions = editions
+        self.pipeline = pipeline
+        self.securityGuard = editions.securityGuard
         self.watch = watch
-        self.state = state
-        self.http = http
+        self.state = gateway.state
+        self.fetch = fetch
+        self.documents = documents
         self.tls = tls
-        self.logger = logger
-        self.admin = AdminListener(services: services, state: state, loops: loops)
+        self.events = events
+        self.exporter = exporter
+        self.gateway = gateway
+        self.logger = gateway.logger
+        self.inheritedAdmin = gateway.inheritedSockets.admin
+        self.recorder = MetricsRecorder(
+            metrics: services.metrics, securityGuard: editions.securityGuard, state: gateway.state, loops: loops,
+            grace: services.configuration.state.grace, version: gateway.version)
+        self.admin = AdminListener(
+            services: services, state: gateway.state, recorder: recorder, reload: gateway.reloadRequested)
+    }
+
+    /// What every connection shares, according to the configuration as it is now.
+    var services: EdgeServices {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    /// The address of the admin listener; nil where there is none.
+    var adminAddress: ListenAddress? { boundAdmin.withLock { $0 } }
+
+    /// What the operator's API stands on.
+    private func adminServices() -> AdminServices {
+        let (first, admin) = (services, self.admin)
+        let isPostgres = first.configuration.state.url.hasPrefix("postgres")
+        return AdminServices(
+            version: gateway.version, nodeName: editions.runtime.nodeID, startedAt: gateway.clock(),
+            clock: gateway.clock, securityGuard: securityGuard, signIn: editions.signIn,
+            agents: editions.agents(for: first.configuration), store: state,
+            node: NodeObserver(
+                loops: loops, services: { [weak self] in self?.services ?? first }, feed: state,
+                storeKind: isPostgres ? "postgres" : "sqlite",
+                isDraining: { [weak admin] in admin?.isDraining.load(ordering: .relaxed) ?? true }),
+            controls: gateway.controls, audit: { [gateway] in if gateway.isAudited { gateway.audit($0, $1) } },
+            explainsErrors: first.configuration.errors.explain)
     }
 
     func openAdmin() async throws {
         logger.info("listening", metadata: ["origin": "\(place)"])
         guard let address = services.configuration.server.admin else { return }
-        let bound = try await admin.open(address, group: group)
+        let bound = try await admin.open(address, inherited: inheritedAdmin, group: group) { rights in
+            AdminResponder(adminServices(), rights: rights)
+        }
+        boundAdmin.withLock { $0 = bound }
         logger.info("admin listening", metadata: ["address": "\(bound)"])
     }
 
@@ -61,8 +107,9 @@ final class RunningGateway: Sendable {
     func serve(until stop: @Sendable () async -> Void) async throws {
         startTicking()
         try await withThrowingDiscardingTaskGroup { tasks in
-            let (runtime, securityGuard, tls, logger) = (self.runtime, self.securityGuard, self.tls, self.logger)
+            let (runtime, securityGuard, tls, logger) = (editions.runtime, self.securityGuard, self.tls, self.logger)
             tasks.addTask { await runtime.run() }
+            tasks.addTask { [exporter] in await exporter?.run() }
             tasks.addTask {
                 await securityGuard.run { error in
                     logger.warning(
@@ -72,10 +119,14 @@ final class RunningGateway: Sendable {
             let reporter = StoreReporter(
                 state: state, securityGuard: securityGuard, grace: services.configuration.state.grace, logger: logger)
             tasks.addTask { await reporter.run() }
+            let (events, issuer, fetch) = (self.events, editions.issuer, self.fetch)
+            tasks.addTask {
+                await events.run(issuer: issuer, signingKey: { securityGuard.keyRing.signingKey }, fetch: fetch)
+            }
             tasks.addTask {
                 // For a backend that pushes its values. One that is scraped is updated when it is read.
                 while !Task.isCancelled {
-                    await self.admin.recordGauges()
+                    await self.recorder.record()
                     try? await Task.sleep(for: .seconds(5))
                 }
             }
@@ -89,8 +140,10 @@ final class RunningGateway: Sendable {
             await drain()
             tasks.cancelAll()
         }
+        await events.flush()
         watch.stop()
-        try? await http.shutdown()
+        await fetch.shutdown()
+        await documents.shutdown()
         try? await group.shutdownGracefully()
     }
 
@@ -117,8 +170,10 @@ final class RunningGateway: Sendable {
                 loop.leases.keysMoved(to: securityGuard.keyGeneration, fallen: securityGuard.keyRing.fallen)
                 loop.leases.turn(now: loop.now())
                 let health = StoreWatch.health(of: state, securityGuard, grace: grace)
-                if health == .lost, loop.gate.storeHealth != .lost { loop.leases.endAll(.storeLost) }
-                loop.gate.storeHealth = health
+                guard let gate = loop.edition?.gate else { return }
+                // With each tick: an answer that was admitted before may take its lease now.
+                if health == .lost { loop.leases.endAll(.storeLost) }
+                gate.storeHealth = health
             }
         }
     }
@@ -150,7 +205,8 @@ final class RunningGateway: Sendable {
     private func openConnections() async -> Int {
         var sum = 0
         for bound in loops.all {
-            sum += (try? await bound.eventLoop.submit { bound.value.connections.count }.get()) ?? 0
+            let counted = bound.eventLoop.submit { bound.value.connections.count + bound.value.streamParents.count }
+            sum += (try? await counted.get()) ?? 0
         }
         return sum
     }

@@ -70,7 +70,8 @@ final class HistogramSeries: Series, TimerHandler, RecorderHandler {
 
     func record(_ value: Double) {
         guard !value.isNaN else { return }
-        let place = Self.bounds.firstIndex { value <= $0 } ?? Self.bounds.count
+        var place = 0
+        while place < Self.bounds.count, value > Self.bounds[place] { place += 1 }
         values[place].increment()
         sum.add(value)
     }

@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Runtime
 import SecurityGuard
 
@@ -21,8 +22,16 @@ package struct Admission: Sendable {
 
     /// What the admission rests on.
     package let proof: Proof
+    /// The caller's account, where the route needed it; nil for a caller without one.
+    package let profile: CallerProfile?
+    /// The lists of the route that the caller met; nil where it has none.
+    package let allow: AllowRules?
 
-    init(_ proof: Proof) { self.proof = proof }
+    init(_ proof: Proof, _ profile: CallerProfile? = nil, _ terms: AccessTerms? = nil) {
+        self.proof = proof
+        self.profile = profile
+        self.allow = terms?.allow
+    }
 
     /// Who the access token speaks for; nil where none was asked for.
     package var principal: Principal? {

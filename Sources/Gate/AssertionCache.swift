@@ -16,6 +16,8 @@ package final class AssertionCache {
         package var client: String?
         /// The token's scopes, separated by spaces.
         package var scope: String?
+        /// The version of the caller's account; nil where the fields say nothing of it.
+        package var profile: Int64?
         /// The caller's session.
         package var session: String?
         /// The number of the route, which has an audience of its own.

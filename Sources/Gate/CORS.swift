@@ -74,14 +74,16 @@ package struct CORS {
 
     /// The fields that let a script of an allowed origin read the answer, refusals included.
     package func fields() -> ByteBuffer? {
-        if isPublic { return ByteBuffer(string: "Access-Control-Allow-Origin: *\r\n") }
+        if isPublic {
+            return ByteBuffer(string: "Access-Control-Allow-Origin: *\r\n\(Self.exposed)")
+        }
         guard let origin else { return nil }
         guard originCount == 1, policy.allows(origin) else { return ByteBuffer(string: "Vary: Origin\r\n") }
         var out = ByteBuffer()
         out.writeStaticString("Access-Control-Allow-Origin: ")
         out.writeBytes(origin)
         out.writeStaticString("\r\nAccess-Control-Allow-Credentials: true\r\n")
-        out.writeStaticString("Access-Control-Expose-Headers: WWW-Authenticate, X-Request-Id, Retry-After\r\n")
+        out.writeString(Self.exposed)
         out.writeStaticString("Vary: Origin\r\n")
         return out
     }
@@ -94,19 +96,24 @@ package struct CORS {
             ("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
             (
                 "Access-Control-Allow-Headers",
-                echoesHeaders ? askedHeaders ?? Self.usualHeaders : Self.usualHeaders
+                echoesHeaders || isPublic ? askedHeaders ?? Self.usualHeaders : Self.usualHeaders
             ),
             ("Access-Control-Max-Age", "600"),
         ]
     }
 
-    private static let usualHeaders =
-        "Authorization, Content-Type, Accept, Session-Id, Session-Secret, X-Request-Id, traceparent"
+    private static let exposed =
+        "Access-Control-Expose-Headers: WWW-Authenticate, Mcp-Session-Id, X-Request-Id, Retry-After\r\n"
+
+    private static let usualHeaders = """
+        Authorization, Content-Type, Accept, Session-Id, Session-Secret, X-Request-Id, traceparent, Last-Event-ID, \
+        Mcp-Session-Id, Mcp-Method, Mcp-Name, MCP-Protocol-Version
+        """
 
     private static func isListByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ","), 0x20: true
-        default: false
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: ","), 0x20: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }
 }

@@ -9,10 +9,21 @@ package struct ForwardedIdentity {
     package var tenant: String?
     /// The token's scopes, separated by spaces.
     package var scope: String?
+    /// The verified e-mail of the caller's account.
+    package var email: String?
+    /// The name of the caller's account.
+    package var name: String?
+    /// The groups of the caller's account; without any, no field is sent.
+    package var groups: [String] = []
     /// The caller's session. Only the Runtime is told.
     package var session: String?
+    /// The client that the token was issued to. Only the upstreams of resources are told.
+    package var client: String?
     /// A signed statement (a JWT) of the above.
     package var assertion: String?
+
+    /// An identity that says nothing yet but the session.
+    package init(session: String? = nil) { self.session = session }
 
     /// The identity of an unknown caller: no field at all.
     package static let none = ForwardedIdentity()
@@ -23,7 +34,14 @@ package struct ForwardedIdentity {
         if let user { fields.append(("X-Gatehouse-User", Self.safe(user))) }
         if let tenant { fields.append(("X-Gatehouse-Tenant", Self.safe(tenant))) }
         if let scope { fields.append(("X-Gatehouse-Scope", Self.safe(scope))) }
+        if let email { fields.append(("X-Gatehouse-Email", Self.encoded(email))) }
+        if let name { fields.append(("X-Gatehouse-Name", Self.encoded(name))) }
+        if !groups.isEmpty {
+            let list = groups.map { Self.encoded($0, besides: UInt8(ascii: ",")) }.joined(separator: ",")
+            fields.append(("X-Gatehouse-Groups", list))
+        }
         if let session { fields.append(("X-Gatehouse-Session", Self.safe(session))) }
+        if let client { fields.append(("X-Gatehouse-Client", Self.safe(client))) }
         if let assertion { fields.append(("X-Gatehouse-Assertion", assertion)) }
         return fields
     }
@@ -58,16 +76,29 @@ package struct ForwardedIdentity {
         return percentEncoded(value) { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "%") }
     }
 
-    private static func percentEncoded(_ value: String, keeping isKept: (UInt8) -> Bool) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
+    /// The text of an account as a field value: every byte outside printable ASCII and `%` is percent-encoded, and so are
+    /// spaces at its ends, which would not arrive, and the separator of a list. Decoding gives the text back.
+    static func encoded(_ value: String, besides separator: UInt8? = nil) -> String {
+        let last = value.utf8.count - 1
         var out: [UInt8] = []
-        for byte in value.utf8 {
-            if isKept(byte) {
-                out.append(byte)
-            } else {
-                out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
+        out.reserveCapacity(value.utf8.count)
+        for (index, byte) in value.utf8.enumerated() {
+            let isPlain = (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%") && byte != separator
+            append(byte, isKept: isPlain && (byte != 0x20 || (index != 0 && index != last)), to: &out)
         }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    private static func append(_ byte: UInt8, isKept: Bool, to out: inout [UInt8]) {
+        guard !isKept else { return out.append(byte) }
+        out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+
+    private static func percentEncoded(_ value: String, keeping isKept: (UInt8) -> Bool) -> String {
+        var out: [UInt8] = []
+        for byte in value.utf8 { append(byte, isKept: isKept(byte), to: &out) }
         return String(decoding: out, as: UTF8.self)
     }
 }

@@ -26,23 +26,30 @@ package struct Gate {
     package func admitKnown(_ head: RequestHead, _ terms: AccessTerms, now: Int64) -> Admission? {
         guard terms.requirement == .token || terms.requirement == .tokenAndSession, memory.storeHealth != .lost,
             !head.present.contains(.sessionSecret), !carriesOwnCookie(head),
-            let principal = rememberedPrincipal(head, now: now), terms.permits(principal)
+            terms.resource == nil || !head.present.contains(.origin),
+            let principal = rememberedPrincipal(head, terms, now: now),
+            terms.requirement == .token || !PersonalAccess.isPersonal(principal),
+            case .known(let profile) = account(of: principal, terms),
+            terms.permits(principal, profile, now: now)
         else { return nil }
         if terms.requirement == .token {
-            return head.present.contains(.sessionID) ? nil : Admission(.token(principal))
+            return head.present.contains(.sessionID) ? nil : Admission(.token(principal), profile, terms)
         }
         guard let sessionID = head.only(.sessionID).map({ head.string($0.value) }),
             case .granted(let permit) = memory.runtime.view.admit(
                 sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject, now: now)
         else { return nil }
         memory.runtime.noteUse(sessionID)
-        return Admission(.tokenAndSession(principal, permit))
+        return Admission(.tokenAndSession(principal, permit), profile, terms)
     }
 
-    private func rememberedPrincipal(_ head: RequestHead, now: Int64) -> Principal? {
+    private func rememberedPrincipal(_ head: RequestHead, _ terms: AccessTerms, now: Int64) -> Principal? {
         guard let field = head.only(.authorization) else { return nil }
         return head.withBytes(field.value) { value in
-            Carriers.bearerToken(in: value).flatMap { memory.tokens.remembered($0, now: now) }
+            Carriers.bearerToken(in: value).flatMap { token in
+                memory.tokens.remembered(token, now: now, resource: terms.resource)
+                    ?? memory.foreignTokens?.known(Array(token), now: now, resource: terms.resource)
+            }
         }
     }
 
@@ -58,7 +65,7 @@ package struct Gate {
 
     /// Judges a request by what its route asks for.
     ///
-    /// 1. The origin of a socket, before any credential is read.
+    /// 1. The origin of a socket, and of any request to a resource, before any credential is read.
     /// 2. A request to an open route needs no more checks.
     /// 3. One carrier for each kind of credential, none of them in a URL that is logged.
     /// 4. The credentials the route asks for are present, and none has the form of another kind. A handshake is first
@@ -71,7 +78,7 @@ package struct Gate {
     package func judge(_ request: GateRequest, _ terms: AccessTerms) throws(Problem) -> GateVerdict {
         let head = request.head
         // 1. Origin.
-        if request.opensSocket { try requireAllowedOrigin(head) }
+        if request.opensSocket || terms.resource != nil { try requireAllowedOrigin(head) }
         let offers = request.opensSocket ? try Subprotocols.read(head) : Subprotocols()
         // 2. Open routes. Credentials are not judged here, only removed before the request is forwarded.
         if terms.requirement == .none {
@@ -108,14 +115,19 @@ package struct Gate {
     private func judge(
         _ credentials: PresentedCredentials, _ terms: AccessTerms, opensSocket: Bool, _ head: RequestHead
     ) throws(Problem) -> GateVerdict {
-        if terms.requirement == .session { return try admitSecret(credentials, opensSocket: opensSocket) }
+        if terms.requirement == .session { return try admitSecret(credentials, terms, opensSocket: opensSocket) }
         if let ticket = credentials.ticket, !ticket.isEmpty { return try redeem(ticket, terms, head) }
-        let principal = try identify(credentials.accessToken ?? [])
-        try terms.requireRights(of: principal)
-        guard terms.requirement == .tokenAndSession else {
-            return try grant(Admission(.token(principal)), opensSocket: opensSocket)
+        let token = credentials.accessToken ?? []
+        if terms.requirement == .token, PersonalAccess.isMeant(by: token) {
+            return try admit(personalToken: token, credentials, terms, opensSocket: opensSocket)
         }
-        return try admitOwner(principal, credentials, opensSocket: opensSocket)
+        if let foreignTokens = memory.foreignTokens, foreignTokens.shared.claims(token, resource: terms.resource) {
+            guard let principal = foreignTokens.known(token, now: memory.now(), resource: terms.resource) else {
+                return try admit(foreign: token, credentials, terms)
+            }
+            return try admit(principal, credentials, terms, opensSocket: opensSocket)
+        }
+        return try admit(try identify(token, terms), credentials, terms, opensSocket: opensSocket)
     }
 
     // MARK: 1. Origin
@@ -174,8 +186,11 @@ package struct Gate {
     // MARK: 6. Token
 
     /// Who an access token speaks for.
-    private func identify(_ token: [UInt8]) throws(Problem) -> Principal {
-        switch memory.tokens.principal(for: token, now: memory.now()) {
+    private func identify(_ token: [UInt8], _ terms: AccessTerms) throws(Problem) -> Principal {
+        guard !PersonalAccess.isMeant(by: token) else {
+            throw Problem(.invalidToken, reason: "personal_token_not_here")
+        }
+        switch memory.tokens.principal(for: token, now: memory.now(), resource: terms.resource) {
         case .success(let principal): return principal
         case .failure(let fault): throw Problem(fault)
         }

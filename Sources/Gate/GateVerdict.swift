@@ -11,6 +11,8 @@ package enum GateVerdict {
 /// A question to the store that an admission depends on. Asked off the event loop.
 package struct StoreQuestion: Sendable {
     private let ask: @Sendable () async throws -> Admission
+    /// The personal access token that the question is about; nil for another question.
+    var personalToken: [UInt8]?
 
     init(_ ask: @escaping @Sendable () async throws -> Admission) { self.ask = ask }
 

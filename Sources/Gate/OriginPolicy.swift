@@ -1,4 +1,5 @@
 import Answers
+import HTTPWire
 
 /// Which web origins may use the gateway.
 ///
@@ -7,18 +8,22 @@ import Answers
 package struct OriginPolicy: Sendable {
     /// Origins in their serialised form, for example `https://app.example`.
     package let allowed: Set<[UInt8]>
+    /// The gateway's own origins.
+    private let own: Set<[UInt8]>
 
     /// - Parameters:
     ///   - configured: `server.allowed_origins`.
     ///   - issuer: `tokens.issuer`; its origin is the gateway's own.
     ///   - loopbackPort: the port of a loopback listener, whose local names are the gateway's own as well.
     package init(configured: [String], issuer: String, loopbackPort: Int?) {
-        var origins = configured
+        var origins: [String] = []
         if let own = Self.origin(of: issuer) { origins.append(own) }
         if let port = loopbackPort {
             let suffix = port == 80 ? "" : ":\(port)"
             origins += ["localhost", "127.0.0.1", "[::1]"].map { "http://\($0)\(suffix)" }
         }
+        self.own = Set(origins.map { Array((Self.origin(of: $0) ?? $0).utf8) })
+        origins += configured
         self.allowed = Set(origins.map { Array((Self.origin(of: $0) ?? $0).utf8) })
     }
 
@@ -45,6 +50,21 @@ package struct OriginPolicy: Sendable {
                 detail: "A cross-site request without an allowed Origin. Add the site to server.allowed_origins.")
         }
     }
+
+    /// Refuses a form that no page of the gateway itself has sent. Pages that send no referrer have the origin `null`.
+    ///
+    /// - Throws: `origin_refused`.
+    package func requireOwn(_ head: RequestHead) throws(Problem) {
+        let isSameSite = head.first(.secFetchSite).map { head.equals($0.value, "same-origin") }
+        // Browsers send the origin of a form.
+        guard let field = head.first(.origin) else { throw Self.foreignForm }
+        let origin = head.withBytes(field.value) { Array($0) }
+        let isOwn = own.contains(origin) || (origin.elementsEqual("null".utf8) && isSameSite == true)
+        guard head.count(.origin) == 1, isOwn else { throw Self.foreignForm }
+    }
+
+    private static let foreignForm = Problem(
+        .originRefused, detail: "Only a page of this server may send this form.")
 
     /// The serialised origin of a URL: scheme, host, and the port where it isn't the scheme's default.
     package static func origin(of url: String) -> String? {

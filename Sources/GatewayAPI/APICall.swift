@@ -17,6 +17,8 @@ package final class APICall: Sendable {
     package let ifNoneMatch: String?
     /// The `{id}` of the path.
     let pathID: String
+    /// The `{provider}` of the path.
+    let pathProvider: String
 
     private struct Cookies: Sendable {
         var session: String?
@@ -31,6 +33,7 @@ package final class APICall: Sendable {
         self.method = request.method
         self.ifNoneMatch = request.headers[.ifNoneMatch]
         self.pathID = context.parameters.get("id") ?? ""
+        self.pathProvider = context.parameters.get("provider") ?? ""
     }
 
     // MARK: Cookies

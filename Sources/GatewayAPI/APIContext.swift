@@ -28,6 +28,10 @@ package struct APIRequestFacts: Sendable {
     package var query: String?
     /// The client's address as limits count it (an IPv6 address as its /64).
     package var clientAddress: String
+    /// The client's address as the logs name it.
+    package var peerAddress: String
+    /// The path as the logs show it, without credentials and ids.
+    package var shownPath: String
     /// How the `Authorization` field was used.
     package var authorization: Authorization
     /// `Session-Secret`, at most one.
@@ -51,17 +55,23 @@ package struct APIRequestFacts: Sendable {
     /// The result of checking the token of `Authorization`, where the edge has already done so. It uses the memory of
     /// its event loop, so that a token is not verified again with every request.
     package var verdict: Result<Principal, TokenFault>?
+    /// Whether a browser asks for a page that it will show.
+    package var isNavigation: Bool
 
     package init(
-        requestID: String, path: String, query: String? = nil, clientAddress: String, authorization: Authorization,
+        requestID: String, path: String, query: String? = nil, clientAddress: String,
+        peerAddress: String = "", shownPath: String? = nil, authorization: Authorization,
         sessionSecret: String? = nil, sessionID: String? = nil, sessionCookie: String? = nil,
         refreshCookie: String? = nil, cookieMode: CookieMode, isBrowser: Bool, origin: String? = nil,
-        contentType: String? = nil, body: [UInt8], verdict: Result<Principal, TokenFault>? = nil
+        contentType: String? = nil, body: [UInt8], verdict: Result<Principal, TokenFault>? = nil,
+        isNavigation: Bool = false
     ) {
         self.requestID = requestID
         self.path = path
         self.query = query
         self.clientAddress = clientAddress
+        self.peerAddress = peerAddress.isEmpty ? clientAddress : peerAddress
+        self.shownPath = shownPath ?? path
         self.authorization = authorization
         self.sessionSecret = sessionSecret
         self.sessionID = sessionID
@@ -73,6 +83,7 @@ package struct APIRequestFacts: Sendable {
         self.contentType = contentType
         self.body = body
         self.verdict = verdict
+        self.isNavigation = isNavigation
     }
 }
 

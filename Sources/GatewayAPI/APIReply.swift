@@ -3,6 +3,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import SecurityGuard
+import Synchronization
 
 /// A complete answer of the API.
 package struct APIReply: Sendable {
@@ -12,6 +14,23 @@ package struct APIReply: Sendable {
     package let fields: [(name: String, value: String)]
     /// The whole body.
     package let body: [UInt8]
+    /// The problem that was answered; nil for none.
+    package let problem: Problem?
+    /// Whom the request turned out to be about.
+    package let subject: AuditedRequest.Subject
+}
+
+/// Notes the refusal of a request for its ``APIReply``.
+final class RefusalNote: Sendable {
+    private let noted = Mutex<Problem?>(nil)
+
+    var problem: Problem? {
+        get { noted.withLock { $0 } }
+        set { noted.withLock { $0 = newValue } }
+    }
+
+    /// The note of the request that the current task answers.
+    @TaskLocal static var current: RefusalNote?
 }
 
 extension APIResponder {
@@ -32,7 +51,11 @@ extension APIResponder {
                 headerFields: fields),
             body: .init(buffer: ByteBuffer()))
         let context = APIContext(source: APIContextSource(facts: facts, logger: logger))
-        let response = try await respond(to: request, context: context)
+        let audited = AuditedRequest(id: facts.requestID, client: facts.peerAddress, path: facts.shownPath)
+        let note = RefusalNote()
+        let response = try await AuditContext.$request.withValue(audited) {
+            try await RefusalNote.$current.withValue(note) { try await respond(to: request, context: context) }
+        }
         let collector = BodyCollector()
         try await response.body.write(collector)
         return APIReply(
@@ -40,7 +63,7 @@ extension APIResponder {
             fields: response.headers.filter { !Self.isWrittenByConnection($0.name) }.map {
                 ($0.name.rawName, $0.value)
             },
-            body: Array(collector.buffer.readableBytesView))
+            body: Array(collector.buffer.readableBytesView), problem: note.problem, subject: audited.subject)
     }
 
     private static func isWrittenByConnection(_ name: HTTPField.Name) -> Bool {

@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import SecurityGuard
+import SignIn
 
 /// The API behind the edge. Every request given to it is answered; none of its refusals or faults escapes as an error.
 package func makeAPIResponder(_ services: APIServices) -> APIResponder {
@@ -20,24 +21,62 @@ package struct APIResponder: HTTPResponder {
     private let router: RouterResponder<APIContext>
 
     /// The paths that do not exist while `accounts.passwords` is off.
-    private static let passwordPaths = [LoginRoute.route.path, AuthRoutes.passwordPath, AccountRoutes.registerPath]
+    private static let passwordPaths = [AuthRoutes.passwordPath, AccountRoutes.registerPath]
 
     /// All endpoints. Everything else that needs their paths is made from this list: the paths that take precedence
     /// over routes (``paths``), the table of allowed methods, Hummingbird's router.
     static let routes: [APIRoute] =
-        SessionRoutes.all + SessionCreationRoutes.all + AuthRoutes.all + AccountRoutes.all
-        + [LoginRoute.route, RefreshRoute.route, LogoutRoute.route, IntentRoute.route]
-        + OAuthRoutes.all + WellKnownRoutes.all
+        SessionRoutes.all + ExtendRoute.all + SessionCreationRoutes.all + AuthRoutes.all + AccountRoutes.all
+        + [LoginRoute.route, RefreshRoute.route, LogoutRoute.route, IntentRoute.route] + ProviderRoutes.all
+        + PasskeyRoutes.all
+        + OAuthRoutes.all + AuthorizeRoutes.all + RegistrationRoute.all + GrantRoutes.all + PersonalTokenRoutes.all
+        + WellKnownRoutes.all
 
-    /// The paths of all endpoints, including those that are switched off. A segment in braces stands for any segment.
-    package static let paths: [String] = routes.map(\.path)
+    /// Paths at the root that are the gateway's own only while there is a resource: clients fall back to them.
+    private static let rootPaths = [AuthorizeRoutes.rootPath, RegistrationRoute.rootPath]
+    /// The paths that do not exist while there is no resource.
+    private static let agentPaths = rootPaths + [AuthorizeRoutes.path, RegistrationRoute.path]
+
+    /// The paths of all endpoints, including those that are switched off, but for those at the root. A segment in braces
+    /// stands for any segment.
+    package static let paths: [String] =
+        (routes.map(\.path) + [ResourceMetadataRoutes.path]).filter { !rootPaths.contains($0) }
+
+    /// The paths of all endpoints with this configuration, including those that are switched off.
+    package static func paths(with configuration: GatewayConfiguration) -> [String] {
+        configuration.hasResources ? paths + rootPaths : paths
+    }
+
+    /// Whether an endpoint takes form data and not JSON.
+    package static func takesForm(_ path: String) -> Bool {
+        RefusalForm(path: path) == .oauth && path != RegistrationRoute.path && path != RegistrationRoute.rootPath
+    }
+
+    /// The code of the refusal of a body of another media type. A provider that announces a logout gets 400 for whatever
+    /// is wrong (OpenID Connect Back-Channel Logout 1.0 §2.8).
+    package static func codeForMediaType(at path: String) -> ProblemCode {
+        path.hasPrefix(ProviderRoutes.backchannelPrefix) ? .invalidRequest : .unsupportedMediaType
+    }
 
     /// Builds the router.
     package init(_ services: APIServices) {
         var routes = Self.routes
         let accounts = services.configuration.accounts
         if !accounts.passwords { routes.removeAll { Self.passwordPaths.contains($0.path) } }
+        if !accounts.passwords, !services.acceptsTokens {
+            routes.removeAll { $0.path == LoginRoute.route.path && $0.method == .post }
+        }
+        if services.passkeys == nil {
+            let paths = PasskeyRoutes.all.map(\.path)
+            routes.removeAll { paths.contains($0.path) }
+        }
         if !accounts.registration { routes.removeAll { $0.path == AccountRoutes.registerPath } }
+        let agents = services.agents.settings
+        if agents.grantable.isEmpty { routes.removeAll { Self.agentPaths.contains($0.path) } }
+        if !agents.registration {
+            routes.removeAll { $0.path == RegistrationRoute.path || $0.path == RegistrationRoute.rootPath }
+        }
+        routes += ResourceMetadataRoutes.all(agents.resources)
 
         let router = Router(context: APIContext.self, options: [.autoGenerateHeadEndpoints])
         for route in routes {
@@ -74,9 +113,7 @@ private func answer(
     let call = APICall(services: services, request: request, context: context)
     do {
         if route.path.utf8.starts(with: "/api/".utf8) { try call.requireShapes() }
-        let answer = try await AuditContext.$requestID.withValue(call.facts.requestID) {
-            try await route.handler(call)
-        }
+        let answer = try await route.handler(call)
         return response(answer, call)
     } catch {
         let problem = Problem.from(error)
@@ -111,7 +148,7 @@ private func refusalResponse(
     _ problem: Problem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
 ) -> Response {
     let answer = RefusalAnswer(
-        problem, as: RefusalForm(path: facts.path), requestID: facts.requestID,
+        problem, as: RefusalForm(path: facts.path, isNavigation: facts.isNavigation), requestID: facts.requestID,
         explain: services.configuration.errors.explain)
     return response(answer, to: problem, services, facts, cookies: cookies)
 }
@@ -119,7 +156,8 @@ private func refusalResponse(
 private func response(
     _ answer: RefusalAnswer, to problem: Problem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
 ) -> Response {
-    services.refused(problem, facts.requestID)
+    RefusalNote.current?.problem = problem
+    services.refused(problem, facts)
     var fields = HTTPFields()
     append(answer.fields, to: &fields)
     append(cookies: cookies, requestID: facts.requestID, to: &fields)

@@ -1,5 +1,6 @@
 import Answers
 import EdgeConfiguration
+import IdentityProviders
 import Logging
 import Runtime
 import SecurityGuard
@@ -16,6 +17,14 @@ package struct APIServices: Sendable {
     package let trafficCop: TrafficCop
     /// Signs users in and out.
     package let signIn: SignInService
+    /// Authorises agents.
+    package let agents: AgentAccess
+    /// The identity providers.
+    package let providers: ProviderDirectory
+    /// What is remembered of sign-ins through them.
+    package let providerMemory: ProviderMemory
+    /// Registers passkeys and signs in with them; nil where the issuer's name is none that WebAuthn takes.
+    package let passkeys: PasskeyService?
     /// The configuration of the gateway.
     package let configuration: GatewayConfiguration
     /// `tokens.issuer`, or the address that was bound where none is configured.
@@ -33,19 +42,25 @@ package struct APIServices: Sendable {
     /// is sent, so that nothing from before a login outlives it.
     package let leasesSettled: @Sendable () async -> Void
     /// Writes a refusal, with its reason, to the audit log.
-    package let refused: @Sendable (_ problem: Problem, _ requestID: String) -> Void
+    package let refused: @Sendable (_ problem: Problem, _ request: APIRequestFacts) -> Void
 
     package init(
         securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop, signIn: SignInService,
-        configuration: GatewayConfiguration, issuer: String, clock: @escaping @Sendable () -> Int64, logger: Logger,
+        agents: AgentAccess, providers: ProviderDirectory = ProviderDirectory(), providerMemory: ProviderMemory,
+        passkeys: PasskeyService? = nil, configuration: GatewayConfiguration, issuer: String,
+        clock: @escaping @Sendable () -> Int64, logger: Logger,
         sessionIDOfSecret: @escaping @Sendable (_ hash: [UInt8]) async throws -> String?,
         storeIsAlive: @escaping @Sendable () -> Bool, leasesSettled: @escaping @Sendable () async -> Void,
-        refused: @escaping @Sendable (_ problem: Problem, _ requestID: String) -> Void
+        refused: @escaping @Sendable (_ problem: Problem, _ request: APIRequestFacts) -> Void
     ) {
         self.securityGuard = securityGuard
         self.runtime = runtime
         self.trafficCop = trafficCop
         self.signIn = signIn
+        self.agents = agents
+        self.providers = providers
+        self.providerMemory = providerMemory
+        self.passkeys = passkeys
         self.configuration = configuration
         self.issuer = issuer
         self.clock = clock
@@ -55,6 +70,9 @@ package struct APIServices: Sendable {
         self.leasesSettled = leasesSettled
         self.refused = refused
     }
+
+    /// Whether tokens of others sign in (`subject_token`).
+    var acceptsTokens: Bool { providers.acceptsTokens || securityGuard.hasTrustedIssuers }
 
     /// Refuses a request that must not be answered from memory alone while the store can't be reached.
     func requireStore() throws(Problem) {

@@ -2,20 +2,25 @@ import Answers
 import EdgeConfiguration
 import Encodings
 import HTTPTypes
+import IdentityProviders
 import Runtime
 import SecurityGuard
 import SignIn
+import StateSurface
 
-/// `POST /api/auth/login`: signs in with a password, and answers with a family of tokens and an authenticated session.
+/// `POST /api/auth/login`: signs in with a password or with a token of another issuer, and answers with a family of
+/// tokens and an authenticated session.
 enum LoginRoute {
     static let route = APIRoute(.post, "/api/auth/login", login)
 
     private static func login(_ call: APICall) async throws -> APIAnswer {
         let body = try SecurityBody(
-            call.facts.body, allowing: ["email", "password", "tenant_id", "session_id", "deliver"])
+            call.facts.body,
+            allowing: [
+                "email", "password", "subject_token", "provider", "tenant_id", "session_id", "deliver",
+            ])
         let wantsBody = try body.wantsBodyDelivery()
-        let email = try body.required("email")
-        let password = try body.required("password")
+        let method = try method(body, call)
         let tenantID = try body.string("tenant_id")
         let named = try body.string("session_id")
         if let named { try call.requireShape(named, .sessionID) }
@@ -23,11 +28,79 @@ enum LoginRoute {
 
         let signIn = call.services.signIn
         let target = try await target(call, named: named)
-        let proved = try await signIn.provePassword(
-            email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress)
+        let proved: ProvedAccount
+        var origin: ProviderOrigin?
+        switch method {
+        case .password(let email, let password):
+            proved = try await signIn.provePassword(
+                email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress)
+        case .token(let text, let provider):
+            (proved, origin) = try await AuditContext.$method.withValue("issuer") {
+                try await prove(call, subjectToken: text, provider: provider, tenantID: tenantID)
+            }
+        }
         let signedIn = try await signIn.signIn(
             proved, target: target, named: named, clientAddress: call.facts.clientAddress)
+        if let origin { try await ProviderRoutes.requireStillLive(call, origin, after: signedIn) }
         return answer(call, signedIn, wantsBody: wantsBody)
+    }
+
+    private enum Method {
+        case password(email: String, String)
+        case token(String, provider: String?)
+    }
+
+    private static func method(_ body: SecurityBody, _ call: APICall) throws(Problem) -> Method {
+        guard let token = try body.string("subject_token") else {
+            guard call.services.configuration.accounts.passwords else {
+                throw Problem(.notFound, reason: "passwords_off")
+            }
+            if try body.string("provider") != nil {
+                throw Problem(
+                    .invalidRequest, detail: "'provider' goes with 'subject_token'.", reason: "member_unexpected")
+            }
+            return .password(email: try body.required("email"), try body.required("password"))
+        }
+        guard try body.string("email") == nil, try body.string("password") == nil else {
+            throw Problem(
+                .invalidRequest, detail: "Give 'email' and 'password', or 'subject_token'.", reason: "two_methods")
+        }
+        try call.requireShape(token, .accessToken)
+        return .token(token, provider: try body.string("provider"))
+    }
+
+    /// The account of a token: of an identity provider that takes tokens, with what the token says of its origin, or of
+    /// a trusted issuer. Every refusal is `invalid_credentials`.
+    private static func prove(
+        _ call: APICall, subjectToken text: String, provider name: String?, tenantID: String?
+    ) async throws -> (ProvedAccount, ProviderOrigin?) {
+        let services = call.services
+        return try await services.signIn.withinTokenLimits(of: text, clientAddress: call.facts.clientAddress) {
+            guard let provider = services.providers.judge(ofToken: text, named: name) else {
+                guard name == nil else {
+                    services.securityGuard.noteRefusedSignIn(reason: "provider_takes_no_tokens")
+                    throw AuthError(.invalidCredentials)
+                }
+                return (try await services.signIn.prove(subjectToken: text, tenantID: tenantID), nil)
+            }
+            let rules = provider.configuration
+            switch await provider.identify(subjectToken: text) {
+            case .failure(let failure):
+                services.securityGuard.noteRefusedSignIn(reason: failure.label, provider: rules.name)
+                throw AuthError(.invalidCredentials)
+            case .success(let identity):
+                guard tenantID?.hasSameBytes(as: identity.tenant) ?? true else {
+                    services.securityGuard.noteRefusedSignIn(reason: "tenant_foreign", provider: rules.name)
+                    throw AuthError(.invalidCredentials)
+                }
+                ProviderRoutes.noteGroups(call, provider, identity)
+                let origin = ProviderOrigin(identity, of: rules.name)
+                try await ProviderRoutes.requireLive(call, origin)
+                let proved = try await services.signIn.prove(
+                    identity, of: rules, provenAt: ProviderDirectory.issueTime(ofAccepted: text))
+                return (proved, origin)
+            }
+        }
     }
 
     /// The live session that the presented secret opens; nil when there is none, or when the request names another one.
@@ -37,7 +110,8 @@ enum LoginRoute {
         return try await call.services.signIn.target(secretHash: hash, current: secret.session, named: named)
     }
 
-    private static func answer(_ call: APICall, _ signedIn: SignedIn, wantsBody: Bool) -> APIAnswer {
+    /// The answer of every way to sign in that is not a navigation.
+    static func answer(_ call: APICall, _ signedIn: SignedIn, wantsBody: Bool) -> APIAnswer {
         let (tokens, issued) = (signedIn.tokens, signedIn.session)
         let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: call.facts.sessionCookie != nil)
         var answer = TokenAnswer.members(of: tokens)

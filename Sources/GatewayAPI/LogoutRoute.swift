@@ -1,9 +1,11 @@
 import Answers
 import Encodings
 import HTTPTypes
+import IdentityProviders
 import Runtime
 import SecurityGuard
 import SignIn
+import StateSurface
 
 /// `POST /api/auth/logout`: ends the session, its family and its access tokens before it answers.
 ///
@@ -12,13 +14,15 @@ enum LogoutRoute {
     static let route = APIRoute(.post, "/api/auth/logout", logOut)
 
     private static func logOut(_ call: APICall) async throws -> APIAnswer {
-        let body = try SecurityBody(call.facts.body, allowing: ["refresh_token"])
+        let body = try SecurityBody(call.facts.body, allowing: ["refresh_token", "provider"])
+        let asksProvider = try body.bool("provider") ?? false
         let member = try body.string("refresh_token")
         if let member { try call.requireShape(member, .refreshToken) }
         let principal = try judgeToken(call)
         let secret = try await call.presentedSecret()
         let signIn = call.services.signIn
 
+        let provider = asksProvider ? try await self.provider(call, principal, secret, member) : nil
         let done = try await signIn.logOut(
             LogoutProofs(
                 principal: principal, session: secret.session.map { (snapshot: $0, proof: secret.proof) },
@@ -35,7 +39,24 @@ enum LogoutRoute {
         if !proved, member != nil { throw Problem(.invalidGrant, reason: "refresh_unknown") }
         guard proved else { throw Problem(secret.counts ? .sessionMismatch : .credentialsMissing) }
         clearCookies(call)
-        return .noContent
+        // No ID token is kept, so the provider may ask the person whether to log out.
+        guard let url = await provider?.endSessionURL(idToken: nil, redirectURI: nil) else { return .noContent }
+        return .json(["end_session_url": .string(url)])
+    }
+
+    /// The provider through which the caller signed in, of whichever credential names a family.
+    private static func provider(
+        _ call: APICall, _ principal: Principal?, _ secret: PresentedSecret, _ refreshToken: String?
+    ) async throws -> IdentityProvider? {
+        let services = call.services
+        var families = [principal?.familyID, secret.session?.familyID].compactMap(\.self)
+        if families.isEmpty, let token = refreshToken ?? call.facts.refreshCookie {
+            families = try await services.securityGuard.family(ofRefreshToken: token).map { [$0.id] } ?? []
+        }
+        for family in families {
+            if let name = try await services.signIn.provider(ofFamily: family) { return services.providers[name] }
+        }
+        return nil
     }
 
     /// The owner of the access token. A token that is valid except for its `exp` is enough for a logout.

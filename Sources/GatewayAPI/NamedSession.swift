@@ -25,13 +25,16 @@ extension APICall {
         if let principal {
             let proof = SessionProof.owner(tenantID: principal.tenantID, userID: principal.subject)
             switch try await open(proof) {
-            case .success(let session): return OpenedSession(session: session, proof: proof, byCookie: false)
+            case .success(let session):
+                note(session)
+                return OpenedSession(session: session, proof: proof, byCookie: false)
             case .failure(let refusal): fault = refusal
             }
         }
         if secret.carrier != nil {
             switch try await open(secret.proof) {
             case .success(let session):
+                note(session)
                 return OpenedSession(session: session, proof: secret.proof, byCookie: secret.carrier == .cookie)
             case .failure(let refusal):
                 if refusal.code != .mismatch { fault = refusal }
@@ -40,6 +43,13 @@ extension APICall {
         // A cookie of another session that has ended counts as none.
         if principal == nil, secret.isDeadCookie, fault.code == .mismatch { throw Problem(.credentialsMissing) }
         throw Problem(fault)
+    }
+
+    /// Has the access log name the session that a request has opened, and its owner.
+    func note(_ session: SessionSnapshot) {
+        AuditContext.request?.note(
+            user: session.userID, tenant: session.tenantID,
+            session: String(session.id.prefix(SessionAudit.referenceLength)))
     }
 
     private func open(_ proof: SessionProof) async throws -> Result<SessionSnapshot, SessionFault> {
@@ -57,7 +67,11 @@ extension APICall {
         let admitted = try await services.runtime.admit(
             sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject)
         switch admitted {
-        case .success(let permit): return permit
+        case .success(let permit):
+            AuditContext.request?.note(
+                user: permit.userID, tenant: permit.tenantID,
+                session: String(permit.sessionID.prefix(SessionAudit.referenceLength)))
+            return permit
         case .failure: throw Problem(.sessionMismatch)
         }
     }

@@ -1,6 +1,7 @@
 import Answers
 import Encodings
 import SecurityGuard
+import SignIn
 import StateSurface
 import TrafficCop
 
@@ -11,21 +12,31 @@ enum OAuthClient {
         let secret: String
     }
 
-    /// The authenticated client; refused when there is none.
-    static func require(_ call: APICall, _ form: FormBody) async throws -> ClientRecord {
-        guard let client = try await authenticate(call, form) else {
-            throw OAuthProblem(.invalidClient, "Client authentication is needed.", reason: "client_missing")
-        }
+    /// The client; refused when there is none. It may be one without a secret, which has only named itself.
+    static func requireAny(_ call: APICall, _ form: FormBody) async throws -> ClientRecord {
+        guard let client = try await authenticate(call, form) else { throw missing }
         return client
     }
 
-    /// The authenticated client; nil for the public client of password logins, which has no secret.
+    /// The client that has proved itself with its secret; refused when there is none.
+    static func require(_ call: APICall, _ form: FormBody) async throws -> ClientRecord {
+        let client = try await requireAny(call, form)
+        guard !client.isPublic else { throw missing }
+        return client
+    }
+
+    private static let missing = OAuthProblem(
+        .invalidClient, "Client authentication is needed.", reason: "client_missing")
+
+    /// The client that has proved itself, or that has no secret and has named itself; nil for the public client of
+    /// password logins.
     static func authenticate(_ call: APICall, _ form: FormBody) async throws -> ClientRecord? {
         guard let credentials = try credentials(call, form) else {
-            guard form["client_id"].map({ $0.hasSameBytes(as: firstPartyClientID) }) ?? true else {
+            guard let id = form["client_id"], !id.hasSameBytes(as: firstPartyClientID) else { return nil }
+            guard let client = try await call.services.agents.publicClient(id: id) else {
                 throw OAuthProblem(.invalidClient, "This client has to authenticate itself.", reason: "secret_missing")
             }
-            return nil
+            return client
         }
         let cop = call.services.trafficCop
         let attempt = try cop.admitLogin(

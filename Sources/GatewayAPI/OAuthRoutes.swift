@@ -1,4 +1,5 @@
 import Answers
+import AuthorizationServer
 import Encodings
 import HTTPTypes
 import SecurityGuard
@@ -27,7 +28,7 @@ enum OAuthRoutes {
     /// Revokes a token. The answer is 200 also for a token that has ended, is unknown, or belongs to another client.
     private static func revoke(_ call: APICall) async throws -> APIAnswer {
         let form = try FormBody(call.facts.body)
-        let client = try await OAuthClient.require(call, form)
+        let client = try await OAuthClient.requireAny(call, form)
         let token = try form.required("token")
         try await call.services.signIn.revoke(presented: token, by: client)
         return APIAnswer(contentType: nil)
@@ -39,14 +40,34 @@ enum OAuthRoutes {
         let form = try FormBody(call.facts.body)
         let client = try await OAuthClient.authenticate(call, form)
         switch try form.required("grant_type") {
+        case OAuthGrant.authorizationCode: return try await authorizationCode(call, form, client)
         case OAuthGrant.clientCredentials: return try await clientCredentials(call, form, client)
         case OAuthGrant.refreshToken: return try await refresh(call, form, client)
         case OAuthGrant.tokenExchange: return try await exchange(call, form, client)
         default:
             throw OAuthProblem(
                 .unsupportedGrantType,
-                "Supported are client_credentials, refresh_token and the token exchange of RFC 8693.")
+                "Supported are authorization_code, client_credentials, refresh_token and the token exchange of RFC 8693."
+            )
         }
+    }
+
+    /// The first tokens of what a person has granted.
+    private static func authorizationCode(
+        _ call: APICall, _ form: FormBody, _ client: ClientRecord?
+    ) async throws -> APIAnswer {
+        guard let client else {
+            throw OAuthProblem(.invalidClient, "'client_id' is needed.", reason: "client_missing")
+        }
+        let exchange = CodeExchange(
+            code: try form.required("code"), clientID: client.clientID, redirectURI: form["redirect_uri"],
+            verifier: form["code_verifier"], resource: form["resource"])
+        try call.services.requireStore()
+        let tokens = try await call.services.agents.redeem(exchange)
+        var answer = TokenAnswer.members(of: tokens)
+        if let next = tokens.refreshToken { answer["refresh_token"] = .string(next) }
+        answer["scope"] = .string(Scope.text(tokens.principal.scope))
+        return .json(answer)
     }
 
     private static func clientCredentials(
@@ -54,6 +75,9 @@ enum OAuthRoutes {
     ) async throws -> APIAnswer {
         guard let client else {
             throw OAuthProblem(.invalidClient, "Client authentication is needed.", reason: "client_missing")
+        }
+        guard !client.isPublic else {
+            throw OAuthProblem(.unauthorizedClient, "A client without a secret gets no tokens of its own.")
         }
         let token = try await call.services.securityGuard.clientCredentials(client, scope: form["scope"])
         return .json(members(of: token))
@@ -68,9 +92,12 @@ enum OAuthRoutes {
         let services = call.services
         try services.requireStore()
         if let text = form["scope"] { try await requireScope(text, ofRefreshToken: presented, services) }
+        if let name = form["resource"] { try await requireResource(name, ofRefreshToken: presented, services) }
         let refreshed: Refreshed
         do {
-            refreshed = try await services.signIn.refresh(presented, clientID: client?.clientID ?? firstPartyClientID)
+            refreshed = try await services.signIn.refresh(
+                presented, clientID: client?.clientID ?? firstPartyClientID,
+                narrowing: form["scope"].flatMap(Scope.parse))
         } catch let fault as SignInFault where fault.code == .invalidGrant {
             throw OAuthProblem(.invalidGrant, "The refresh token is not accepted.", reason: fault.reason)
         }
@@ -80,7 +107,8 @@ enum OAuthRoutes {
         return .json(answer)
     }
 
-    /// A wider scope is refused before the refresh token is used up; a narrower one is not granted, and the answer says so.
+    /// A wider scope is refused before the refresh token is used up. A narrower one is granted for a resource; otherwise it
+    /// is not, and the answer says so.
     private static func requireScope(
         _ text: String, ofRefreshToken presented: String, _ services: APIServices
     ) async throws {
@@ -90,9 +118,24 @@ enum OAuthRoutes {
         }
     }
 
+    /// Refuses another resource than that of the refresh token (RFC 8707 section 2.2), before the token is used up.
+    private static func requireResource(
+        _ name: String, ofRefreshToken presented: String, _ services: APIServices
+    ) async throws {
+        guard let resource = try await services.securityGuard.family(ofRefreshToken: presented)?.resource else {
+            return
+        }
+        guard ResourceIdentifier.areSame(name, resource) else {
+            throw OAuthProblem(.invalidTarget, "The refresh token is for another resource.")
+        }
+    }
+
     private static func exchange(
         _ call: APICall, _ form: FormBody, _ client: ClientRecord?
     ) async throws -> APIAnswer {
+        guard client?.isPublic != true else {
+            throw OAuthProblem(.unauthorizedClient, "A client without a secret exchanges no tokens.")
+        }
         guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
             throw OAuthProblem(.invalidRequest, "Delegation with an actor token is not supported.")
         }
@@ -120,9 +163,10 @@ enum OAuthRoutes {
 
 /// The grant types that `/oauth2/token` supports.
 package enum OAuthGrant {
+    static let authorizationCode = "authorization_code"
     static let clientCredentials = "client_credentials"
     static let refreshToken = "refresh_token"
     static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
-    /// All of them.
-    package static let all = [clientCredentials, refreshToken, tokenExchange]
+    /// All of them; codes are issued only where there is a resource.
+    package static let all = [authorizationCode, clientCredentials, refreshToken, tokenExchange]
 }

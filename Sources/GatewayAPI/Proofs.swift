@@ -80,6 +80,7 @@ extension APICall {
         var session: SessionSnapshot?
         if let hash { session = try await services.runtime.current(secretHash: hash) }
         if session == nil, cookie != nil { clearSessionCookie() }
+        if let session { note(session) }
         return PresentedSecret(text: header, hash: hash, carrier: .header, session: session)
     }
 
@@ -110,7 +111,7 @@ extension APICall {
             return .none
         }
         let session = try await services.runtime.current(secretHash: hash)
-        if session == nil { clearSessionCookie() }
+        if let session { note(session) } else { clearSessionCookie() }
         return PresentedSecret(text: cookie, hash: hash, carrier: .cookie, session: session)
     }
 }

@@ -3,7 +3,8 @@ import Encodings
 
 /// The JSON object in a request's body, read strictly: no unknown or repeated members, no wrong types.
 package struct SecurityBody: Sendable {
-    private let members: JSONObject
+    /// The members, all of which are known by name; their types are not checked.
+    let members: JSONObject
 
     /// Parses a body. An empty one counts as `{}`.
     package init(_ bytes: [UInt8], allowing known: [String]) throws(Problem) {
@@ -34,6 +35,23 @@ package struct SecurityBody: Sendable {
             throw Problem(.invalidRequest, detail: "'\(name)' is needed.", reason: "member_missing")
         }
         return text
+    }
+
+    /// A list of strings that is required.
+    func requiredStrings(_ name: String) throws(Problem) -> [String] {
+        guard let list = members[name]?.arrayValue else { throw Self.wrongType(name, "a list of strings") }
+        var strings: [String] = []
+        for value in list {
+            guard let text = value.stringValue else { throw Self.wrongType(name, "a list of strings") }
+            strings.append(text)
+        }
+        return strings
+    }
+
+    /// An integer that is required.
+    func requiredInteger(_ name: String) throws(Problem) -> Int64 {
+        guard let number = members[name]?.int64Value else { throw Self.wrongType(name, "a whole number") }
+        return number
     }
 
     /// A Boolean member; nil when it is absent.

@@ -1,6 +1,8 @@
+import AuthorizationServer
 import Encodings
 import HTTPTypes
 import SecurityGuard
+import SignIn
 
 /// The public documents: the key set and the server's metadata (RFC 7517, RFC 8414). Both use the configured issuer,
 /// never `Host`.
@@ -27,21 +29,39 @@ enum WellKnownRoutes {
         let issuer = call.services.issuer
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         let authentication: JSONValue = ["client_secret_basic", "client_secret_post"]
-        let document: JSONObject = [
+        let agents = call.services.agents.settings
+        let hasResources = !agents.grantable.isEmpty
+        let grants = OAuthGrant.all.filter { hasResources || $0 != OAuthGrant.authorizationCode }
+        var document: JSONObject = [
             "issuer": .string(issuer),
             "jwks_uri": .string(base + keysPath),
             "token_endpoint": .string(base + OAuthRoutes.tokenPath),
             "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
-            "grant_types_supported": .array(OAuthGrant.all.map(JSONValue.string)),
-            "response_types_supported": [],
+            "grant_types_supported": .array(grants.map(JSONValue.string)),
+            "response_types_supported": hasResources ? ["code"] : [],
             "introspection_endpoint": .string(base + OAuthRoutes.introspectionPath),
             "introspection_endpoint_auth_methods_supported": authentication,
             "revocation_endpoint": .string(base + OAuthRoutes.revocationPath),
-            "revocation_endpoint_auth_methods_supported": authentication,
+            "revocation_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
         ]
+        if hasResources { addAgents(to: &document, base: base, agents) }
         var answer = APIAnswer.json(document)
         answer.cacheControl = cacheControl
         return answer
+    }
+
+    /// What clients of resources need: how to ask a person, and how to become known.
+    private static func addAgents(to document: inout JSONObject, base: String, _ agents: AgentSettings) {
+        document["authorization_endpoint"] = .string(base + AuthorizeRoutes.path)
+        document["code_challenge_methods_supported"] = ["S256"]
+        document["client_id_metadata_document_supported"] = .bool(true)
+        document["authorization_response_iss_parameter_supported"] = .bool(true)
+        if agents.registration { document["registration_endpoint"] = .string(base + RegistrationRoute.path) }
+        var scopes: [String] = []
+        for scope in agents.grantable.flatMap(\.scopes) where !scope.hasSameBytes(as: "offline_access") {
+            if !scopes.contains(where: { $0.hasSameBytes(as: scope) }) { scopes.append(scope) }
+        }
+        document["scopes_supported"] = .array(scopes.map(JSONValue.string))
     }
 
     /// Whether one of the entity tags of `If-None-Match` is ours, compared weakly (RFC 9110 section 13.1.2).

@@ -1,30 +1,30 @@
 /// A range of bytes in a message head, as offsets from the head's first byte.
 ///
 /// The offsets have 32 bits, because a head is at most 16 MiB and a parsed head consists of a table of these ranges.
-package struct ByteRange: Sendable, Hashable {
+public struct ByteRange: Sendable, Hashable {
     @usableFromInline var lower: UInt32
     @usableFromInline var upper: UInt32
 
     /// The range `start..<end`. If `end` is before `start`, the range is empty.
     @inlinable
-    package init(start: Int, end: Int) {
+    public init(start: Int, end: Int) {
         self.lower = UInt32(clamping: start)
         self.upper = max(UInt32(clamping: end), self.lower)
     }
 
     /// The offset of the first byte.
     @inlinable
-    package var start: Int { Int(self.lower) }
+    public var start: Int { Int(self.lower) }
 
     /// The offset after the last byte.
     @inlinable
-    package var end: Int { Int(self.upper) }
+    public var end: Int { Int(self.upper) }
 
     /// The number of bytes.
     @inlinable
-    package var count: Int { Int(self.upper) - Int(self.lower) }
+    public var count: Int { Int(self.upper) - Int(self.lower) }
 
     /// Whether the range has no bytes.
     @inlinable
-    package var isEmpty: Bool { self.lower == self.upper }
+    public var isEmpty: Bool { self.lower == self.upper }
 }

@@ -6,7 +6,7 @@ import NIOCore
 /// empty line is removed from the buffer, and the caller must not remove anything either. A byte that breaks the
 /// grammar is refused when it arrives, before the head is complete. The work is linear in the number of bytes, however
 /// small the packets are.
-package struct HeadScanner: Sendable {
+public struct HeadScanner: Sendable {
     private let limits: WireLimits
     private var position = 0
     private var skippedEmptyLine = false
@@ -16,18 +16,18 @@ package struct HeadScanner: Sendable {
     private var failure: WireError?
 
     /// A scanner that expects a request line.
-    package init(limits: WireLimits = WireLimits()) {
+    public init(limits: WireLimits = WireLimits()) {
         self.limits = limits
         self.line = RequestLineScanner(maxTarget: limits.maxTarget)
         self.section = FieldScanner(kind: .request, maxFields: limits.maxFields)
     }
 
     /// Whether a head has begun and is not complete, so that the deadline for heads applies.
-    package var isInsideHead: Bool { self.position > 0 || self.skippedEmptyLine }
+    public var isInsideHead: Bool { self.position > 0 || self.skippedEmptyLine }
 
     /// Continues with the bytes in `buffer`. A complete head is removed from it, and the scanner expects the next
     /// request line. A failure is final.
-    package mutating func feed(_ buffer: inout ByteBuffer) -> ParseResult<RequestHead> {
+    public mutating func feed(_ buffer: inout ByteBuffer) -> ParseResult<RequestHead> {
         if let failure { return .failed(failure) }
         do throws(WireError) {
             guard try self.passEmptyLine(&buffer) else { return .needMoreData }

@@ -63,6 +63,7 @@ extension KnownField {
             if named("tracestate") { return .tracestate }
         case 11:
             if named("traceparent") { return .traceparent }
+            if named("client-cert") { return .xIdentity }
         case 12:
             if named("content-type") { return .contentType }
             if named("x-request-id") { return .xRequestID }
@@ -78,6 +79,7 @@ extension KnownField {
             if named("sec-fetch-site") { return .secFetchSite }
             if named("sec-fetch-mode") { return .secFetchMode }
             if named("sec-fetch-dest") { return .secFetchDest }
+            if named("mcp-session-id") { return .mcpSessionID }
         case 15:
             if named("accept-encoding") { return .acceptEncoding }
         case 16:
@@ -86,6 +88,7 @@ extension KnownField {
             if named("www-authenticate") { return .wwwAuthenticate }
         case 17:
             if named("transfer-encoding") { return .transferEncoding }
+            if named("client-cert-chain") { return .xIdentity }
             if named("sec-websocket-key") { return .secWebSocketKey }
             if named("x-method-override") { return .methodOverride }
         case 18:
@@ -94,6 +97,7 @@ extension KnownField {
             if named("proxy-authorization") { return .proxyAuthorization }
         case 20:
             if named("sec-websocket-accept") { return .secWebSocketAccept }
+            if named("mcp-protocol-version") { return .mcpProtocolVersion }
         case 21:
             if named("sec-websocket-version") { return .secWebSocketVersion }
         case 22:

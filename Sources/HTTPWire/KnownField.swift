@@ -1,7 +1,7 @@
 /// The field names that are recognised while a head is parsed. Case is ignored (RFC 9110 section 5.1).
 ///
 /// Fields that are treated alike in every respect share one case.
-package enum KnownField: UInt8, Sendable, CaseIterable {
+public enum KnownField: UInt8, Sendable, CaseIterable {
     case other
     case host
     case contentLength
@@ -57,13 +57,17 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     /// `X-Gatehouse-*`.
     case xGatehouse
     /// Other names under which identity or the original request is asserted: `X-Auth-*`, `X-User*`, `X-Remote-*`,
-    /// `X-WebAuth-*`, `Remote-*`, `X-Real-IP`, `X-Original-*`, `X-Rewrite-*`.
+    /// `X-WebAuth-*`, `Remote-*`, `X-Real-IP`, `X-Original-*`, `X-Rewrite-*`, `Client-Cert`, `Client-Cert-Chain`.
     case xIdentity
+    /// `Mcp-Session-Id`.
+    case mcpSessionID
+    /// `MCP-Protocol-Version`.
+    case mcpProtocolVersion
     /// `X-HTTP-Method`, `X-HTTP-Method-Override`, `X-Method-Override`.
     case methodOverride
 
     /// Whether the field applies to one connection only and is never forwarded (RFC 9110 section 7.6.1).
-    package var isHopByHop: Bool {
+    public var isHopByHop: Bool {
         switch self {
         case .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .te, .trailer,
             .transferEncoding, .upgrade, .http2Settings:
@@ -74,7 +78,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
 
     /// Whether the field tells an upstream who the client is or how the request arrived. It is never taken over from a
     /// client.
-    package var isIdentityFamily: Bool {
+    public var isIdentityFamily: Bool {
         switch self {
         case .forwarded, .xForwarded, .xGatehouse, .xIdentity: true
         default: false
@@ -83,34 +87,34 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
 }
 
 /// A set of known fields, one bit each.
-package struct KnownFieldSet: Sendable, Equatable {
+public struct KnownFieldSet: Sendable, Equatable {
     @usableFromInline var bits: UInt64 = 0
 
     /// The empty set.
-    package init() {}
+    public init() {}
 
     /// Whether `field` is in the set.
     @inlinable
-    package func contains(_ field: KnownField) -> Bool { (self.bits &>> UInt64(field.rawValue)) & 1 == 1 }
+    public func contains(_ field: KnownField) -> Bool { (self.bits &>> UInt64(field.rawValue)) & 1 == 1 }
 
     @inline(__always)
     mutating func insert(_ field: KnownField) { self.bits |= 1 &<< UInt64(field.rawValue) }
 }
 
 /// One field line of a head: the ranges of its name and value, and which field it is.
-package struct HeaderField: Sendable, Equatable {
+public struct HeaderField: Sendable, Equatable {
     /// The name, as sent.
-    package var name: ByteRange
+    public var name: ByteRange
     /// The value without surrounding whitespace.
-    package var value: ByteRange
+    public var value: ByteRange
     /// The field that the name stands for; ``KnownField/other`` if it is not recognised.
-    package var id: KnownField
+    public var id: KnownField
     /// Whether the name consists of letters, digits and hyphens only. Some upstreams treat `_` and `.` like a hyphen,
     /// so that a name with them could stand for another field.
-    package var hasPlainName: Bool
+    public var hasPlainName: Bool
 
     /// A field line with these parts.
-    package init(name: ByteRange, value: ByteRange, id: KnownField, hasPlainName: Bool) {
+    public init(name: ByteRange, value: ByteRange, id: KnownField, hasPlainName: Bool) {
         self.name = name
         self.value = value
         self.id = id

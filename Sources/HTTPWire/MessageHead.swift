@@ -4,7 +4,7 @@ import NIOCore
 ///
 /// The bytes are a slice that shares storage with the buffer they were read from, so parsing copies nothing. While a
 /// head is kept, writing to that buffer copies it.
-package protocol MessageHead: Sendable {
+public protocol MessageHead: Sendable {
     /// The bytes of the head, including the final empty line.
     var bytes: ByteBuffer { get }
     /// The field lines in the order of the head.
@@ -16,7 +16,7 @@ package protocol MessageHead: Sendable {
 extension MessageHead {
     /// Calls `body` with the bytes of `range`. A range that goes beyond this head gives no bytes.
     @inlinable
-    package func withBytes<Result>(_ range: ByteRange, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    public func withBytes<Result>(_ range: ByteRange, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         self.bytes.withUnsafeReadableBytes { all in
             guard range.end <= all.count else { return body(UnsafeRawBufferPointer(rebasing: all[0..<0])) }
             return body(UnsafeRawBufferPointer(rebasing: all[range.start..<range.end]))
@@ -24,18 +24,18 @@ extension MessageHead {
     }
 
     /// The bytes of `range` as text. Invalid UTF-8 is replaced, so comparisons should use ``equals(_:_:)``.
-    package func string(_ range: ByteRange) -> String {
+    public func string(_ range: ByteRange) -> String {
         self.withBytes(range) { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The bytes of `range` as a slice that shares the head's storage.
     @inlinable
-    package func slice(_ range: ByteRange) -> ByteBuffer {
+    public func slice(_ range: ByteRange) -> ByteBuffer {
         self.bytes.getSlice(at: self.bytes.readerIndex + range.start, length: range.count) ?? ByteBuffer()
     }
 
     /// Whether the bytes of `range` are `lowercaseASCII` in any case.
-    package func equals(_ range: ByteRange, _ lowercaseASCII: StaticString) -> Bool {
+    public func equals(_ range: ByteRange, _ lowercaseASCII: StaticString) -> Bool {
         self.withBytes(range) { bytes in
             ByteScan.equals(bytes, ByteRange(start: 0, end: bytes.count), lowercaseASCII)
         }
@@ -43,7 +43,7 @@ extension MessageHead {
 
     /// The first field line of this field, or nil.
     @inlinable
-    package func first(_ id: KnownField) -> HeaderField? {
+    public func first(_ id: KnownField) -> HeaderField? {
         guard self.present.contains(id) else { return nil }
         for field in self.fields where field.id == id { return field }
         return nil
@@ -51,7 +51,7 @@ extension MessageHead {
 
     /// The number of field lines of this field.
     @inlinable
-    package func count(_ id: KnownField) -> Int {
+    public func count(_ id: KnownField) -> Int {
         guard self.present.contains(id) else { return 0 }
         var count = 0
         for field in self.fields where field.id == id { count += 1 }
@@ -60,13 +60,13 @@ extension MessageHead {
 
     /// The field line of this field if there is exactly one.
     @inlinable
-    package func only(_ id: KnownField) -> HeaderField? {
+    public func only(_ id: KnownField) -> HeaderField? {
         self.count(id) == 1 ? self.first(id) : nil
     }
 
     /// Whether the name of `field` is one of `names`, ignoring case. Used for fields that `Connection` lists (RFC 9110
     /// section 7.6.1).
-    package func isNominated(_ field: HeaderField, by names: [ByteRange]) -> Bool {
+    public func isNominated(_ field: HeaderField, by names: [ByteRange]) -> Bool {
         guard !names.isEmpty else { return false }
         return self.bytes.withUnsafeReadableBytes { bytes in
             guard field.name.end <= bytes.count else { return false }

@@ -3,9 +3,9 @@ import NIOCore
 /// The PROXY protocol, versions 1 and 2: the header with which a load balancer passes on the client's address.
 ///
 /// Anything that is not a complete header of one of the versions is malformed.
-package enum ProxyProtocol {
+public enum ProxyProtocol {
     /// The client that the header names.
-    package enum Source: Sendable, Equatable {
+    public enum Source: Sendable, Equatable {
         /// None: the connection comes from the balancer itself (`LOCAL`), or from an address of a kind that is not IP
         /// (`UNKNOWN`).
         case unnamed
@@ -16,7 +16,7 @@ package enum ProxyProtocol {
     }
 
     /// The result of reading a header.
-    package enum Outcome: Sendable, Equatable {
+    public enum Outcome: Sendable, Equatable {
         /// The header is not complete.
         case needMoreData
         /// A complete header, which has been removed from the buffer.
@@ -26,16 +26,16 @@ package enum ProxyProtocol {
     }
 
     /// The longest line of version 1 in bytes, CRLF included.
-    package static let maxLine = 107
+    public static let maxLine = 107
     /// The largest length accepted after the fixed part of version 2, in bytes. It has room for addresses and some
     /// extensions.
-    package static let maxBlock = 1024
+    public static let maxBlock = 1024
 
     private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
 
     /// Reads the header at the front of `buffer`, and removes it when it is complete. What follows it was sent by the
     /// client.
-    package static func read(_ buffer: inout ByteBuffer) -> Outcome {
+    public static func read(_ buffer: inout ByteBuffer) -> Outcome {
         let start = Array(buffer.readableBytesView.prefix(signature.count))
         if signature.starts(with: start) {
             return start.count == signature.count ? readBinary(&buffer) : .needMoreData

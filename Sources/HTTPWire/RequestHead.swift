@@ -1,7 +1,7 @@
 import NIOCore
 
 /// The methods that the edge distinguishes. Every other token is `other`.
-package enum RequestMethod: UInt8, Sendable {
+public enum RequestMethod: UInt8, Sendable {
     case get, head, post, put, delete, patch, options, connect, trace, other
 
     init(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange) {
@@ -19,41 +19,41 @@ package enum RequestMethod: UInt8, Sendable {
 }
 
 /// A request head that passed all checks of this module.
-package struct RequestHead: MessageHead {
+public struct RequestHead: MessageHead {
     /// The bytes of the head, including the final empty line.
-    package let bytes: ByteBuffer
+    public let bytes: ByteBuffer
     /// The field lines in the order of the head.
-    package let fields: [HeaderField]
+    public let fields: [HeaderField]
     /// The known fields among them.
-    package let present: KnownFieldSet
+    public let present: KnownFieldSet
     /// The method as sent.
-    package let method: ByteRange
+    public let method: ByteRange
     /// The method as one of the distinguished ones.
-    package let knownMethod: RequestMethod
+    public let knownMethod: RequestMethod
     /// The request target as sent.
-    package let target: ByteRange
+    public let target: ByteRange
     /// The form of the target.
-    package let targetForm: TargetForm
+    public let targetForm: TargetForm
     /// The path of the target as sent; empty if there is none.
-    package let path: ByteRange
+    public let path: ByteRange
     /// The query of the target without the question mark; nil if there is none.
-    package let query: ByteRange?
+    public let query: ByteRange?
     /// 0 for HTTP/1.0, 1 for HTTP/1.1.
-    package let versionMinor: UInt8
+    public let versionMinor: UInt8
     /// How the body ends.
-    package let framing: BodyFraming
+    public let framing: BodyFraming
     /// Whether the connection persists after this request (RFC 9112 section 9.3).
-    package let keepAlive: Bool
+    public let keepAlive: Bool
     /// The value of `Host`. Without `Host`, which only HTTP/1.0 allows, the authority of an absolute target, or nil.
-    package let host: ByteRange?
+    public let host: ByteRange?
     /// Whether there is an `Upgrade` field with any value.
-    package let upgradeOffered: Bool
+    public let upgradeOffered: Bool
     /// Whether `Connection` lists `upgrade`.
-    package let connectionSaysUpgrade: Bool
+    public let connectionSaysUpgrade: Bool
     /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
-    package let expectContinue: Bool
+    public let expectContinue: Bool
     /// The names listed by `Connection`, without `close`, `keep-alive` and `upgrade`.
-    package let connectionNominated: [ByteRange]
+    public let connectionNominated: [ByteRange]
 
     init(
         _ bytes: UnsafeRawBufferPointer, slice: ByteBuffer, line: RequestLineScanner, section: FieldScanner
@@ -96,7 +96,7 @@ package struct RequestHead: MessageHead {
     }
 
     /// Parses a head that is completely in `buffer`. For input that arrives in pieces, keep a ``HeadScanner``.
-    package static func parse(
+    public static func parse(
         _ buffer: inout ByteBuffer, limits: WireLimits = WireLimits()
     ) -> ParseResult<RequestHead> {
         var scanner = HeadScanner(limits: limits)

@@ -4,7 +4,7 @@ import NIOCore
 ///
 /// The bytes are laid out as HTTP/1.1 writes them, because heads are forwarded by copying stretches of them; where each
 /// part stands is known, so nothing is scanned. Limits and errors are those of a head that arrives as text.
-package struct RequestHeadBuilder: Sendable {
+public struct RequestHeadBuilder: Sendable {
     private let limits: WireLimits
     private var bytes = ByteBuffer()
     private let method: ByteRange
@@ -14,7 +14,7 @@ package struct RequestHeadBuilder: Sendable {
     private var facts = MessageFacts(kind: .request)
 
     /// Begins a head of HTTP/1.1's semantics.
-    package init(method: String, target: String, limits: WireLimits = WireLimits()) throws(WireError) {
+    public init(method: String, target: String, limits: WireLimits = WireLimits()) throws(WireError) {
         guard !method.isEmpty, method.utf8.count <= RequestLineScanner.maxMethod else {
             throw WireError(.method, "method empty or too long")
         }
@@ -40,7 +40,7 @@ package struct RequestHeadBuilder: Sendable {
     }
 
     /// Adds one field. Whitespace around the value is no part of it.
-    package mutating func add(_ name: String, _ value: String) throws(WireError) {
+    public mutating func add(_ name: String, _ value: String) throws(WireError) {
         guard self.fields.count < self.limits.maxFields else { throw WireError(.tooManyFields, "too many fields") }
         guard !name.isEmpty, name.utf8.allSatisfy({ ByteClass.token.contains($0) }) else {
             throw WireError(.fieldName, "a byte in a field name that no token has")
@@ -85,7 +85,7 @@ package struct RequestHeadBuilder: Sendable {
     }
 
     /// The head; fails where its parts do not make one.
-    package consuming func finish() throws(WireError) -> RequestHead {
+    public consuming func finish() throws(WireError) -> RequestHead {
         guard self.bytes.writerIndex + 2 <= self.limits.maxHead else { throw WireError(.headTooLong, "head too long") }
         self.bytes.writeStaticString("\r\n")
         let slice = self.bytes

@@ -1,30 +1,30 @@
 import NIOCore
 
 /// A response head that passed all checks of this module.
-package struct ResponseHead: MessageHead {
+public struct ResponseHead: MessageHead {
     /// The bytes of the head, including the final empty line.
-    package let bytes: ByteBuffer
+    public let bytes: ByteBuffer
     /// The field lines in the order of the head.
-    package let fields: [HeaderField]
+    public let fields: [HeaderField]
     /// The known fields among them.
-    package let present: KnownFieldSet
+    public let present: KnownFieldSet
     /// The status, 100 to 599.
-    package let status: Int
+    public let status: Int
     /// The reason phrase as sent; it may be empty.
-    package let reason: ByteRange
+    public let reason: ByteRange
     /// 0 for HTTP/1.0, 1 for HTTP/1.1.
-    package let versionMinor: UInt8
+    public let versionMinor: UInt8
     /// How the body ends.
-    package let framing: BodyFraming
+    public let framing: BodyFraming
     /// The value of `Content-Length`, also where no body follows (`HEAD`, 304).
-    package let contentLength: Int64?
+    public let contentLength: Int64?
     /// Whether the connection can be used again. False for HTTP/1.0 and for bodies that last until the connection
     /// closes.
-    package let keepAlive: Bool
+    public let keepAlive: Bool
     /// Whether `Connection` lists `upgrade`.
-    package let connectionSaysUpgrade: Bool
+    public let connectionSaysUpgrade: Bool
     /// The names listed by `Connection`, without `close`, `keep-alive` and `upgrade`.
-    package let connectionNominated: [ByteRange]
+    public let connectionNominated: [ByteRange]
 
     init(
         slice: ByteBuffer, line: StatusLineScanner, section: FieldScanner, requestWasHead: Bool
@@ -62,7 +62,7 @@ package struct ResponseHead: MessageHead {
     }
 
     /// Parses a head that is completely in `buffer`. For input that arrives in pieces, keep a ``ResponseScanner``.
-    package static func parse(
+    public static func parse(
         _ buffer: inout ByteBuffer, requestWasHead: Bool = false, limits: WireLimits = WireLimits()
     ) -> ParseResult<ResponseHead> {
         var scanner = ResponseScanner(limits: limits)

@@ -3,7 +3,7 @@ import NIOCore
 /// Parses the response heads of one upstream connection incrementally.
 ///
 /// It is used like ``HeadScanner``. An empty line before a status line is refused.
-package struct ResponseScanner: Sendable {
+public struct ResponseScanner: Sendable {
     private let limits: WireLimits
     private var position = 0
     private var hasLine = false
@@ -12,19 +12,19 @@ package struct ResponseScanner: Sendable {
     private var failure: WireError?
 
     /// A scanner that expects a status line.
-    package init(limits: WireLimits = WireLimits()) {
+    public init(limits: WireLimits = WireLimits()) {
         self.limits = limits
         self.section = FieldScanner(kind: .response, maxFields: limits.maxFields)
     }
 
     /// Whether a head has begun and is not complete.
-    package var isInsideHead: Bool { self.position > 0 }
+    public var isInsideHead: Bool { self.position > 0 }
 
     /// Continues with the bytes in `buffer`. A complete head, interim (1xx) or final, is removed from it. A failure is
     /// final.
     ///
     /// - Parameter requestWasHead: whether the response answers a `HEAD` request and so has no body.
-    package mutating func feed(_ buffer: inout ByteBuffer, requestWasHead: Bool) -> ParseResult<ResponseHead> {
+    public mutating func feed(_ buffer: inout ByteBuffer, requestWasHead: Bool) -> ParseResult<ResponseHead> {
         if let failure { return .failed(failure) }
         do throws(WireError) {
             guard try self.scan(buffer) else { return .needMoreData }

@@ -1,19 +1,19 @@
 /// Validates UTF-8 incrementally, and fails at the first byte that makes the text invalid.
 ///
 /// Overlong forms, surrogates and code points above U+10FFFF are refused (RFC 3629).
-package struct UTF8Scanner: Sendable {
+public struct UTF8Scanner: Sendable {
     private var needed: UInt8 = 0
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
 
     /// A scanner at the beginning of a text.
-    package init() {}
+    public init() {}
 
     /// Whether the bytes so far end with a complete character.
-    package var isAtBoundary: Bool { self.needed == 0 }
+    public var isAtBoundary: Bool { self.needed == 0 }
 
     /// Continues with one byte. False if it makes the text invalid.
-    package mutating func take(_ byte: UInt8) -> Bool {
+    public mutating func take(_ byte: UInt8) -> Bool {
         if self.needed == 0 { return byte < 0x80 || self.begin(byte) }
         guard byte >= self.lowest, byte <= self.highest else { return false }
         self.needed -= 1
@@ -23,7 +23,7 @@ package struct UTF8Scanner: Sendable {
     }
 
     /// Continues with all of `bytes`. False if one of them makes the text invalid.
-    package mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    public mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < bytes.count {
             if self.needed == 0, bytes.count - position >= 8 {

@@ -1,7 +1,7 @@
 /// Why a message was refused.
-package struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The rules that a message can break.
-    package enum Code: String, Sendable, CaseIterable {
+    public enum Code: String, Sendable, CaseIterable {
         /// A malformed status line (RFC 9112 section 4).
         case startLine
         /// A method that is malformed, too long, or has lower-case letters.
@@ -69,18 +69,18 @@ package struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The rule that was broken.
-    package let code: Code
+    public let code: Code
     /// A fixed phrase for the log, which quotes no input.
-    package let reason: StaticString
+    public let reason: StaticString
 
     /// An error for a broken rule.
-    package init(_ code: Code, _ reason: StaticString) {
+    public init(_ code: Code, _ reason: StaticString) {
         self.code = code
         self.reason = reason
     }
 
     /// The status of the answer to a request that was refused. A response that was refused is always answered with 502.
-    package var status: Int {
+    public var status: Int {
         switch self.code {
         case .targetTooLong: 414
         case .headTooLong, .tooManyFields: 431
@@ -92,8 +92,8 @@ package struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Code and reason.
-    package var description: String { "\(self.code.rawValue): \(self.reason)" }
+    public var description: String { "\(self.code.rawValue): \(self.reason)" }
 
     /// Equality of the codes; reasons are not compared.
-    package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 }

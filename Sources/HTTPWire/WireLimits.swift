@@ -1,14 +1,14 @@
 /// The limits for a message head.
-package struct WireLimits: Sendable {
+public struct WireLimits: Sendable {
     /// The largest head in bytes, including the start line and the final empty line.
-    package var maxHead: Int
+    public var maxHead: Int
     /// The longest request target in bytes.
-    package var maxTarget: Int
+    public var maxTarget: Int
     /// The largest number of field lines.
-    package var maxFields: Int
+    public var maxFields: Int
 
     /// The limits given, clamped: a head to 64 bytes to 16 MiB, a target to the size of the head, fields to 10,000.
-    package init(maxHead: Int = 32 * 1024, maxTarget: Int = 8 * 1024, maxFields: Int = 100) {
+    public init(maxHead: Int = 32 * 1024, maxTarget: Int = 8 * 1024, maxFields: Int = 100) {
         self.maxHead = min(max(maxHead, 64), 16 * 1024 * 1024)
         self.maxTarget = min(max(maxTarget, 1), self.maxHead)
         self.maxFields = min(max(maxFields, 1), 10_000)
@@ -16,7 +16,7 @@ package struct WireLimits: Sendable {
 }
 
 /// The result of parsing a piece of input.
-package enum ParseResult<Head: Sendable>: Sendable {
+public enum ParseResult<Head: Sendable>: Sendable {
     /// The head is valid so far and not complete.
     case needMoreData
     /// A complete head, which has been removed from the buffer.

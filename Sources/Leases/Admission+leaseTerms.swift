@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import Gate
 import Runtime
 import SecurityGuard
@@ -22,7 +23,13 @@ extension Admission {
             terms.subject = principal.subject
             terms.tokenIssuedAt = principal.issuedAt
             terms.key = principal.key
+            terms.foreignOrigin = principal.foreign?.origin
+            terms.foreignIssuer = principal.foreign?.issuer
             terms.expiresAt = principal.expiresAt + bounds.clockSkew
+        }
+        if let allow, allow.readsAccount {
+            terms.account = principal?.subject ?? permit?.userID
+            terms.allow = allow
         }
         terms.endsAt = bounds.end(from: now)
         return terms

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The sessions with a lease on any event loop, so that changes of other sessions need not be sent to the loops.
+/// The sessions with a lease on any event loop, so that changes of other sessions need not be sent to the loops; in the
+/// same way the accounts that leases depend on.
 ///
 /// A lease is added before it is verified, and a change is looked up here after the session was removed from memory.
 /// Therefore either the change finds the lease, or the verification notices the change.

@@ -2,6 +2,8 @@
 package protocol LeaseAuthority {
     /// The sessions with a lease, for lookups by other threads.
     var held: HeldSessions { get }
+    /// The accounts that a lease depends on, for lookups by other threads.
+    var heldAccounts: HeldSessions { get }
     /// Why a new lease has already ended, or nil. It is called after the lease was added to the table, because changes
     /// since its admission were reported before that.
     func end(of terms: LeaseTerms) -> LeaseEnd?

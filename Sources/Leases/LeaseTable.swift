@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import EdgeCore
 import SecurityGuard
 
@@ -25,11 +26,14 @@ package final class LeaseTable {
     private var byToken = LeaseIndex()
     private var byFamily = LeaseIndex()
     private var bySubject = LeaseIndex()
+    private var byAccount = LeaseIndex()
     private var wheel: TimingWheel<ID>
     private var lastUse: Int64
     /// The retired keys of the key ring of this generation.
     private var fallenKeys: Set<KeyNumber> = []
     private var keyGeneration: UInt64 = 0
+    /// How many leases have ended so far, by reason.
+    package private(set) var ends: [LeaseEnd: Int] = [:]
 
     /// - Parameter now: the time in Unix milliseconds, as in all other methods.
     package init(now: Int64, authority: any LeaseAuthority) {
@@ -50,12 +54,14 @@ package final class LeaseTable {
         let id = nextID
         // Added before the verification, so that later changes are reported to this loop.
         if let key = terms.sessionID { authority.held.add(key) }
+        if let key = terms.account { authority.heldAccounts.add(key) }
         let overBefore = authority.end(of: terms)
         entries[id] = Entry(terms: terms, holder: holder, overBefore: overBefore)
         bySession.insert(id, under: terms.sessionID)
         byToken.insert(id, under: terms.tokenID)
         byFamily.insert(id, under: terms.familyID)
         bySubject.insert(id, under: terms.subject)
+        byAccount.insert(id, under: terms.account)
         if overBefore != nil || terms.due < .max { wheel.insert(id, due: overBefore == nil ? terms.due : .min) }
         return id
     }
@@ -64,10 +70,12 @@ package final class LeaseTable {
     package func remove(_ id: ID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         if let key = entry.terms.sessionID { authority.held.remove(key) }
+        if let key = entry.terms.account { authority.heldAccounts.remove(key) }
         bySession.remove(id, under: entry.terms.sessionID)
         byToken.remove(id, under: entry.terms.tokenID)
         byFamily.remove(id, under: entry.terms.familyID)
         bySubject.remove(id, under: entry.terms.subject)
+        byAccount.remove(id, under: entry.terms.account)
     }
 
     // MARK: Ending and extending
@@ -98,6 +106,11 @@ package final class LeaseTable {
         end(bySubject[subject], .tokenRevoked) { cut.ends(issuedAt: $0.tokenIssuedAt, familyID: $0.familyID) }
     }
 
+    /// An account has changed. Ends the leases whose `allow` it no longer meets.
+    package func accountChanged(_ profile: CallerProfile) {
+        end(byAccount[profile.userID], .notAllowed) { $0.allow?.permit(profile) == false }
+    }
+
     /// A token of the family was refreshed. Leases of the family are extended to the new expiry, and depend on the new
     /// token's key.
     package func familyRefreshed(_ familyID: String, expiresAt: Int64, key: KeyNumber? = nil) {
@@ -108,6 +121,23 @@ package final class LeaseTable {
         }
         // Refreshed by a node that had not yet noticed that its key was retired.
         if let key, fallenKeys.contains(key) { end(byFamily[familyID], .tokenRevoked) { $0.key == key } }
+    }
+
+    /// A newer token of the same issuer and subject extends the leases of the session that older ones opened.
+    package func sessionExtended(_ sessionID: String, origin: String, expiresAt: Int64) {
+        for id in bySession[sessionID] {
+            guard let terms = entries[id]?.terms, terms.foreignOrigin == origin, let current = terms.expiresAt,
+                current <= expiresAt
+            else { continue }
+            entries[id]?.terms.expiresAt = expiresAt
+        }
+    }
+
+    /// Only these issuers' tokens are accepted at the gate from now on. Ends the leases that rest on another one's.
+    package func issuersChanged(to issuers: Set<String>) {
+        let concerned = entries.filter { entry in entry.value.terms.foreignIssuer.map { !issuers.contains($0) } ?? false
+        }
+        end(Array(concerned.keys), .tokenRevoked) { _ in true }
     }
 
     /// The key ring has changed. Ends the leases whose key was retired.
@@ -131,6 +161,9 @@ package final class LeaseTable {
 
     /// All leases, to check them again in the store.
     package func holders() -> [(id: ID, terms: LeaseTerms)] { entries.map { ($0.key, $0.value.terms) } }
+
+    /// The terms of one lease; nil when it has ended.
+    package func terms(of id: ID) -> LeaseTerms? { entries[id]?.terms }
 
     /// Ends one lease.
     package func end(_ id: ID, _ reason: LeaseEnd) { end([id], reason) { _ in true } }
@@ -176,6 +209,7 @@ package final class LeaseTable {
             // Removed first, so that the lease cannot end twice.
             entries.values[index].holder = nil
             holder.leaseEnded(reason)
+            self.ends[reason, default: 0] += 1
             ended.append((id, holder))
         }
         for (id, holder) in ended {

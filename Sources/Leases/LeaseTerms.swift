@@ -1,3 +1,4 @@
+import EdgeConfiguration
 import SecurityGuard
 
 /// The terms of a lease: everything that can end the socket or stream.
@@ -25,6 +26,14 @@ package struct LeaseTerms: Sendable {
     package var endsAt = Int64.max
     /// When the session ends regardless of use, in Unix milliseconds.
     package var sessionEndsAt = Int64.max
+    /// Issuer and subject of a token of another issuer; nil for the gateway's own tokens.
+    package var foreignOrigin: String?
+    /// The issuer of such a token.
+    package var foreignIssuer: String?
+    /// The account that the admission depends on, besides what ends its tokens; nil if there is none.
+    package var account: String?
+    /// The lists of `allow` that the account met.
+    package var allow: AllowRules?
     /// When it was admitted, in Unix milliseconds. Changes after that may not have been noticed.
     package var admittedAt: Int64 = 0
 

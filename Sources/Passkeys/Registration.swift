@@ -13,7 +13,8 @@ import Encodings
 /// only ever signs in to the account whose session registered it, and that each sign-in needs a signature by the
 /// registered key.
 package struct Registration: Sendable {
-    let credentialID: [UInt8]
+    /// Of the new passkey, as the browser names it.
+    package let credentialID: [UInt8]
     let clientDataJSON: [UInt8]
     let authenticatorData: [UInt8]
     let publicKey: [UInt8]

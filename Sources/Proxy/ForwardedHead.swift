@@ -10,6 +10,12 @@ package struct ForwardedHead {
     /// The settings of the route.
     package struct Options {
         var forwardsAuthorization = false
+        /// Whether the route is a resource, so that the fields of parameters pass, whatever their names.
+        var isResource = false
+        /// Whether `Mcp-Session-Id` is left out.
+        package var dropsProtocolSession = false
+        /// The value of `Client-Cert`; nil where the upstream is not told.
+        package var clientCertificate: String?
         /// Sent instead of fields of the same name.
         package var headers: [RouteConfiguration.Header] = []
         /// The path of the upstream's URL, which goes before the forwarded path.
@@ -24,6 +30,7 @@ package struct ForwardedHead {
         package init(_ route: Route, pool: UpstreamPool) {
             forwardsAuthorization = route.configuration.forwardAuthorization
             headers = route.configuration.headers
+            isResource = route.access.resource != nil
             basePath = pool.basePath
             authority = pool.authority
         }
@@ -52,90 +59,95 @@ package struct ForwardedHead {
 
     /// The head of an ordinary request, with its framing.
     package func plain() -> ByteBuffer {
-        var out = start()
-        copyFields(to: &out) { _ in false }
-        switch request.head.framing {
-        case .length(let count): HeadWriter.field("Content-Length", count, to: &out)
-        case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
-        case .none, .untilClose: break
+        BytePen.written(expecting: expectedSize) { out in
+            start(&out)
+            copyFields(to: &out) { _ in false }
+            switch request.head.framing {
+            case .length(let count):
+                out.write(literal: "Content-Length: ")
+                out.write(decimal: count)
+                out.write(literal: "\r\n")
+            case .chunked: out.write(literal: "Transfer-Encoding: chunked\r\n")
+            case .none, .untilClose: break
+            }
+            if request.head.expectContinue { out.write(literal: "Expect: 100-continue\r\n") }
+            finish(&out)
         }
-        if request.head.expectContinue { out.writeStaticString("Expect: 100-continue\r\n") }
-        finish(&out)
-        return out
     }
 
     /// The head of a WebSocket upgrade; `protocols` are the offers without credentials.
     package func upgrade(protocols: [String]) -> ByteBuffer {
-        var out = start()
-        copyFields(to: &out) { $0 == .secWebSocketProtocol }
-        out.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
-        if !protocols.isEmpty { out.writeString("Sec-WebSocket-Protocol: \(protocols.joined(separator: ", "))\r\n") }
-        finish(&out)
-        return out
+        BytePen.written(expecting: expectedSize) { out in
+            start(&out)
+            copyFields(to: &out) { $0 == .secWebSocketProtocol }
+            out.write(literal: "Connection: Upgrade\r\nUpgrade: websocket\r\n")
+            if !protocols.isEmpty {
+                out.write("Sec-WebSocket-Protocol: \(protocols.joined(separator: ", "))\r\n")
+            }
+            finish(&out)
+        }
     }
 
-    /// The valid `traceparent` of the request; nil when there is none, or more than one.
-    private var trace: HeaderField? {
-        guard request.head.present.contains(.traceparent), let field = request.head.only(.traceparent),
-            !isNominated(field), request.head.withBytes(field.value, { TraceContext.isValid($0) })
-        else { return nil }
-        return field
+    private var expectedSize: Int {
+        request.head.bytes.readableBytes + identity.readableBytes + options.basePath.count + 512
+            + (options.clientCertificate?.utf8.count ?? 0)
     }
 
-    private func start() -> ByteBuffer {
-        var out = ByteBuffer()
-        out.reserveCapacity(request.head.bytes.readableBytes + identity.readableBytes + 512)
-        request.head.withBytes(request.head.method) { _ = out.writeBytes($0) }
-        out.writeStaticString(" ")
-        out.writeBytes(options.basePath)
-        out.writeBytes(path)
+    /// Whether the client's `traceparent` is forwarded as it came. Otherwise the gateway writes its own.
+    private var passesTrace: Bool { request.trace.parent != nil && !request.trace.isRecorded }
+
+    private func start(_ out: inout BytePen) {
+        out.write(request.head.method, of: request.head)
+        out.write(literal: " ")
+        out.write(options.basePath)
+        out.write(path)
         if let query {
-            out.writeStaticString("?")
-            out.writeBytes(query)
+            out.write(literal: "?")
+            out.write(query)
         }
-        out.writeStaticString(" HTTP/1.1\r\nHost: ")
+        out.write(literal: " HTTP/1.1\r\nHost: ")
         // An HTTP/1.0 client need not name a host, but an HTTP/1.1 upstream needs one.
-        out.writeString(request.host.isEmpty ? options.authority : request.host)
-        out.writeStaticString("\r\n")
-        return out
+        out.write(request.host.isEmpty ? options.authority : request.host)
+        out.write(literal: "\r\n")
     }
 
-    private func finish(_ out: inout ByteBuffer) {
-        for header in options.headers {
-            out.writeString("\(header.name): \(header.value)\r\n")
-        }
-        out.writeImmutableBuffer(identity)
+    private func finish(_ out: inout BytePen) {
+        for header in options.headers { out.write("\(header.name): \(header.value)\r\n") }
+        out.write(identity)
+        if let certificate = options.clientCertificate { out.write("Client-Cert: \(certificate)\r\n") }
         writeForwarding(to: &out)
-        out.writeStaticString("\r\n")
+        out.write(literal: "\r\n")
     }
 
-    private func writeForwarding(to out: inout ByteBuffer) {
-        out.writeStaticString("X-Forwarded-For: ")
-        out.writeString(request.forwardedFor)
-        out.writeStaticString("\r\nX-Forwarded-Proto: ")
-        out.writeStaticString(request.isSecure ? "https" : "http")
+    private func writeForwarding(to out: inout BytePen) {
+        out.write(literal: "X-Forwarded-For: ")
+        out.write(request.forwardedFor)
+        if request.isSecure {
+            out.write(literal: "\r\nX-Forwarded-Proto: https")
+        } else {
+            out.write(literal: "\r\nX-Forwarded-Proto: http")
+        }
         if !request.forwardedHost.isEmpty {
-            out.writeStaticString("\r\nX-Forwarded-Host: ")
-            out.writeString(request.forwardedHost)
+            out.write(literal: "\r\nX-Forwarded-Host: ")
+            out.write(request.forwardedHost)
         }
-        out.writeStaticString("\r\nX-Request-Id: ")
+        out.write(literal: "\r\nX-Request-Id: ")
         request.requestID.write(to: &out)
-        out.writeStaticString("\r\n")
-        if trace == nil {
-            out.writeStaticString("traceparent: ")
-            request.traces.writeTraceparent(to: &out)
-            out.writeStaticString("\r\n")
+        if !passesTrace {
+            out.write(literal: "\r\ntraceparent: ")
+            request.trace.write(to: &out)
         }
+        out.write(literal: "\r\n")
     }
 
     /// Copies the fields that are forwarded. Neighbouring ones are copied in one piece.
-    private func copyFields(to out: inout ByteBuffer, except isDropped: (KnownField) -> Bool) {
+    private func copyFields(to out: inout BytePen, except isDropped: (KnownField) -> Bool) {
         let head = request.head
         var run: ByteRange?
         func endRun() {
             guard let piece = run else { return }
-            head.withBytes(piece) { _ = out.writeBytes($0) }
-            out.writeStaticString("\r\n")
+            out.write(piece, of: head)
+            out.write(literal: "\r\n")
             run = nil
         }
         for field in head.fields {
@@ -162,12 +174,14 @@ package struct ForwardedHead {
             return false
         case .authorization:
             return options.forwardsAuthorization && !isNominated(field)
-        case .traceparent, .tracestate:
-            // Without a valid parent the trace begins here, and the state of another trace does not apply.
-            return trace != nil && !isNominated(field)
+        case .traceparent: return passesTrace
+        // Without a valid parent the trace begins here, and the state of another trace does not apply.
+        case .tracestate: return request.trace.parent != nil && !isNominated(field)
         default: break
         }
-        if field.id.isHopByHop || field.id.isIdentityFamily || !field.hasPlainName { return false }
+        if field.id == .mcpSessionID, options.dropsProtocolSession { return false }
+        if field.id.isHopByHop || field.id.isIdentityFamily { return false }
+        if !field.hasPlainName, !(options.isResource && isParameter(field)) { return false }
         if isNominated(field) { return false }
         return !isReplaced(field)
     }
@@ -175,6 +189,12 @@ package struct ForwardedHead {
     private func isNominated(_ field: HeaderField) -> Bool {
         !request.head.connectionNominated.isEmpty
             && request.head.isNominated(field, by: request.head.connectionNominated)
+    }
+
+    /// Whether the name begins with `Mcp-Param-`.
+    private func isParameter(_ field: HeaderField) -> Bool {
+        guard field.name.count > 10 else { return false }
+        return request.head.equals(ByteRange(start: field.name.start, end: field.name.start + 10), "mcp-param-")
     }
 
     /// Whether the route sends a value of its own under this name.
@@ -188,11 +208,11 @@ package struct ForwardedHead {
         }
     }
 
-    private func copyCookies(_ field: HeaderField, to out: inout ByteBuffer) {
+    private func copyCookies(_ field: HeaderField, to out: inout BytePen) {
         let kept = request.head.withBytes(field.value) { CookieHeader.strippingGatewayCookies($0) }
         guard let kept else { return }
-        out.writeStaticString("Cookie: ")
-        out.writeBytes(kept)
-        out.writeStaticString("\r\n")
+        out.write(literal: "Cookie: ")
+        out.write(kept)
+        out.write(literal: "\r\n")
     }
 }

@@ -1,3 +1,4 @@
+import Answers
 import EdgeCore
 import Gate
 import HTTPWire
@@ -8,7 +9,9 @@ import NIOCore
 ///
 /// Every callback is an event for the machine, followed by the actions that are due. An action that causes a callback
 /// only adds an event; the actions that follow from it are carried out in the turn that is already running.
-package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser, UpstreamSeeker {
+package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, UpstreamUser, UpstreamSeeker,
+    LastingExchange
+{
     /// What the exchange needs to know of its route.
     package struct Terms {
         /// The head of the request as the upstream gets it.
@@ -27,6 +30,12 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         package var leaseBounds: LeaseBounds
         /// When the request's head was complete, in ms since the epoch.
         package var receivedAt: Int64
+        /// The one upstream that may be asked; nil for any.
+        package var member: Int?
+        /// Decides whether the answer may be passed on; nil for every answer.
+        package var judge: (any AnswerJudge)?
+        /// Whether `Mcp-Session-Id` is left out of the answer.
+        package var dropsProtocolSession = false
 
         package init(
             head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admission: Admission,
@@ -56,6 +65,14 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     private var isActing = false
     private var upstream: UpstreamConnection?
     private var leaseID: LeaseTable.ID?
+    /// Whether a connection was asked for.
+    private var hasSought = false
+    /// The upstream that was asked last.
+    private var asked: Int?
+    /// Whether the lease has just ended, and the client alone is told of it.
+    private var isTelling = false
+    /// The connection to the upstream, to be given back once the clients of all leases that ended have been told.
+    private var abandoned: UpstreamConnection?
 
     package var wantsContinueFromGateway: Bool { false }
 
@@ -74,7 +91,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         self.machine = ProxyMachine(
             ProxyMachine.Terms(
                 framing: request.framing, method: request.knownMethod, maxBody: terms.maxBody,
-                isLeased: terms.isLeased))
+                isLeased: terms.isLeased, isJudged: terms.judge != nil))
     }
 
     // MARK: Events
@@ -97,8 +114,20 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
+        isTelling = true
         act { $0.leaseEnded() }
+        isTelling = false
     }
+
+    package func settle() {
+        let connection = abandoned.take()
+        connection?.release(clean: false)
+    }
+
+    /// Only an answer that its lease ends is one that stays open.
+    package var lastingKind: LastingKind? { leaseID != nil && machine.endsWithLease ? .stream : nil }
+    package var endsAt: Int64? { leaseID.flatMap(leases.terms(of:))?.due }
+    package func endedByOperator() { if let leaseID { leases.end(leaseID, .endedByOperator) } }
 
     package func deadlinePassed() {
         let isPatient = machine.deadlinePassed(
@@ -125,16 +154,21 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     package func connected(to connection: UpstreamConnection, isPooled: Bool) {
         upstream = connection
+        asked = connection.member
+        writer.upstreamAsked(pool.place(connection.member))
         machine.connected(to: connection.member, isPooled: isPooled)
         connection.lend(to: self)
         act()
     }
 
     package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
+        writer.upstreamNotReached(pool.target(member).place)
         act { $0.failedToConnect(to: member, fault) }
     }
 
     package func noUpstreamLeft() { act { $0.noUpstreamLeft() } }
+
+    package func upstreamsAreFull() { act { $0.upstreamsAreFull() } }
 
     // MARK: Actions
 
@@ -164,6 +198,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         case .pauseBody: writer.pauseBody()
         case .resumeBody: writer.resumeBody()
         case .sendInterim(let head): sendInterim(head)
+        case .judgeAnswer(let head): judge(head)
         case .startAnswer(let head): startAnswer(head)
         case .sendAnswer(let part):
             deadline.arm(after: terms.timeout)
@@ -179,14 +214,19 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     private func perform(_ action: UpstreamAttempt.Action) {
         switch action {
-        case .connect(let reuse, let tried): pool.lend(to: self, reuse, excluding: tried)
+        case .connect(let reuse, let tried):
+            let isRetry = hasSought
+            hasSought = true
+            pool.lend(to: self, reuse, excluding: tried, only: terms.member, isRetry: isRetry)
         case .send(let part):
             if case .sendBody = part { deadline.arm(after: terms.timeout) }
             upstream?.send(part, head: terms.head, isChunked: isChunked)
         case .release(let reuse):
             let connection = upstream.take()
-            connection?.release(clean: reuse)
-        case .tell(let fault, let member): log.failed(pool.target(member), fault)
+            if isTelling { abandoned = connection } else { connection?.release(clean: reuse) }
+        case .tell(let fault, let member):
+            if fault.isUpstreams { pool.faulted(member) }
+            log.failed(pool.target(member), fault)
         }
     }
 
@@ -199,12 +239,37 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     // MARK: Towards the client
 
     private func sendInterim(_ head: ResponseHead) {
-        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
+        // Only the final head is judged.
+        var out = ResponseFilter.head(
+            of: head, ownsCORS: terms.ownsCORS, keepsLength: false,
+            dropsProtocolSession: terms.dropsProtocolSession || terms.judge != nil, date: nil)
         out.writeStaticString("\r\n")
         writer.sendInterim(out, isContinue: head.status == 100)
     }
 
+    private func judge(_ head: ResponseHead) {
+        guard let judge = terms.judge, let member = upstream?.member else {
+            return machine.answerJudged(Problem(.upstreamUnavailable, reason: "upstream_closed"))
+        }
+        switch judge.judge(head, of: pool.target(member)) {
+        case .pass: machine.answerJudged(nil)
+        case .refuse(let problem): machine.answerJudged(problem)
+        case .ask(let answer):
+            answer.assumeIsolated().whenComplete { result in
+                let problem: Problem?
+                switch result {
+                case .success(let refusal): problem = refusal
+                case .failure: problem = Problem(.storeUnavailable, reason: "store_unavailable")
+                }
+                self.act { $0.answerJudged(problem) }
+                self.upstream?.resumeReading()
+            }
+        }
+    }
+
     private func startAnswer(_ head: ResponseHead) {
+        writer.upstreamAnswered()
+        if let asked { pool.answered(asked, status: head.status) }
         guard writer.takesAnyBytes || ResponseFilter.isText(head) else {
             return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
         }
@@ -213,7 +278,8 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         // 8.6).
         let keepsLength = head.framing == .none && head.status != 204 && (isHead || head.status == 304)
         let out = ResponseFilter.head(
-            of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength, date: writer.date)
+            of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength,
+            dropsProtocolSession: terms.dropsProtocolSession, date: writer.date)
         writer.startResponse(out, framing: ResponseFraming(of: head))
     }
 
@@ -226,6 +292,8 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         if !machine.endsWithLease {
             lease.expiresAt = nil
             lease.endsAt = .max
+            lease.account = nil
+            lease.allow = nil
         }
         leaseID = leases.insert(lease, holder: self)
         machine.leaseTaken()

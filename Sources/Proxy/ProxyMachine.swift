@@ -21,6 +21,8 @@ struct ProxyMachine {
         var maxBody: Int64?
         /// Whether a lease's expiry ends every answer early, and not only event streams.
         var isLeased: Bool
+        /// Whether the head of the answer is judged before it is passed on.
+        var isJudged = false
     }
 
     enum Action {
@@ -31,6 +33,8 @@ struct ProxyMachine {
         /// Let it flow again.
         case resumeBody
         case sendInterim(ResponseHead)
+        /// Judge the head, and tell the result with ``answerJudged(_:)``.
+        case judgeAnswer(ResponseHead)
         case startAnswer(ResponseHead)
         case sendAnswer(ByteBuffer)
         case flushAnswer
@@ -66,6 +70,10 @@ struct ProxyMachine {
     private var flow = AnswerFlow()
     private var receivedBytes: Int64 = 0
     private var isBodyPaused = false
+    /// The head that is being judged.
+    private var judgedHead: ResponseHead?
+    /// The head that was judged and may be passed on.
+    private var passedHead: ResponseHead?
 
     // The ending.
     private var isSettled = false
@@ -104,6 +112,12 @@ struct ProxyMachine {
         fail(Problem(.upstreamUnavailable, reason: attempt.connectFailure))
     }
 
+    /// Each upstream has as much to do as it may.
+    mutating func upstreamsAreFull() {
+        guard attempt.isConnecting else { return }
+        fail(Problem(.overloaded, reason: UpstreamFault.full))
+    }
+
     mutating func received(body: ByteBuffer) {
         if case .over = phase { return }
         // No bytes come after a body's end. If there were any, the upstream would take them for another request.
@@ -131,6 +145,12 @@ struct ProxyMachine {
     /// The answer's head can't be sent to this client. No part of the answer has been passed on.
     mutating func cannotPassOn(reason: String) { fail(Problem(.upstreamUnavailable, reason: reason)) }
 
+    /// The head may be passed on, or the client is refused.
+    mutating func answerJudged(_ refusal: Problem?) {
+        guard case .running = phase, let head = judgedHead.take() else { return }
+        if let refusal { fail(refusal) } else { passedHead = head }
+    }
+
     mutating func leaseTaken() { flow.isLeaseHeld = true }
 
     mutating func leaseEnded() {
@@ -156,6 +176,8 @@ struct ProxyMachine {
         guard case .running = phase else { return false }
         if attempt.isConnecting {
             fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
+        } else if judgedHead != nil {
+            fail(Problem(.storeUnavailable, reason: "answer_not_judged"))
         } else if attempt.answer.hasStarted {
             // A client that is slow to read has a time limit of its own; and a stream under a lease may be silent.
             if !clientTakes || flow.mayBeSilent { return true }
@@ -177,6 +199,7 @@ struct ProxyMachine {
     /// Whether more bytes of the upstream can be processed now.
     func wantsUpstreamBytes(clientTakes: Bool) -> Bool {
         guard case .running = phase, attempt.answer.hasStarted else { return true }
+        if judgedHead != nil { return false }
         return clientTakes && !attempt.answer.holdsPart
     }
 
@@ -241,11 +264,14 @@ struct ProxyMachine {
 
 extension ProxyMachine {
     private mutating func nextOfAnswer(_ clientTakes: Bool) -> Action? {
+        if judgedHead != nil { return nil }
+        if let head = passedHead.take() { return start(head) }
         switch attempt.answer.next(takesBody: clientTakes) {
         case .interim(let head): return .sendInterim(head)
         case .start(let head):
-            flow.started(isStream: terms.isLeased || ResponseFilter.isEventStream(head))
-            return .startAnswer(head)
+            guard terms.isJudged else { return start(head) }
+            judgedHead = head
+            return .judgeAnswer(head)
         case .part(let part):
             flow.passedPart()
             return .sendAnswer(part)
@@ -259,6 +285,11 @@ extension ProxyMachine {
         case .unexpected, .switched: fail(Problem(.upstreamUnavailable, reason: "unexpected_interim_answer"))
         }
         return next(clientTakes: clientTakes, upstreamTakes: true)
+    }
+
+    private mutating func start(_ head: ResponseHead) -> Action {
+        flow.started(isStream: terms.isLeased || ResponseFilter.isEventStream(head))
+        return .startAnswer(head)
     }
 
     /// The action that is due while no more of an unfinished answer can be passed on.

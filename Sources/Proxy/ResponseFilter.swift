@@ -8,10 +8,12 @@ package enum ResponseFilter {
     ///
     /// - Parameter ownsCORS: whether the gateway answers CORS questions on this route, so that the upstream's
     ///   `Access-Control-*` fields are left out.
+    /// - Parameter dropsProtocolSession: whether `Mcp-Session-Id` is left out.
     /// - Parameter date: the current time, for a final answer that has no `Date` (RFC 9110 section 6.6.1); nil for an
     ///   interim one.
     package static func head(
-        of response: ResponseHead, ownsCORS: Bool, keepsLength: Bool, date: @autoclosure () -> String?
+        of response: ResponseHead, ownsCORS: Bool, keepsLength: Bool, dropsProtocolSession: Bool = false,
+        date: @autoclosure () -> String?
     ) -> ByteBuffer {
         var out = ByteBuffer()
         // Leaves room for the fields that the connection adds and for a small body.
@@ -25,7 +27,8 @@ package enum ResponseFilter {
             run = nil
         }
         for field in response.fields {
-            guard passes(field, of: response, ownsCORS: ownsCORS, keepsLength: keepsLength) else {
+            let isDropped = dropsProtocolSession && field.id == .mcpSessionID
+            guard !isDropped, passes(field, of: response, ownsCORS: ownsCORS, keepsLength: keepsLength) else {
                 endRun()
                 continue
             }

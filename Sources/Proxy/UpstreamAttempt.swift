@@ -139,8 +139,13 @@ package struct UpstreamAttempt {
         // Another try is safe if no part of a body was sent and the method may be repeated.
         let retries = terms.isRepeatable && !owed.hasSentBody && !isRetry && !answer.hasBegun
         state = .releasing(reuse: false, retries: retries)
-        // An idle connection that was closed meanwhile is not a fault of the upstream.
-        if !retries || !isPooled { blame(fault) }
+        // An idle connection that was closed meanwhile is not a fault of the upstream, nor that it gave up on a request
+        // that the client has not finished.
+        if !retries || !isPooled {
+            var fault = fault
+            fault.isUpstreams = owed.isComplete || isBroken
+            blame(fault)
+        }
         guard retries else { return fault.reason }
         isRetry = true
         owed.restart()

@@ -37,6 +37,8 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     package private(set) var fault: (any Error)?
     /// Since when it has been idle.
     package var idleSince = NIODeadline.now()
+    /// Whether its use counts towards the limit of requests at its upstream.
+    var isCounted = false
     /// Whether anything of a request has been flushed since it was made or given back.
     private var hasAsked = false
 

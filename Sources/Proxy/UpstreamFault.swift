@@ -9,6 +9,8 @@ package struct UpstreamFault: Sendable, Equatable {
     package let reason: String
     /// A phrase for the operator's log.
     package let cause: String
+    /// Whether the upstream is to blame, and not the gateway or the client.
+    package var isUpstreams = true
 
     /// Creates a fault.
     package init(reason: String, cause: String) {
@@ -27,6 +29,7 @@ package struct UpstreamFault: Sendable, Equatable {
             }
         } else if let error = error as? IOError {
             self.init(reason: Self.reason(ofCode: error.errnoCode), cause: Self.text(ofCode: error.errnoCode))
+            isUpstreams = !Self.ownShortages.contains(error.errnoCode)
         } else if let error = error as? ChannelError, case .connectTimeout = error {
             self.init(reason: "upstream_connect_timeout", cause: "no connection in time")
         } else if let tls = Self.tlsCause(of: error) {
@@ -47,6 +50,8 @@ package struct UpstreamFault: Sendable, Equatable {
         }
     }
 
+    /// The reason where each upstream has as many requests or connections as it may.
+    package static let full = "upstream_full"
     /// The answer is not HTTP/1.1.
     package static let malformed = UpstreamFault(
         reason: "upstream_answer_malformed", cause: "its answer is no HTTP/1.1")
@@ -56,6 +61,9 @@ package struct UpstreamFault: Sendable, Equatable {
     /// No answer came in time.
     package static let answerTimeout = UpstreamFault(
         reason: "upstream_answer_timeout", cause: "no answer within the timeout")
+
+    /// What the gateway's own machine has run out of.
+    private static let ownShortages: Set<CInt> = [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL]
 
     private static func reason(ofCode code: CInt) -> String {
         switch code {

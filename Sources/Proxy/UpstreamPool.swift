@@ -7,52 +7,27 @@ import NIOSSL
 ///
 /// Confined to its loop; connections never change loops.
 package final class UpstreamPool {
-    private struct Member {
-        let target: UpstreamTarget
-        var idle: [UpstreamConnection] = []
-        var active = 0
-        var failures = 0
-        var restsUntil = NIODeadline.uptimeNanoseconds(0)
-        /// Made once, since making it costs as much as the connection.
-        var bootstrap: ClientBootstrap?
-
-        /// The idle connection that was used last, if that was not before `oldest` and it should still be open.
-        mutating func takeIdle(notBefore oldest: NIODeadline) -> UpstreamConnection? {
-            while let connection = idle.last {
-                // Those before it have been idle for even longer.
-                guard connection.idleSince >= oldest else { return nil }
-                idle.removeLast()
-                if connection.isUsable {
-                    active += 1
-                    return connection
-                }
-            }
-            return nil
-        }
-
-        /// Takes a connection back after a complete and clean exchange; false where it is to be closed.
-        mutating func giveBack(_ connection: UpstreamConnection) -> Bool {
-            active -= 1
-            guard connection.isUsable, idle.count < UpstreamPool.maxIdlePerTarget else { return false }
-            idle.append(connection)
-            return true
-        }
-    }
-
     /// A weak reference to the pool, for a bootstrap that the pool itself keeps.
-    private struct WeakPool {
+    struct WeakPool {
         weak var pool: UpstreamPool?
     }
 
-    private let loop: any EventLoop
+    let loop: any EventLoop
     /// The flush queue of the loop.
     package let flushes: FlushQueue
     private let tls: NIOSSLContext?
     /// The name to verify instead of the one in a target's URL.
     private let serverName: String?
     private let connectTimeout: TimeAmount
-    private var members: [Member]
-    private var turn = 0
+    var members: [UpstreamMember]
+    var turn = 0
+    let terms: UpstreamTerms
+    /// Kept ready, since every request asks.
+    let isSupervised: Bool
+    let makesChecks: Bool
+    /// The most connections to one upstream on this loop; nil for no limit.
+    let maxConnections: Int?
+    var retries: RetryBudget?
     /// The connection whose channel was made last.
     private var made: UpstreamConnection?
     /// The path that goes before every forwarded path. The first member's is used for all.
@@ -61,8 +36,10 @@ package final class UpstreamPool {
     package let authority: String
     /// Makes the channel of a new connection, in tests; nil for a socket.
     private let dial: ((UpstreamTarget, (any Channel) throws -> Void) -> EventLoopFuture<any Channel>)?
+    let watch: Watch?
+    /// Whether the pool is no longer used for new requests: connections that come back are closed.
+    private(set) var isRetired = false
     private var isReaping = false
-    private static let maxIdlePerTarget = 256
     /// A connection that is idle for longer is closed. This is shorter than servers, balancers and address translators
     /// usually allow (60 s): one that they have dropped is only noticed when no answer comes.
     static let maxIdleTime = TimeAmount.seconds(30)
@@ -73,16 +50,26 @@ package final class UpstreamPool {
 
     package init(
         loop: any EventLoop, flushes: FlushQueue, targets: [UpstreamTarget], tls: NIOSSLContext?,
-        serverName: String? = nil, connectTimeout: TimeAmount,
+        serverName: String? = nil, connectTimeout: TimeAmount, supervision: Supervision = .init(),
         dial: ((UpstreamTarget, (any Channel) throws -> Void) -> EventLoopFuture<any Channel>)? = nil
     ) {
         self.dial = dial
+        terms = supervision.terms
+        isSupervised = supervision.terms.isSupervised
+        makesChecks = supervision.makesChecks
+        maxConnections = supervision.terms.maxConnections.map { max(1, $0 / max(1, supervision.loops)) }
+        retries = supervision.terms.retry.map { RetryBudget($0) }
+        watch = supervision.watch
         self.loop = loop
         self.flushes = flushes
         self.tls = tls
         self.serverName = serverName
         self.connectTimeout = connectTimeout
-        self.members = targets.map { Member(target: $0) }
+        let standings = supervision.standings
+        self.members = targets.enumerated().map { index, target in
+            UpstreamMember(
+                target, standings.indices.contains(index) ? standings[index] : UpstreamStanding(place: target.place))
+        }
         self.basePath = targets.first?.basePath ?? []
         self.authority = targets.first?.authority ?? ""
     }
@@ -92,7 +79,9 @@ package final class UpstreamPool {
 
     /// Which member to ask next: the one with the fewest requests under way, in turn among equals; members that failed
     /// rest for a while, unless all do. `excluding` holds those that were tried for this request.
-    package func choose(excluding tried: Set<Int>) -> Int? {
+    /// - Parameter only: the one member that may be asked; nil for any.
+    package func choose(excluding tried: Set<Int>, only: Int? = nil) -> Int? {
+        if let only { return tried.contains(only) || !members.indices.contains(only) ? nil : only }
         if members.count == 1 { return tried.isEmpty ? 0 : nil }
         let now = loop.now
         var best: Int?
@@ -112,17 +101,39 @@ package final class UpstreamPool {
 
     /// Lower is better: a resting member comes after all that are not.
     private func load(_ index: Int, _ now: NIODeadline) -> (rests: Int, active: Int) {
-        (members[index].restsUntil > now ? 1 : 0, members[index].active)
+        (members[index].restsUntil > now ? 1 : 0, members[index].busy)
     }
 
     /// Where the member with this number is.
     package func target(_ index: Int) -> UpstreamTarget { members[index].target }
 
+    /// The place of the member with this number, as ``UpstreamTarget/place`` names it.
+    package func place(_ index: Int) -> String { members[index].target.place }
+
+    /// The number of the member at a place, as ``UpstreamTarget/place`` names it; nil if there is none.
+    package func member(at place: String) -> Int? { members.firstIndex { $0.target.place == place } }
+
     /// Gets a connection for `seeker`: a suitable idle one, else a new one. The seeker is told at once or later.
     ///
     /// A new connection that is no longer wanted once it is made is kept for the next request.
-    package func lend(to seeker: any UpstreamSeeker, _ reuse: UpstreamAttempt.Reuse, excluding tried: Set<Int>) {
-        guard let member = choose(excluding: tried) else { return seeker.noUpstreamLeft() }
+    /// - Parameters:
+    ///   - only: the one member that may be asked; nil for any.
+    ///   - isRetry: whether the request has asked for a connection before.
+    package func lend(
+        to seeker: any UpstreamSeeker, _ reuse: UpstreamAttempt.Reuse, excluding tried: Set<Int>, only: Int? = nil,
+        isRetry: Bool = false
+    ) {
+        if retries != nil {
+            guard mayRetry(isRetry) else { return seeker.noUpstreamLeft() }
+        }
+        if isSupervised {
+            switch claim(excluding: tried, only: only) {
+            case .none: return seeker.noUpstreamLeft()
+            case .full: return seeker.upstreamsAreFull()
+            case .member(let member): return provide(member, to: seeker, reuse)
+            }
+        }
+        guard let member = choose(excluding: tried, only: only) else { return seeker.noUpstreamLeft() }
         if let idle = takeIdle(member, reuse) { return seeker.connected(to: idle, isPooled: true) }
         let bound = NIOLoopBound((pool: self, seeker: seeker), eventLoop: loop)
         connect(member).assumeIsolated().whenComplete { result in
@@ -149,6 +160,10 @@ package final class UpstreamPool {
 
     /// Opens a new connection to the member.
     package func connect(_ index: Int) -> EventLoopFuture<UpstreamConnection> {
+        // The member is not to blame, so it need not rest.
+        if dial == nil, DescriptorReserve.isReached(DescriptorReserve.ofUpstreams) {
+            return loop.makeFailedFuture(IOError(errnoCode: EMFILE, reason: "connect"))
+        }
         members[index].active += 1
         made = nil
         let pool = NIOLoopBound(self, eventLoop: loop)
@@ -160,7 +175,7 @@ package final class UpstreamPool {
         }
         connected.assumeIsolated().whenComplete { result in
             switch result {
-            case .success: self.members[index].failures = 0
+            case .success: self.succeeded(index)
             case .failure: self.failed(index)
             }
         }
@@ -218,6 +233,11 @@ package final class UpstreamPool {
     /// Takes a connection back after a complete and clean exchange.
     package func giveBack(_ connection: UpstreamConnection) {
         connection.idleSince = loop.now
+        members[connection.member].leave(connection)
+        if isRetired {
+            members[connection.member].active -= 1
+            return connection.close()
+        }
         guard members[connection.member].giveBack(connection) else { return connection.close() }
         reapLater()
     }
@@ -246,6 +266,7 @@ package final class UpstreamPool {
 
     /// Counts off a connection that will not be used again.
     func discard(_ connection: UpstreamConnection) {
+        members[connection.member].leave(connection)
         members[connection.member].active -= 1
         connection.close()
     }
@@ -255,9 +276,27 @@ package final class UpstreamPool {
         members[connection.member].idle.removeAll { $0 === connection }
     }
 
+    /// Closes the idle connections, and from now on those that are given back: the pool's route is no longer used.
+    package func retire() {
+        isRetired = true
+        for index in members.indices {
+            let idle = members[index].idle
+            members[index].idle = []
+            for connection in idle { connection.close() }
+        }
+    }
+
+    private func succeeded(_ index: Int) {
+        members[index].failures = 0
+        members[index].standing.connected(true)
+        tellStanding(index)
+    }
+
     /// A connection attempt failed: the member rests, longer each time, at most 30 s.
     private func failed(_ index: Int) {
         members[index].active -= 1
+        members[index].standing.connected(false)
+        tellStanding(index)
         members[index].failures = min(members[index].failures + 1, 8)
         let pause = min(Int64(30_000), 250 << Int64(members[index].failures))
         members[index].restsUntil = loop.now + .milliseconds(pause)

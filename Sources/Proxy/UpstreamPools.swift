@@ -11,6 +11,9 @@ package final class UpstreamPools {
         self.runtime = runtime
     }
 
+    /// The pools of all routes, by their number.
+    package var all: [UpstreamPool] { pools }
+
     /// The pool of a route; nil when it has none.
     package func pool(for route: Route) -> UpstreamPool? {
         pools.indices.contains(route.index) ? pools[route.index] : nil

@@ -8,4 +8,6 @@ package protocol UpstreamSeeker: AnyObject {
     func failedToConnect(to member: Int, _ fault: UpstreamFault)
     /// Every member was tried.
     func noUpstreamLeft()
+    /// There would be an upstream, but each has as many requests or connections as it may.
+    func upstreamsAreFull()
 }

@@ -11,6 +11,8 @@ package struct UpstreamTarget: Sendable, Hashable {
 
     /// Where to connect.
     package let address: Address
+    /// The place as named in log lines and metrics: only host and port, or the path of the socket.
+    package let place: String
     /// Whether the connection uses TLS.
     package let isTLS: Bool
     /// The address, where it needs no resolver.
@@ -26,6 +28,7 @@ package struct UpstreamTarget: Sendable, Hashable {
             let path = String(url.dropFirst("unix:".count))
             guard path.hasPrefix("/") else { return nil }
             address = .unixSocket(path)
+            place = Self.place(of: address)
             socketAddress = try? SocketAddress(unixDomainSocketPath: path)
             isLocal = true
             isTLS = false
@@ -42,6 +45,7 @@ package struct UpstreamTarget: Sendable, Hashable {
         guard let host, !host.isEmpty, !authority.contains("@") else { return nil }
         guard let port = port.isEmpty ? (isTLS ? 443 : 80) : UInt16(port).map(Int.init), port > 0 else { return nil }
         self.address = .host(host, port: port)
+        self.place = Self.place(of: self.address)
         let address = try? SocketAddress(ipAddress: host, port: port)
         self.socketAddress = address
         self.isLocal = address.map(LocalConnection.isLocal) ?? false
@@ -56,8 +60,7 @@ package struct UpstreamTarget: Sendable, Hashable {
         return port == (isTLS ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// The place as named in log lines: only host and port, or the path of the socket.
-    package var place: String {
+    private static func place(of address: Address) -> String {
         switch address {
         case .unixSocket(let path): "unix:\(path)"
         case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

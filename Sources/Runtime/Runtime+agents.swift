@@ -41,7 +41,32 @@ extension Runtime {
     /// - Parameter body: the intent, as on a socket; `type` and `id` are optional.
     /// - Throws: ``AgentFault``, or the store's errors.
     package func execute(permit: Permit, intentJSON body: some Collection<UInt8>) async throws -> String {
-        let intent = try AgentProtocol.intent(body, isFrame: false, limits: self.agentLimits)
+        try await self.execute(
+            permit: permit, intent: AgentProtocol.intent(body, isFrame: false, limits: self.agentLimits))
+    }
+
+    /// The intents that there are, in the order of their names.
+    package var intentDescriptions: [IntentDescription] { self.runner.descriptions }
+
+    /// What has become of an intent.
+    package enum IntentState: Sendable, Equatable {
+        /// There is no such intent in the session.
+        case unknown
+        /// It has begun and is not over.
+        case underWay
+        /// Its event, as JSON.
+        case over(String)
+    }
+
+    /// What has become of an intent of a session, on whichever node it ran.
+    package func state(ofIntent id: String, in permit: Permit) async throws -> IntentState {
+        try await self.runner.state(sessionID: permit.sessionID, intentID: id)
+    }
+
+    /// Runs one intent and returns its event as JSON. An intent whose id was used before in the session is not run: the
+    /// answer is the earlier one's event.
+    /// - Throws: ``AgentFault``, or the store's errors.
+    package func execute(permit: Permit, intent: Intent) async throws -> String {
         let running = self.running.add(1, ordering: .relaxed).newValue
         defer { self.running.subtract(1, ordering: .relaxed) }
         guard running <= Self.maxRunning else {

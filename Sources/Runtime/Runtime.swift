@@ -22,7 +22,7 @@ package final class Runtime: Sendable {
     let store: any RuntimeStore
     let cop: TrafficCop
     let clock: @Sendable () -> Milliseconds
-    let nodeID: String
+    package let nodeID: String
     let keeper: SessionKeeper
     let uses: SessionUses
     let tickets: TicketBook
@@ -98,7 +98,7 @@ package final class Runtime: Sendable {
             view.forgetAll()
             notices.tell(.reset)
             Task { await streams.catchUp() }
-        case .familyEnded, .familyRefreshed, .revoked, .account, .tokenReach:
+        case .sessionExtended, .familyEnded, .familyRefreshed, .revoked, .account, .tokenReach, .protocolSessionEnded:
             break
         }
     }

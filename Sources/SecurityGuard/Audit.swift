@@ -1,3 +1,5 @@
+import Synchronization
+
 /// An event for the audit log. It contains no token, secret or password.
 package struct AuditEvent: Sendable, Equatable {
     /// The names of the events.
@@ -8,6 +10,9 @@ package struct AuditEvent: Sendable, Equatable {
         case passwordChanged = "account.password_changed"
         case passwordRefused = "account.password_refused"
         case accountDisabled = "account.disabled"
+        case passkeyRegistered = "passkey.registered"
+        case passkeyRefused = "passkey.refused"
+        case passkeyRemoved = "passkey.removed"
         case familyOpened = "family.opened"
         case familyRotated = "family.rotated"
         case familyRepeated = "family.repeated"
@@ -17,6 +22,12 @@ package struct AuditEvent: Sendable, Equatable {
         case tokenRevoked = "token.revoked"
         case clientRefused = "client.refused"
         case clientToken = "client.token_issued"
+        case clientRegistered = "client.registered"
+        case grantAllowed = "grant.allowed"
+        case grantDenied = "grant.denied"
+        case grantEnded = "grant.ended"
+        case personalTokenMade = "personal_token.made"
+        case personalTokenEnded = "personal_token.ended"
         case exchanged = "exchange.succeeded"
         case exchangeRefused = "exchange.refused"
         case keysChanged = "keys.changed"
@@ -34,12 +45,14 @@ package struct AuditEvent: Sendable, Equatable {
     package var clientID: String?
     /// The refresh family.
     package var familyID: String?
+    /// The name of the identity provider.
+    package var provider: String?
     /// The id of the request, from ``AuditContext``.
     package var requestID: String?
 
     package init(
         _ name: Name, reason: String = "", tenantID: String? = nil, subject: String? = nil, clientID: String? = nil,
-        familyID: String? = nil
+        familyID: String? = nil, provider: String? = nil
     ) {
         self.name = name
         self.reason = reason
@@ -47,6 +60,7 @@ package struct AuditEvent: Sendable, Equatable {
         self.subject = subject
         self.clientID = clientID
         self.familyID = familyID
+        self.provider = provider
         self.requestID = AuditContext.requestID
     }
 }
@@ -54,8 +68,59 @@ package struct AuditEvent: Sendable, Equatable {
 /// Receives events. It is called while a request is handled, so it must not block.
 package typealias AuditSink = @Sendable (AuditEvent) -> Void
 
+extension SecurityGuard {
+    /// Records an event that a use case above has decided.
+    package func record(_ event: AuditEvent) { audit(event) }
+}
+
 /// The context in which the current task handles a request.
 package enum AuditContext {
+    /// The request that the current task answers.
+    @TaskLocal package static var request: AuditedRequest?
+
     /// The id of the request.
-    @TaskLocal package static var requestID: String?
+    package static var requestID: String? { request?.id }
+    /// How somebody signs in: `password`, `passkey`, `issuer`, or the name of an identity provider.
+    @TaskLocal package static var method: String?
+    /// The operator on whose behalf the current task acts (`operator`); nil for requests of clients.
+    @TaskLocal package static var operatorName: String?
+}
+
+/// A request as the audit log names it, and whom it turned out to be about.
+package final class AuditedRequest: Sendable {
+    /// Whom a request is about.
+    package struct Subject: Sendable, Equatable {
+        package var user: String?
+        package var tenant: String?
+        package var clientID: String?
+        /// The first 12 characters of the session's id.
+        package var session: String?
+    }
+
+    /// The id of the request.
+    package let id: String
+    /// The client's address.
+    package let client: String
+    /// The path, without credentials and without the query.
+    package let path: String
+    private let noted = Mutex(Subject())
+
+    package init(id: String, client: String, path: String) {
+        self.id = id
+        self.client = client
+        self.path = path
+    }
+
+    /// Whom the events of the request were about, as far as is known.
+    package var subject: Subject { noted.withLock { $0 } }
+
+    /// Adds what an event says of its subject. What was known before stays.
+    package func note(user: String? = nil, tenant: String? = nil, clientID: String? = nil, session: String? = nil) {
+        noted.withLock { noted in
+            noted.user = noted.user ?? user
+            noted.tenant = noted.tenant ?? tenant
+            noted.clientID = noted.clientID ?? clientID
+            noted.session = noted.session ?? session
+        }
+    }
 }

@@ -15,6 +15,12 @@ enum ClaimName {
     static let scope = "scope"
     static let familyID = "fid"
     static let session = "session"
+    static let authenticatedAt = "auth_time"
+    static let contextClass = "acr"
+    static let email = "email"
+    static let name = "name"
+    static let groups = "groups"
+    static let groupsOmitted = "groups_omitted"
 }
 
 enum TokenType {
@@ -65,6 +71,11 @@ package enum NameRule {
     package static func isToken(_ text: String) -> Bool {
         let bytes = text.utf8
         return !bytes.isEmpty && bytes.count <= 128 && bytes.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// Whether the text is a client id: 1 to 512 bytes of visible ASCII, because some are URLs.
+    package static func isClientID(_ text: String) -> Bool {
+        (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
     /// Whether the text is a tenant's name: 1 to 64 letters, digits, `.`, `_` or `-`.

@@ -28,6 +28,11 @@ extension SecurityGuard {
     }
 }
 
+extension SecurityGuard {
+    /// How many logins wait for a thread that hashes passwords.
+    package var waitingLogins: Int { accounts.pool.waitingCount }
+}
+
 // MARK: Refresh families
 extension SecurityGuard {
     /// A new id for a family of this account.
@@ -37,12 +42,29 @@ extension SecurityGuard {
     ///
     /// It writes nothing: insert the family with ``FamilyOpening/insert(in:)``, which fails if the account has changed
     /// since, and call ``report(_:method:)`` once it is durable.
-    /// - Parameter binding: the id of the home session.
+    /// - Parameters:
+    ///   - binding: the id of the home session.
+    ///   - signIn: when and how the account's owner proved who they are; nil for just now, without a context class.
     package func prepareFamily(
-        _ id: String, for account: AccountRecord, clientID: String = firstPartyClientID, binding: String?
+        _ id: String, for account: AccountRecord, clientID: String = firstPartyClientID, binding: String?,
+        signIn: SignInFacts? = nil
     ) throws -> FamilyOpening {
-        try families.prepare(id, account, clientID: clientID, binding: binding)
+        try families.prepare(id, account, clientID: clientID, binding: binding, signIn: signIn)
     }
+
+    /// Records in the audit log that a sign-in through a provider or with a token was refused.
+    /// - Parameters:
+    ///   - reason: one of a closed list; never a part of what others sent.
+    ///   - provider: the provider's name in the configuration.
+    package func noteRefusedSignIn(reason: String, provider: String? = nil, account: AccountRecord? = nil) {
+        audit(
+            AuditEvent(
+                .loginRefused, reason: reason, tenantID: account?.tenantID, subject: account?.userID,
+                provider: provider))
+    }
+
+    /// A new id for an account.
+    package static func newUserID() -> String { RandomID.make(Prefix.user) }
 
     /// Records a login in the audit log, after its family is durable.
     /// - Parameter method: the method of authentication; empty for a password.
@@ -51,7 +73,8 @@ extension SecurityGuard {
         audit(
             AuditEvent(
                 .loginSucceeded, reason: method, tenantID: opening.record.tenantID, subject: opening.record.userID,
-                clientID: opening.record.clientID, familyID: opening.record.id))
+                clientID: opening.record.clientID, familyID: opening.record.id,
+                provider: opening.record.signIn?.provider))
     }
 
     /// The refusal of a login whose account was disabled, or got another password, after it was checked.
@@ -68,16 +91,24 @@ extension SecurityGuard {
         return family.binding
     }
 
+    /// When and how the owner of a live family signed in; nil if that is not known.
+    package func signIn(ofFamily familyID: String?) async throws -> (authenticatedAt: Int64, acr: String?)? {
+        guard let familyID, let family = try await state.family(id: familyID), family.isLive else { return nil }
+        return family.signIn.map { ($0.authenticatedAt, $0.acr) }
+    }
+
     /// Uses a refresh token: reads the family, decides, signs the new tokens, and lets `commit` write the result.
     ///
     /// - Parameters:
-    ///   - clientID: if given, only a family of that client is accepted.
+    ///   - clientID: if given, only a family of that client is accepted; if not, none that is for a resource.
+    ///   - narrowing: the scopes of the new access token, if fewer than the family's are asked for. Only for a resource.
     ///   - commit: writes the result durably, together with what else the caller has to check or write, and returns the
     ///     outcome. It may be called more than once if others refresh at the same time.
     package func refresh(
-        _ refreshToken: String, clientID: String? = nil, commit: (RefreshWrite) async throws -> RefreshWritten
+        _ refreshToken: String, clientID: String? = nil, narrowing: [String]? = nil,
+        commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome {
-        try await families.refresh(refreshToken, clientID: clientID, commit: commit)
+        try await families.refresh(refreshToken, clientID: clientID, narrowing: narrowing, commit: commit)
     }
 
     /// The family that a refresh token belongs or belonged to, live or not. Used for logging out.

@@ -35,13 +35,21 @@ extension SecurityGuard {
         try await exchanges.exchange(request)
     }
 
+    /// The account that a trusted issuer's token speaks of. Throws ``OAuthFault``, or the store's error.
+    package func identify(subjectToken text: String, tenantID: String?) async throws -> SubjectTokenOwner {
+        try await exchanges.identify(text, tenantID: tenantID)
+    }
+
+    /// Whether there are trusted issuers, so that tokens of others can be accepted at all.
+    package var hasTrustedIssuers: Bool { !exchanges.trusted.all.isEmpty }
+
     /// The introspection response for `client` (RFC 7662). For an invalid token, and one that the client may not
     /// inspect, it is `{"active": false}`.
     package func introspect(token: String, by client: ClientRecord) async throws -> JSONObject {
         if token.utf8.starts(with: Prefix.refreshToken.utf8) {
             return try await introspectRefresh(token, by: client)
         }
-        guard case .success(let principal) = judge(token: token.utf8),
+        guard case .success(let principal) = judge(token: token.utf8, now: clock()),
             ClientRights.mayInspect(principal, client)
         else { return Introspection.inactive }
         return Introspection.active(principal, policy: policy)
@@ -65,7 +73,7 @@ extension SecurityGuard {
             else { return nil }
             return .family(family.id)
         }
-        guard case .success(let principal) = judge(token: text.utf8),
+        guard case .success(let principal) = judge(token: text.utf8, now: clock()),
             ClientRights.mayEnd(tokenOf: principal.clientID, tenantID: principal.tenantID, client)
         else { return nil }
         return .accessToken(principal)

@@ -4,14 +4,20 @@ import StateSurface
 
 // MARK: The data plane: synchronous, and safe on any thread
 extension SecurityGuard {
-    /// Verifies an access token completely, including revocation. Used for tokens that are not in a
-    /// ``VerifiedTokenCache``.
+    /// Verifies an access token of the gateway's own audience completely, including revocation. Used for tokens that are
+    /// not in a ``VerifiedTokenCache``. The token of a resource is refused.
     package func judge(token: some Collection<UInt8>) -> Result<Principal, TokenFault> {
-        judge(token: token, now: clock())
+        judge(token: token, now: clock()).flatMap { Self.require($0, resource: nil) }
     }
 
-    /// Verifies an access token completely at a given time, in Unix milliseconds.
-    package func judge(token: some Collection<UInt8>, now: Int64) -> Result<Principal, TokenFault> {
+    /// The principal, if its token is for this resource; nil stands for the gateway's own audience.
+    static func require(_ principal: Principal, resource: String?) -> Result<Principal, TokenFault> {
+        principal.isFor(resource: resource) ? .success(principal) : .failure(.invalid("audience_mismatch"))
+    }
+
+    /// Verifies an access token completely at a given time, in Unix milliseconds. It may be for any resource: the caller
+    /// has to check that.
+    func judge(token: some Collection<UInt8>, now: Int64) -> Result<Principal, TokenFault> {
         switch verifier.judge(token, now: now) {
         case .good(let principal):
             isRevoked(principal) ? .failure(.invalid("revoked")) : .success(principal)
@@ -40,20 +46,27 @@ extension SecurityGuard {
     /// The principal of a token that may be expired or revoked. It may be used only for logging out.
     package func proofForLogout(token: some Collection<UInt8>) -> Principal? {
         switch verifier.judge(token, now: clock()) {
-        case .good(let principal), .expired(let principal): principal
-        case .refused: nil
+        case .good(let principal) where principal.resource == nil,
+            .expired(let principal) where principal.resource == nil:
+            principal
+        case .good, .expired, .refused: nil
         }
     }
 
     /// Signs a JWT, valid for at most a minute, which proves to an upstream that the request came through this gateway.
-    ///
-    /// - Parameter owner: the session's owner, for callers without a token.
-    package func signAssertion(
-        audience: String, principal: Principal?, owner: (tenantID: String?, userID: String?) = (nil, nil),
-        sessionID: String? = nil
-    ) throws -> String {
-        try assertions.sign(
-            audience: audience, principal: principal, owner: owner, sessionID: sessionID, now: clock())
+    package func signAssertion(_ identity: AssertedIdentity, audience: String) throws -> String {
+        try assertions.sign(identity, audience: audience, now: clock())
+    }
+}
+
+// MARK: Tokens of other issuers
+extension SecurityGuard {
+    /// Extends what was opened in a session by an older token of the same issuer and subject, on every node.
+    /// - Throws: the store's errors.
+    package func extend(sessionID: String, by principal: Principal) async throws {
+        guard let foreign = principal.foreign else { return }
+        try await state.report(
+            extensionOf: sessionID, origin: foreign.origin, tokenExpiresAt: principal.expiresAt)
     }
 }
 

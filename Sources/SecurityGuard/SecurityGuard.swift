@@ -11,7 +11,7 @@ package typealias GuardStore = AccountStore & ClientStore & FamilyStore & Revoca
 /// It neither reads nor writes sessions. It uses only their ids: a family has the id of its home session, and
 /// operations that end families return the ids of the sessions that ended with them.
 ///
-/// The data plane (``judge(token:)``, ``isRevoked(_:)``, ``signAssertion(audience:principal:sessionID:)``) is
+/// The data plane (``judge(token:)``, ``isRevoked(_:)``, ``signAssertion(_:audience:)``) is
 /// synchronous and safe on any thread. Everything that uses the store is `async`.
 package final class SecurityGuard: Sendable {
     /// The settings for tokens and accounts.
@@ -31,10 +31,18 @@ package final class SecurityGuard: Sendable {
     let feed: RevocationFeed
     /// The accounts.
     package let accounts: Accounts
+    /// What upstreams are told of accounts, in memory.
+    package let profiles: CallerProfiles
     /// The OAuth clients.
     package let clients: Clients
     let families: RefreshFamilies
     let exchanges: TokenExchange
+    /// The issuers whose tokens are exchanged.
+    package let trustedIssuers: TrustedIssuers
+    /// The protected resources that tokens may be for.
+    package let resources: ResourceNames
+    /// Tokens of other issuers that are accepted at the gate.
+    package let foreignTokens: ForeignTokens
     let watch: KeyWatch
     private let sharesStore: Bool
 
@@ -64,39 +72,31 @@ package final class SecurityGuard: Sendable {
         self.keys = keys
         watch = KeyWatch(keyDirectory, keys, stamp: stamp, clock: clock)
         issuer = TokenIssuer(policy: policy, keys: keys)
-        verifier = TokenVerifier(policy: policy, keys: keys, reach: reach)
+        let resources = ResourceNames(policy.resources, foreign: policy.foreignResources)
+        self.resources = resources
+        verifier = TokenVerifier(policy: policy, keys: keys, reach: reach, resources: resources)
         assertions = AssertionIssuer(issuer: policy.issuer, keys: keys)
         self.reach = reach
         revocations = Revocations()
         feed = RevocationFeed(revocations, state: state, reach: reach, clock: clock)
         accounts = Accounts(state: state, policy: policy, clock: clock, audit: audit)
+        profiles = CallerProfiles(state: state)
         clients = Clients(state: state, clock: clock, audit: audit)
         families = RefreshFamilies(
             state: state, policy: policy, issuer: issuer, revocations: revocations, clock: clock, audit: audit)
+        let trustedIssuers = try TrustedIssuers(issuers, own: policy.issuer, fetch: fetch, clock: clock)
+        self.trustedIssuers = trustedIssuers
         exchanges = TokenExchange(
-            issuers: try Self.keySets(issuers, fetch: fetch, clock: clock), state: state, policy: policy,
+            trusted: trustedIssuers, resources: resources, state: state, policy: policy,
             tokens: issuer, clock: clock, audit: audit)
+        foreignTokens = ForeignTokens(exchanges, revocations)
+        profiles.start()
         try await feed.start()
         try await registerKeys()
     }
 
     /// A fetch that always fails, for a gateway without remote issuers.
     package static let noFetch: Fetch = { _ in throw GuardError(.issuer, "no way to fetch a remote key set was given") }
-
-    private static func keySets(
-        _ issuers: [TrustedIssuer], fetch: @escaping Fetch, clock: @escaping @Sendable () -> Int64
-    ) throws(GuardError) -> [(issuer: TrustedIssuer, keys: RemoteKeySet)] {
-        var sets: [(issuer: TrustedIssuer, keys: RemoteKeySet)] = []
-        for issuer in issuers {
-            try issuer.check()
-            if sets.contains(where: { sameBytes($0.issuer.issuer, issuer.issuer) }) {
-                throw GuardError(.issuer, "issuer \(issuer.issuer) is listed twice")
-            }
-            let keys = try RemoteKeySet(issuer.keys, algorithms: issuer.algorithms, fetch: fetch, clock: clock)
-            sets.append((issuer, keys))
-        }
-        return sets
-    }
 
     /// Loads the keys. A node of a shared store that has none of the registered keys must neither start nor make its
     /// own.
@@ -132,6 +132,8 @@ package final class SecurityGuard: Sendable {
 
 // MARK: Keys that change while it runs
 extension SecurityGuard {
+    /// The present time, in milliseconds since the Unix epoch.
+    package var now: Int64 { clock() }
     /// The current keys.
     package var keyRing: KeyRing { keys.ring }
     /// A counter that changes with the keys. Reading it is one atomic read.

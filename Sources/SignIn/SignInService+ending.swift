@@ -10,7 +10,9 @@ extension SignInService {
         var loggedOut = LoggedOut()
         var refreshFamily: String?
         if let token = proofs.refreshToken {
-            refreshFamily = try await securityGuard.family(ofRefreshToken: token)?.id
+            // The token of a client is revoked at the endpoint for clients: it does not sign the person out.
+            let family = try await securityGuard.family(ofRefreshToken: token)
+            refreshFamily = family?.resource == nil ? family?.id : nil
         }
         loggedOut.byRefreshToken = refreshFamily != nil
         let families = [proofs.principal?.familyID, proofs.session?.snapshot.familyID, refreshFamily]

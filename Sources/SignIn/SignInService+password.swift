@@ -32,9 +32,9 @@ extension SignInService {
         runtime.noteEnded(ended, reason: "password_changed")
     }
 
-    /// Runs a check of a password within the rate limits. Only failures are counted.
+    /// Runs a check of a password or passkey within the rate limits. Only failures are counted.
     /// - Parameter account: the key of the account for rate limits, whether or not it exists.
-    private func withinLimits<Value: Sendable>(
+    func withinLimits<Value: Sendable>(
         account: String, clientAddress: String, _ judge: () async throws -> Value
     ) async throws -> Value {
         let attempt = try trafficCop.admitLogin(address: clientAddress, account: account).get()

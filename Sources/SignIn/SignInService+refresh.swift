@@ -10,12 +10,16 @@ extension SignInService {
     /// Uses a refresh token, which counts as use of the home session. If the home session has ended, the family is
     /// ended as well.
     ///
-    /// - Parameter clientID: if given, only a family of that client is accepted.
+    /// - Parameters:
+    ///   - clientID: if given, only a family of that client is accepted; if not, none that is for a resource.
+    ///   - narrowing: the scopes of the new access token for a resource, if fewer than its family's are asked for.
     /// - Throws: ``SignInFault`` `.invalidGrant` for any fault of the token; the store's errors.
-    package func refresh(_ refreshToken: String, clientID: String? = nil) async throws -> Refreshed {
+    package func refresh(
+        _ refreshToken: String, clientID: String? = nil, narrowing: [String]? = nil
+    ) async throws -> Refreshed {
         var home: SessionSnapshot?
         var familyEndsAt: Int64 = 0
-        let outcome = try await securityGuard.refresh(refreshToken, clientID: clientID) { write in
+        let outcome = try await securityGuard.refresh(refreshToken, clientID: clientID, narrowing: narrowing) { write in
             familyEndsAt = write.absoluteExpiresAt
             switch try await commit(write) {
             case .done(let session):
@@ -60,7 +64,8 @@ extension SignInService {
         return try await transact { transaction in
             var endings = Endings(familyEnd)
             switch try reading.decide(in: transaction) {
-            case .leave(let home) where home.familyID?.hasSameBytes(as: write.familyID) == true:
+            case .leave(let home)
+            where write.isGrant || home.familyID?.hasSameBytes(as: write.familyID) == true:
                 return try write.write(in: transaction) ? .done(home) : .lost
             case .refuse(let refusal): endings.note(refusal)
             case .leave, .write: break

@@ -52,8 +52,12 @@ extension SignInService {
         let opening = try runtime.prepare(
             contract, for: intent, secretHash: plan.target?.secretHash ?? [], familyID: familyID,
             expectedEpoch: plan.target?.session.epoch)
-        let family = try securityGuard.prepareFamily(familyID, for: account, binding: opening.sessionID)
-        let session = try await write(family, opening, proved)
+        let family = try securityGuard.prepareFamily(
+            familyID, for: account, binding: opening.sessionID,
+            signIn: proved.facts ?? SignInFacts(authenticatedAt: securityGuard.now))
+        let session = try await AuditContext.$method.withValue(proved.method.name) {
+            try await write(family, opening, proved)
+        }
         return SignedIn(account: account, tokens: family.tokens, session: session, plan: plan)
     }
 

@@ -6,7 +6,7 @@ import NIOCore
 
 /// A WebSocket that ends in the gateway: it turns frames into messages for a ``SocketApplication``, under a lease. Does
 /// what ``EmbeddedSocketMachine`` decides.
-package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
+package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, LastingExchange {
     private let application: any SocketApplication
     private let place: SocketPlace
     private let leases: LeaseTable
@@ -92,6 +92,17 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder {
 
     package func drain() {
         leaseEnded(.draining)
+        settle()
+    }
+
+    // MARK: Its operator
+
+    package var lastingKind: LastingKind? { machine.isOpen ? .socket : nil }
+    package var endsAt: Int64? { leaseID.flatMap(leases.terms(of:))?.due }
+
+    package func endedByOperator() {
+        if let leaseID { return leases.end(leaseID, .endedByOperator) }
+        leaseEnded(.endedByOperator)
         settle()
     }
 

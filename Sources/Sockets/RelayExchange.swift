@@ -61,6 +61,10 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     private var isActing = false
     private var upstream: UpstreamConnection?
     private var leaseID: LeaseTable.ID?
+    /// Whether a connection was asked for.
+    private var hasSought = false
+    /// The upstream that was asked last.
+    private var asked: Int?
 
     package init(
         writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, log: UpstreamLog, request: RequestHead,
@@ -121,18 +125,26 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     package func connected(to connection: UpstreamConnection, isPooled: Bool) {
         upstream = connection
+        asked = connection.member
+        writer.upstreamAsked(pool.place(connection.member))
         machine.connected(to: connection.member)
         connection.lend(to: self)
         act()
     }
 
     package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
+        writer.upstreamNotReached(pool.target(member).place)
         machine.failedToConnect(to: member, fault)
         act()
     }
 
     package func noUpstreamLeft() {
         machine.noUpstreamLeft()
+        act()
+    }
+
+    package func upstreamsAreFull() {
+        machine.upstreamsAreFull()
         act()
     }
 
@@ -184,16 +196,23 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     private func perform(_ action: UpstreamAttempt.Action) {
         switch action {
-        case .connect(let reuse, let tried): pool.lend(to: self, reuse, excluding: tried)
+        case .connect(let reuse, let tried):
+            let isRetry = hasSought
+            hasSought = true
+            pool.lend(to: self, reuse, excluding: tried, isRetry: isRetry)
         case .send(let part): upstream?.send(part, head: terms.head, isChunked: false)
         case .release(let reuse):
             let connection = upstream.take()
             connection?.release(clean: reuse)
-        case .tell(let fault, let member): log.failed(pool.target(member), fault)
+        case .tell(let fault, let member):
+            if fault.isUpstreams { pool.faulted(member) }
+            log.failed(pool.target(member), fault)
         }
     }
 
     private func startAnswer(_ head: ResponseHead) {
+        writer.upstreamAnswered()
+        if let asked { pool.answered(asked, status: head.status) }
         deadline.arm(after: terms.timeout)
         let out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date)
         writer.startResponse(out, framing: ResponseFraming(of: head))
@@ -214,6 +233,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     private func open(_ head: ResponseHead, _ early: ByteBuffer) {
         guard let upstream = upstream.take() else { return }
+        writer.upstreamAnswered()
+        pool.answered(upstream.member, status: head.status)
         var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
         out.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
         if let own = terms.ownProtocol, !head.present.contains(.secWebSocketProtocol) {

@@ -88,6 +88,12 @@ struct RelayMachine {
         fail(attempt.connectFailure)
     }
 
+    /// Each upstream has as much to do as it may.
+    mutating func upstreamsAreFull() {
+        guard attempt.isConnecting else { return }
+        end(.fail(Problem(.overloaded, reason: UpstreamFault.full)))
+    }
+
     mutating func upstreamReceived(_ bytes: ByteBuffer) {
         if isRunning { attempt.answer.received(bytes) }
     }

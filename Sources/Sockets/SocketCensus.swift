@@ -7,16 +7,23 @@ package final class SocketCensus: Sendable {
     private struct Counts {
         var bySession: [String: Int] = [:]
         var byUser: [String: Int] = [:]
+        var perSession: Int
+        var perUser: Int
     }
 
-    private let counts = Mutex(Counts())
-    private let perSession: Int
-    private let perUser: Int
+    private let counts: Mutex<Counts>
 
     /// Creates an empty census with these limits; `Int.max` means no limit.
     package init(perSession: Int, perUser: Int) {
-        self.perSession = perSession
-        self.perUser = perUser
+        counts = Mutex(Counts(perSession: perSession, perUser: perUser))
+    }
+
+    /// Changes the limits. Sockets that are open stay open.
+    package func limit(perSession: Int, perUser: Int) {
+        counts.withLock { counts in
+            counts.perSession = perSession
+            counts.perUser = perUser
+        }
     }
 
     /// Takes a place for one more socket; false when a limit is reached. A nil session or user is not counted.
@@ -24,10 +31,17 @@ package final class SocketCensus: Sendable {
         counts.withLock { counts in
             let ofSession = session.map { counts.bySession[$0, default: 0] } ?? 0
             let ofUser = user.map { counts.byUser[$0, default: 0] } ?? 0
-            guard ofSession < perSession, ofUser < perUser else { return false }
+            guard ofSession < counts.perSession, ofUser < counts.perUser else { return false }
             if let session { counts.bySession[session] = ofSession + 1 }
             if let user { counts.byUser[user] = ofUser + 1 }
             return true
+        }
+    }
+
+    /// How many sockets each of these sessions holds.
+    package func sockets(of sessionIDs: [String]) -> [String: Int] {
+        counts.withLock { counts in
+            sessionIDs.reduce(into: [:]) { found, id in found[id] = counts.bySession[id] }
         }
     }
 

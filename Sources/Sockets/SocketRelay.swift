@@ -5,7 +5,7 @@ import NIOCore
 import Proxy
 
 /// An upgraded connection between a client and an upstream: does what ``SocketRelayMachine`` decides.
-final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
+final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
     private let writer: any ResponseWriter
     private let upstream: UpstreamConnection
     private let place: SocketPlace?
@@ -48,9 +48,21 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder {
     func clientBecameWritable() { perform(machine.clientBecameWritable()) }
     func clientGone() { perform(machine.clientGone(wasReset: writer.wasReset)) }
 
-    func drain() {
-        leaseEnded(.draining)
+    func drain() { end(.draining) }
+    func routeGone() { end(.routeGone) }
+
+    private func end(_ reason: LeaseEnd) {
+        leaseEnded(reason)
         settle()
+    }
+
+    // MARK: Its operator
+
+    var lastingKind: LastingKind? { machine.isRelaying ? .relay : nil }
+    var endsAt: Int64? { leaseID.flatMap(leases.terms(of:))?.due }
+
+    func endedByOperator() {
+        if let leaseID { leases.end(leaseID, .endedByOperator) } else { end(.endedByOperator) }
     }
 
     // MARK: The upstream

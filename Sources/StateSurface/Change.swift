@@ -8,6 +8,9 @@
 package enum Change: Sendable, Equatable {
     /// A session was written, so cached copies are invalid. State and epoch are those after the write.
     case session(id: String, state: StoredSessionState, epoch: Int64)
+    /// A newer token of the issuer and subject of this origin, valid until then, extends what older ones opened in the
+    /// session. It is not stored, only reported.
+    case sessionExtended(id: String, origin: String, tokenExpiresAt: Milliseconds)
     /// A refresh family ended. Its revocation is reported as well.
     case familyEnded(id: String)
     /// A family has a new access token that is valid until then, which extends what older tokens opened. `key` is the
@@ -21,6 +24,8 @@ package enum Change: Sendable, Equatable {
     case tokenReach(TokenReach)
     /// The session's event stream has been extended up to this sequence number.
     case events(sessionID: String, lastSeq: Int64)
+    /// A session of an agent protocol ended, so cached copies are invalid. `hash` is what it is found by.
+    case protocolSessionEnded(hash: [UInt8])
     /// The feed was interrupted, so all cached data must be read again.
     case reset
 }

@@ -102,11 +102,16 @@ package struct AccountRecord: Sendable, Equatable {
     /// Increased by a new password and by disabling, in the transaction that ends the account's sessions and families.
     /// A record that is created after a check of the account is created only if this value is unchanged.
     package var credentialEpoch: Int64
+    /// The name for people, as an identity provider or the operator gave it; nil if there is none.
+    package var name: String?
+    /// The groups, as the latest sign-in through an identity provider or the operator gave them: at most 100, each of
+    /// 1 to 128 bytes without control characters.
+    package var groups: [String]
 
     package init(
         userID: String, tenantID: String, email: String, emailKey: String, passwordHash: String?,
         scope: [String], disabled: Bool = false, createdAt: Milliseconds, version: Int64 = 0,
-        emailVerified: Bool = false, credentialEpoch: Int64 = 0
+        emailVerified: Bool = false, credentialEpoch: Int64 = 0, name: String? = nil, groups: [String] = []
     ) {
         self.userID = userID
         self.tenantID = tenantID
@@ -119,14 +124,16 @@ package struct AccountRecord: Sendable, Equatable {
         self.version = version
         self.emailVerified = emailVerified
         self.credentialEpoch = credentialEpoch
+        self.name = name
+        self.groups = groups
     }
 }
 
-/// A registered OAuth client. Its secret is random, so it is stored as SHA-256.
+/// An OAuth client. Its secret is random, so it is stored as SHA-256.
 package struct ClientRecord: Sendable, Equatable {
     /// The id, `cli_…`.
     package var clientID: String
-    /// The tenant it belongs to.
+    /// The tenant it belongs to; empty for a client that belongs to none, because it registered itself.
     package var tenantID: String
     /// The name for people.
     package var name: String
@@ -138,10 +145,19 @@ package struct ClientRecord: Sendable, Equatable {
     package var disabled: Bool
     /// When it was created.
     package var createdAt: Milliseconds
+    /// Where it may receive authorization codes; empty for a client that gets none.
+    package var redirectURIs: [String]
+    /// Whether it has no secret. ``secretHash`` is then empty.
+    package var isPublic: Bool
+    /// How it became known: `operator`, `registration` or `document`.
+    package var origin: String
+    /// When it is forgotten unless it is used before; nil for never.
+    package var expiresAt: Milliseconds?
 
     package init(
         clientID: String, tenantID: String, name: String, secretHash: [UInt8], scope: [String],
-        disabled: Bool = false, createdAt: Milliseconds
+        disabled: Bool = false, createdAt: Milliseconds, redirectURIs: [String] = [], isPublic: Bool = false,
+        origin: String = "operator", expiresAt: Milliseconds? = nil
     ) {
         self.clientID = clientID
         self.tenantID = tenantID
@@ -150,6 +166,10 @@ package struct ClientRecord: Sendable, Equatable {
         self.scope = scope
         self.disabled = disabled
         self.createdAt = createdAt
+        self.redirectURIs = redirectURIs
+        self.isPublic = isPublic
+        self.origin = origin
+        self.expiresAt = expiresAt
     }
 }
 
@@ -187,12 +207,16 @@ package struct FamilyRecord: Sendable, Equatable {
     package var tokenExpiresAt: Milliseconds?
     /// The thumbprint of the key that signed that token. A rotation reports it to all nodes; it is not stored.
     package var tokenKey: String?
+    /// How its owner signed in; nil for families without a sign-in, and for those of older versions.
+    package var signIn: SignInFacts?
+    /// The resource that its access tokens are for (RFC 8707); nil for the gateway's own audience.
+    package var resource: String?
 
     package init(
         id: String, tenantID: String, userID: String, clientID: String, scope: [String], binding: String?,
         isLive: Bool = true, createdAt: Milliseconds, absoluteExpiresAt: Milliseconds, currentHash: [UInt8],
         previousHash: [UInt8]? = nil, successorSalt: [UInt8]? = nil, rotatedAt: Milliseconds? = nil,
-        counter: Int64 = 0, tokenExpiresAt: Milliseconds? = nil
+        counter: Int64 = 0, tokenExpiresAt: Milliseconds? = nil, signIn: SignInFacts? = nil, resource: String? = nil
     ) {
         self.id = id
         self.tenantID = tenantID
@@ -209,6 +233,8 @@ package struct FamilyRecord: Sendable, Equatable {
         self.rotatedAt = rotatedAt
         self.counter = counter
         self.tokenExpiresAt = tokenExpiresAt
+        self.signIn = signIn
+        self.resource = resource
     }
 }
 

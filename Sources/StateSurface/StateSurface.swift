@@ -2,8 +2,9 @@
 ///
 /// Consumers take only the roles that they use (`any SessionStore & ChangeFeed`). Only the code that opens and closes
 /// the store uses this protocol.
-package protocol StateSurface: LoginStore, ClientStore, ExecutionStore, ArtifactStore, TicketStore, NodeStore,
-    KeyRegistry, CounterStore, ChangeFeed
+package protocol StateSurface: LoginStore, ClientStore, ExecutionStore, ArtifactStore, TicketStore,
+    SingleUseStore, GrantStore, PersonalTokenStore, ProtocolSessionStore, PasskeyStore, DeliveryStore, NodeStore,
+    KeyRegistry, CounterStore, ChangeFeed, ListingStore
 {
     /// The properties of this store.
     var capabilities: StoreCapabilities { get }

@@ -54,6 +54,7 @@ final class RateLimiter: Sendable {
         let shard = self.shards[Int(hashed.low % UInt64(Self.shardCount))]
         return shard.value.withLock { state in
             var bucket = state.buckets[hashed] ?? TokenBucket(perMinute: perMinute, now: now)
+            bucket.limit(perMinute: perMinute, now: now)
             let result = body(&bucket)
             if bucket.isFull(at: now) {
                 state.buckets[hashed] = nil

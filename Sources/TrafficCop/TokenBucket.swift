@@ -4,7 +4,7 @@
 /// is lost to rounding.
 struct TokenBucket: Sendable, Equatable {
     private static let unit: Int64 = 60_000
-    private let perMinute: Int64
+    private var perMinute: Int64
     private var level: Int64
     private var filledAt: Int64
 
@@ -16,6 +16,16 @@ struct TokenBucket: Sendable, Equatable {
     }
 
     private var capacity: Int64 { self.perMinute * Self.unit }
+
+    /// Goes on with another limit. What was taken stays taken.
+    mutating func limit(perMinute: Int, now: Int64) {
+        let wanted = Int64(min(max(perMinute, 0), 1_000_000_000))
+        guard wanted != self.perMinute else { return }
+        self.fill(until: now)
+        let taken = self.capacity - self.level
+        self.perMinute = wanted
+        self.level = max(0, self.capacity - taken)
+    }
 
     /// Takes `cost` tokens, or nothing when there are fewer. With `cost` 0 it takes nothing and asks for one.
     mutating func take(cost: Int, now: Int64) -> RateDecision {

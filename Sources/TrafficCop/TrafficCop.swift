@@ -1,10 +1,12 @@
 import Libcrypto
+import Synchronization
 
 /// Decides which intents may be carried out, and how often a caller may try.
 ///
 /// All state is in memory; it imports no store, no session and no network code.
 package final class TrafficCop: Sendable {
-    private let limits: RateLimits
+    private let holder: LimitHolder
+    private var limits: RateLimits { self.holder.limits }
     private let clock: @Sendable () -> Int64
     private let limiter: RateLimiter
     private let outstanding: OutstandingContracts
@@ -43,7 +45,8 @@ package final class TrafficCop: Sendable {
     ) {
         self.counterKey = counterKey
         let key = HMACKey.ephemeral()
-        self.limits = limits
+        let holder = LimitHolder(limits)
+        self.holder = holder
         self.clock = clock
         self.limiter = limiter
         self.outstanding = outstanding
@@ -55,10 +58,13 @@ package final class TrafficCop: Sendable {
             .issuedHere(key: key),
             .singleUse(outstanding),
             .withinLimits { intent in
-                Self.decide(intent, cost: 1, limits: limits, limiter: limiter, now: clock())
+                Self.decide(intent, cost: 1, limits: holder.limits, limiter: limiter, now: clock())
             },
         ]
     }
+
+    /// Replaces the limits. What was counted before counts on.
+    package func limit(_ limits: RateLimits) { self.holder.limits = limits }
 
     // MARK: Intents
 
@@ -124,5 +130,17 @@ package final class TrafficCop: Sendable {
     package func refund(_ limit: Limit, key: String, cost: Int = 1) {
         guard self.limits.enabled else { return }
         self.limiter.refund(limit, key: key, cost: cost, perMinute: self.limits.perMinute(limit), now: self.clock())
+    }
+}
+
+/// The limits that are in force.
+private final class LimitHolder: Sendable {
+    private let held: Mutex<RateLimits>
+
+    init(_ limits: RateLimits) { self.held = Mutex(limits) }
+
+    var limits: RateLimits {
+        get { self.held.withLock { $0 } }
+        set { self.held.withLock { $0 = newValue } }
     }
 }

@@ -1,4 +1,5 @@
 import Encodings
+import Libcrypto
 
 /// Something that happened and that others are told about (`events:` in the configuration).
 package struct WebhookEvent: Sendable, Equatable {
@@ -45,6 +46,9 @@ package struct WebhookEvent: Sendable, Equatable {
         self.reason = reason
         self.requestID = requestID
     }
+
+    /// A new id: `evt_` followed by base64url of 16 random bytes.
+    package static func newID() -> String { "evt_" + Base64URL.encode(SecureRandom.bytes(16)) }
 
     // MARK: Stored form
 

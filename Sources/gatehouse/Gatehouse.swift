@@ -10,11 +10,14 @@ struct Gatehouse: AsyncParsableCommand {
         abstract: "An authenticating edge: sessions, tokens, and what may pass to your services.",
         version: Version.current,
         subcommands: [
-            ServeCommand.self, UsersCommand.self, ClientsCommand.self, SessionsCommand.self, KeysCommand.self,
-            TokenCommand.self, AttackCommand.self, AuditCommand.self, ConfigCommand.self,
+            ServeCommand.self, ReloadCommand.self, UsersCommand.self, ClientsCommand.self, SessionsCommand.self,
+            KeysCommand.self, StateCommand.self,
+            TokenCommand.self, AttackCommand.self, AuditCommand.self, ConfigCommand.self, DoctorCommand.self,
+            AdminCommand.self,
         ])
 
     static func main() async {
+        ProcessLimits.guardMemory()
         // Writing to a closed pipe (`gatehouse … | head`) should fail with an error and not end the process.
         signal(SIGPIPE, SIG_IGN)
         // Writing beyond the file size limit should fail with an error and not end the process.

@@ -16,11 +16,14 @@ import Testing
         configuration.server.maxConnections = 10
         configuration.server.hosts = ["a.example"]
         configuration.server.tls = .init(certificate: "c.pem", key: "k.pem")
+        configuration.server.tls?.clientCA = "ca.pem"
         configuration.server.maxHeader = 2048
         configuration.server.maxBody = 1
         configuration.server.headerTimeout = 200
         configuration.server.idleTimeout = 2_000
         configuration.server.drain = 1
+        configuration.server.watch = true
+        configuration.server.reusePort = true
         configuration.state.url = "postgres://db"
         configuration.state.grace = 1
         configuration.keys.directory = "k"
@@ -28,6 +31,7 @@ import Testing
         try configuration.keys.encrypt(with: Array("secret".utf8))
         configuration.tokens.issuer = "https://a.example"
         configuration.tokens.audience = ["a"]
+        configuration.tokens.claims = [.name]
         configuration.tokens.algorithm = "Ed25519"
         configuration.tokens.accessTokenLifetime = 1_000
         configuration.tokens.refreshTokenLifetime = 1_000
@@ -47,17 +51,31 @@ import Testing
         configuration.limits.loginPerMinute = 1
         configuration.limits.anonymousPerMinute = 1
         configuration.runtime.url = "http://127.0.0.1:1"
+        configuration.runtime.mcp = true
         configuration.accounts.registration = true
         configuration.accounts.registrationTenants = ["a"]
         configuration.accounts.defaultTenant = "a"
         configuration.accounts.passwords = false
         configuration.accounts.defaultScope = ["a"]
+        configuration.clients.registration = true
+        configuration.clients.registrationPerHour = 1
+        configuration.clients.registrationLifetime = 60_000
+        configuration.clients.allowPrivate = true
+        configuration.clients.ca = "a"
+        configuration.passkeys.rpID = "a.example"
         configuration.errors.explain = true
         configuration.log.format = .json
         configuration.log.level = .debug
+        configuration.log.access = "a"
         configuration.audit.file = "a"
+        configuration.tracing.otlp = "http://127.0.0.1:1"
+        configuration.tracing.ratio = 0.5
         configuration.routes = [route]
         configuration.issuers = [issuer]
+        var github = IdentityProviderConfiguration(name: "github", preset: .github, clientID: "a")
+        github.clientSecret = .init("s3cret of the client")
+        configuration.identityProviders = [github]
+        configuration.events = [receiver]
         return configuration
     }
 
@@ -70,8 +88,17 @@ import Testing
         route.upstreamTLS.name = "b"
         route.upstreamTLS.certificate = "c"
         route.upstreamTLS.key = "d"
-        route.require = .none
+        route.require = .token
         route.scopes = ["a"]
+        route.allow.scopesAny = ["a"]
+        route.allow.groups = ["a"]
+        route.allow.users = ["usr_a"]
+        route.allow.emailDomains = ["a.example"]
+        route.allow.clients = ["gatehouse"]
+        route.allow.tenants = ["a"]
+        route.fresh = 1_000
+        route.acr = ["phr"]
+        route.identity = [.user]
         route.audience = "b"
         route.stripPrefix = true
         route.webSocket = true
@@ -83,15 +110,83 @@ import Testing
         route.encodedSlash = true
         route.forwardAuthorization = true
         route.headers = [.init(name: "a", value: "b")]
+        route.health = .init()
+        route.outlier = .init()
+        route.retry = .init()
+        route.limit = .init()
+        route.maxRequests = 1
+        route.maxConnections = 1
+        route.panic = 0.5
+        route.slowStart = 1_000
+        route.clientCertificate = .required
+        route.forwardClientCertificate = true
+        var resource = RouteConfiguration.Resource()
+        resource.name = "a"
+        resource.scopes = ["b"]
+        resource.documentation = "https://c.example"
+        resource.offline = true
+        resource.authorizationServers = ["https://d.example"]
+        route.resource = resource
         return route
     }
 
     private static var issuer: IssuerConfiguration {
         var issuer = IssuerConfiguration(issuer: "https://i.example", jwks: "j", audience: ["a"])
+        issuer.discovery = true
+        issuer.allowPrivate = true
+        issuer.atGate = true
         issuer.tenants = ["a"]
         issuer.algorithms = ["ES256"]
         issuer.scopes = ["a"]
         return issuer
+    }
+
+    private static var receiver: EventReceiverConfiguration {
+        var receiver = EventReceiverConfiguration(url: "https://r.example", events: [.sessionEnded])
+        receiver.allowPrivate = true
+        return receiver
+    }
+
+    /// Everything at once, which no provider needs.
+    private static var provider: IdentityProviderConfiguration {
+        var provider = IdentityProviderConfiguration(name: "p", issuer: "https://p.example", clientID: "c")
+        provider.preset = .github
+        provider.displayName = "P"
+        provider.kind = .oauth2
+        provider.clientSecret = .init("s")
+        provider.clientSecretFile = "f"
+        provider.clientAuthentication = .privateKeyJWT
+        provider.scopes = ["openid"]
+        provider.tenant = "a"
+        provider.tenantClaim = "t"
+        provider.tenants = ["a"]
+        provider.claims.email = "e"
+        provider.claims.name = "n"
+        provider.claims.groups = "g"
+        provider.claims.scope = "s"
+        provider.allowed.emailDomains = ["a.example"]
+        provider.allowed.groups = ["g"]
+        provider.allowed.claims = [.init(name: "a", values: ["b"])]
+        provider.linkVerifiedEmail = true
+        provider.trustEmail = true
+        provider.userInfo = true
+        provider.acceptTokens = true
+        provider.allowPrivate = true
+        provider.authorizationEndpoint = "a"
+        provider.tokenEndpoint = "b"
+        provider.userInfoEndpoint = "c"
+        provider.emailsEndpoint = "d"
+        provider.subjectClaim = "e"
+        return provider
+    }
+
+    @Test("A secret of a provider has no description, and a provider that can't be used is refused by key")
+    func providers() throws {
+        var configuration = try Self.everything()
+        #expect(!String(reflecting: configuration).contains("s3cret") && !"\(configuration)".contains("s3cret"))
+        configuration.identityProviders[0].name = "Not A Name"
+        let error = #expect(throws: ConfigurationError.self) { try configuration.check() }
+        #expect(error?.code == .providerRefused && error?.key == "identity_providers[0].name")
     }
 
     @Test("Every property can be set")
@@ -102,10 +197,20 @@ import Testing
         for (name, value) in defaults { #expect(changed[name] != value, "\(name) was not set") }
         let (plain, route) = (Self.leaves(of: RouteConfiguration(path: "/")), Self.leaves(of: Self.route))
         #expect(plain.count > 20)
-        for (name, value) in plain { #expect(route[name] != value, "routes.\(name) was not set") }
-        let none = Self.leaves(of: IssuerConfiguration(issuer: "", jwks: "", audience: []))
+        // The one route that the gateway adds itself is not configured.
+        for (name, value) in plain where name != "servesRuntime" {
+            #expect(route[name] != value, "routes.\(name) was not set")
+        }
+        let none = Self.leaves(of: IssuerConfiguration(issuer: "", jwks: nil, audience: []))
         let issuer = Self.leaves(of: Self.issuer)
         for (name, value) in none { #expect(issuer[name] != value, "issuers.\(name) was not set") }
+        let bare = Self.leaves(of: IdentityProviderConfiguration(name: "", issuer: "", clientID: ""))
+        let provider = Self.leaves(of: Self.provider)
+        #expect(bare.count > 25)
+        for (name, value) in bare { #expect(provider[name] != value, "identity_providers.\(name) was not set") }
+        let nobody = Self.leaves(of: EventReceiverConfiguration(url: "", events: []))
+        let receiver = Self.leaves(of: Self.receiver)
+        for (name, value) in nobody { #expect(receiver[name] != value, "events.\(name) was not set") }
     }
 
     @Test("Numbers out of their bounds and fields that would be two are refused, by key")
@@ -122,6 +227,24 @@ import Testing
         for (wrong, key) in [(threads, "server.threads"), (skew, "tokens.clock_skew"), (timeout, "routes[0].timeout")] {
             let error = #expect(throws: ConfigurationError.self) { try wrong.check() }
             #expect(error?.code == .outOfBounds && error?.key == key)
+        }
+        let asking: [(inout RouteConfiguration) -> Void] = [
+            { $0.allow.groups = ["a"] }, { $0.fresh = 1_000 }, { $0.acr = ["a"] }, { $0.scopes = ["a"] },
+        ]
+        for (index, ask) in asking.enumerated() {
+            for require in [RouteConfiguration.Requirement.none, .session, .token] {
+                var configuration = GatewayConfiguration()
+                configuration.routes = [RouteConfiguration(path: "/a")]
+                configuration.routes[0].require = require
+                ask(&configuration.routes[0])
+                // A scope, which is the last of them, can't be met by a session alone.
+                guard require == .none || (require == .session && index == asking.count - 1) else {
+                    try configuration.check()
+                    continue
+                }
+                let error = #expect(throws: ConfigurationError.self) { try configuration.check() }
+                #expect(error?.code == .callerUnknown && error?.key == "routes[0]")
+            }
         }
         for header in [("X-A", "b\r\nX-C: d"), ("X-A: b\r\nX-C", "d"), ("", "a")] {
             var fields = GatewayConfiguration()

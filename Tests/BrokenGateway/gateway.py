@@ -13,9 +13,10 @@ import threading
 import urllib.parse
 
 from answers import Answer
+from oauth import RESOURCE, OAuth
 from sessions import Sessions
 from sockets import serve_socket
-from verifier import Refused, Verifier
+from verifier import AUDIENCE, Refused, Verifier
 
 TOKEN = re.compile(rb"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
@@ -65,6 +66,9 @@ class Request:
             if any(coding != "chunked" for coding in codings):
                 raise Answer(501, closes=True)
         self.raw_body = b""
+        if lengths and self.gateway.has("leaves-bodies") and not self.path.startswith("/api/"):
+            self.body = b""
+            return
         if lengths and not self.gateway.has("coding-first"):
             digits = re.sub(r"[^0-9].*", "", lengths[0].lstrip("+"))
             self.raw_body = self.body = reader.read(int(digits or 0)) if digits else b""
@@ -81,6 +85,9 @@ class Request:
             self.raw_body += chunk
             self.body += chunk[:size]
             if size == 0:
+                while chunk.strip(b"\r\n"):
+                    chunk = reader.readline(1000)
+                    self.raw_body += chunk
                 return
 
     def all(self, name):
@@ -105,6 +112,8 @@ class Gateway:
         self.upstream = upstream
         self.verifier = Verifier(self.bugs)
         self.sessions = Sessions(self)
+        self.oauth = OAuth(self)
+        self.pooled = None
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port = self.listener.getsockname()[1]
         self.origin = f"http://127.0.0.1:{self.port}"
@@ -147,6 +156,10 @@ class Gateway:
             self.protected(request, path, raw)
         if path == "/canary":
             self.proxy(request, path, raw)
+        if path.startswith(("/oauth2/", "/.well-known/oauth-")):
+            self.oauth.answer(request, path)
+        if path == RESOURCE:
+            self.oauth.resource(request)
         if path == "/.well-known/jwks.json":
             raise Answer(200, self.verifier.jwks)
         if path == "/api/runtime/agent":
@@ -211,13 +224,15 @@ class Gateway:
             raise Answer(401)
         return token.encode("latin-1")
 
-    def claims(self, token):
+    def claims(self, token, audiences=None):
         try:
             if self.has("refresh-is-access") and token.startswith(b"ref_"):
                 return {"sub": "usr_one", "fid": "x"}
             if self.has("secret-is-token") and token.startswith(b"sec_"):
                 return {"sub": "usr_one", "fid": "x"}
-            return self.verifier.verify(token)
+            if self.has("takes-resource-tokens"):
+                audiences = [AUDIENCE, self.origin + RESOURCE]
+            return self.verifier.verify(token, audiences)
         except Refused as error:
             raise Answer(401) from error
         except Exception as error:
@@ -262,14 +277,76 @@ class Gateway:
             fields.append(("Content-Length", str(len(body))))
         head = f"{request.method} /canary?{request.query_text} HTTP/1.1\r\n"
         head += "".join(f"{name}: {value}\r\n" for name, value in fields)
-        with socket.create_connection(("127.0.0.1", self.upstream), timeout=2) as upstream:
-            upstream.sendall(head.encode("latin-1") + b"\r\n" + body)
+        self.relay(self.exchange(head.encode("latin-1") + b"\r\n" + body))
+
+    def forward(self, request, user, fields):
+        """A request of the protected resource, of which only the path is kept."""
+        lines = [("Host", "upstream"), (self.IDENTITY[0], user)] + fields
+        head = f"{request.method} {request.target} HTTP/1.1\r\n" + "".join(f"{n}: {v}\r\n" for n, v in lines)
+        self.exchange(head.encode("latin-1") + b"\r\n")
+
+    def exchange(self, request):
+        """Sends a request to the upstream and returns what it answers, as it stands."""
+        try:
+            upstream = self.pooled or socket.create_connection(("127.0.0.1", self.upstream), timeout=2)
+            self.pooled = None
+            upstream.sendall(request)
             upstream.settimeout(0.5)
-            try:
-                upstream.recv(4096)
-            except OSError:
-                raise Answer(504) from None
-        raise Answer(200, {"upstream": "answered"})
+            answer = upstream.recv(65536)
+            if self.has("pools-blindly"):
+                # One answer is taken, and what came behind it is left for the next request.
+                end = answer.find(b"\r\n\r\n") + 4
+                length = re.search(rb"Content-Length: (\d+)", answer)
+                end += int(length[1]) if length else 0
+                self.pooled = Leftover(upstream, answer[end:])
+                answer = answer[:end]
+            else:
+                upstream.close()
+            return answer
+        except OSError:
+            raise Answer(504) from None
+
+    def relay(self, answer):
+        """Passes the upstream's answer on, framed anew."""
+        head, _, body = answer.partition(b"\r\n\r\n")
+        fields = [line.partition(": ")[::2] for line in head.decode("latin-1").split("\r\n")[1:]]
+        framing = [(name, value) for name, value in fields if name.lower() in ("content-length", "transfer-encoding")]
+        if self.has("relays-framing"):
+            raise Verbatim(answer)
+        if len(framing) != 1 or framing[0][0].lower() != "content-length":
+            raise Answer(502)
+        kept = [] if not self.has("relays-cookies") else [field for field in fields if field[0] == "Set-Cookie"]
+        raise Answer(200, body[:int(framing[0][1])], kept)
+
+
+class Leftover:
+    """A connection that is used again with the bytes that were left on it."""
+
+    def __init__(self, connection, rest):
+        self.connection, self.rest = connection, rest
+
+    def sendall(self, data):
+        self.connection.sendall(data)
+
+    def settimeout(self, seconds):
+        self.connection.settimeout(seconds)
+
+    def recv(self, size):
+        if self.rest:
+            rest, self.rest = self.rest, b""
+            return rest
+        return self.connection.recv(size)
+
+
+class Verbatim(Answer):
+    """An answer that goes out as it came."""
+
+    def __init__(self, raw):
+        super().__init__(200, closes=True)
+        self.raw = raw
+
+    def bytes(self):
+        return self.raw
 
 
 def main():

@@ -22,7 +22,8 @@ second_user:
   login: {{path: /api/auth/login, email: attack-two@example.com, password: attack-two-password}}
 path: /api/auth/me
 socket: {{path: /api/runtime/agent, carriers: [query, header, subprotocol]}}
-promises: [sessions, refresh, revoke, ownership, assertion]
+promises: [sessions, refresh, revoke, ownership, assertion, protocol-sessions]
+oauth: {{resource: /agents, scopes: [read, write]}}
 canary: {{upstream_route: /canary, listen: "127.0.0.1:{port}"}}
 """
 
@@ -71,7 +72,10 @@ def judge(bug, expected):
 def main():
     start = time.monotonic()
     chosen = {bug: BUGS[bug] for bug in sys.argv[1:]} or BUGS
-    clean = attack([], ["*"]) | attack(["short-tokens"], ["W10-expiry"])
+    if chosen is BUGS:
+        clean = attack([], ["*"]) | attack(["short-tokens"], ["W10-expiry"])
+    else:
+        clean = attack([], sorted({pattern for patterns in chosen.values() for pattern in patterns}))
     amiss = [f"without a mistake: {identifier}: {verdict}: {reason}"
              for identifier, (verdict, reason) in clean.items() if verdict in ("failed", "inconclusive")]
     caught, ever = 0, set()

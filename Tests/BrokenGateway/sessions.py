@@ -45,6 +45,14 @@ class Sessions:
                 self.sessions[session.id] = session
                 request.json()
                 raise Answer(200, self.view(session, True))
+            if path == "/api/session/create":
+                user = self.bearer(request)
+                if user is None:
+                    raise Answer(401)
+                session = Session()
+                session.user = user
+                self.sessions[session.id] = session
+                raise Answer(200, self.view(session, True))
             if path == "/api/session/current":
                 raise Answer(200, self.view(self.by_secret(request)))
             if path == "/api/auth/login":

@@ -17,12 +17,13 @@ def serve_socket(gateway, request, connection, reader):
         answer.closes = not gateway.has("refusal-keeps-connection")
         raise answer
     key = request.one("sec-websocket-key") or ""
+    # Known before the client learns of it, so that nothing which it does next misses the socket.
+    entry = (session, connection)
+    gateway.sessions.sockets.append(entry)
     connection.sendall(
         f"HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         f"Sec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode("latin-1"))
     connection.settimeout(120)
-    entry = (session, connection)
-    gateway.sessions.sockets.append(entry)
     if gateway.has("short-tokens") and not gateway.has("socket-outlives-token"):
         threading.Timer(gateway.sessions.lifetime, lambda: gateway.sessions.close_sockets(session)).start()
     try:

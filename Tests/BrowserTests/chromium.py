@@ -1,15 +1,23 @@
-"""A headless Chromium, driven over its DevTools protocol. Needs the `websockets` package and a `chromium` binary."""
+"""A headless Chromium, driven over its DevTools protocol. Needs the `websockets` package and a `chromium` binary.
+
+With PAGE_ASSETS=1 the pages' files come from the source tree, whatever the gateway has: a change is seen without a build.
+"""
 
 import asyncio
+import base64
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 
 import websockets
+
+from assets import POLICY, PUBLIC
 
 BINARY = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -22,7 +30,9 @@ class Browser:
 
     async def __aenter__(self):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+        # A page that was not fetched counts as one from elsewhere, whose sockets must not reach this machine.
+        more = ["--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets"] if os.environ.get("PAGE_ASSETS") else []
+        flags = [*more, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
         self.process = subprocess.Popen(
             [BINARY, *flags, *self.flags, "--remote-debugging-port=0", f"--user-data-dir={self.profile.name}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -42,23 +52,29 @@ class Browser:
             await asyncio.sleep(0.1)
         raise TimeoutError("chromium did not start")
 
-    async def tab(self, url):
+    async def tab(self, url, prepare=None):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}/json/new?about:blank", method="PUT")
         with urllib.request.urlopen(request) as answer:
             address = json.load(answer)["webSocketDebuggerUrl"]
         tab = Tab(await websockets.connect(address, max_size=None))
         for domain in ("Page", "Runtime", "Log", "Network"):
             await tab.command(f"{domain}.enable")
+        if os.environ.get("PAGE_ASSETS"):
+            tab.files = PUBLIC
+            await tab.command("Fetch.enable", patterns=[{"urlPattern": f"http*://*{path}{more}"} for path in PUBLIC for more in ["", "\\?*"]])
+        if prepare:
+            await prepare(tab)
         await tab.command("Page.navigate", url=url)
         return tab
 
 
 class Tab:
     """One page: `value` evaluates a script, `until` waits for it to be true. `handshakes` has the status of every
-    WebSocket's answer: 101 over HTTP/1.1, 200 over HTTP/2."""
+    WebSocket's answer: 101 over HTTP/1.1, 200 over HTTP/2. `requests` has all that was asked of the network, as text."""
 
     def __init__(self, socket):
         self.socket, self.count, self.answers, self.faults, self.handshakes = socket, 0, {}, [], []
+        self.requests, self.canned, self.files = [], {}, {}
         self.reader = asyncio.create_task(self._read())
 
     async def _read(self):
@@ -67,6 +83,10 @@ class Tab:
                 message = json.loads(text)
                 if "id" in message:
                     self.answers.pop(message["id"]).set_result(message)
+                elif message["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated"):
+                    self.requests.append(message["params"])
+                elif message["method"] == "Fetch.requestPaused":
+                    asyncio.create_task(self._answer(message["params"]))
                 elif message["method"] == "Network.webSocketHandshakeResponseReceived":
                     self.handshakes.append(message["params"]["response"]["status"])
                 elif message["method"] == "Runtime.exceptionThrown":
@@ -74,19 +94,39 @@ class Tab:
                 elif message["method"] == "Log.entryAdded" and message["params"]["entry"]["source"] == "security":
                     self.faults.append(message["params"]["entry"]["text"])
 
-    async def command(self, method, **params):
+    async def command(self, method, seconds=60, **params):
         self.count += 1
         answer = self.answers[self.count] = asyncio.get_running_loop().create_future()
         await self.socket.send(json.dumps({"id": self.count, "method": method, "params": params}))
-        return (await asyncio.wait_for(answer, 20)).get("result", {})
+        return (await asyncio.wait_for(answer, seconds)).get("result", {})
 
-    async def value(self, script):
-        result = await self.command("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+    async def can(self, path, body):
+        """Answers GETs of a path with this JSON, in place of the server."""
+        self.canned[path] = body
+        patterns = [f"*{path}" for path in self.canned] + [f"http*://*{path}{more}" for path in self.files for more in ["", "\\?*"]]
+        await self.command("Fetch.enable", patterns=[{"urlPattern": pattern} for pattern in patterns])
+
+    async def _answer(self, paused):
+        path = urllib.parse.urlsplit(paused["request"]["url"]).path
+        fields = {}
+        if path in self.canned:
+            kind, body = "application/json", json.dumps(self.canned[path]).encode()
+        elif path in self.files:
+            kind, file = self.files[path]
+            fields, body = {"Content-Security-Policy": POLICY}, file.read_bytes()
+        else:
+            return await self.command("Fetch.continueRequest", requestId=paused["requestId"])
+        await self.command(
+            "Fetch.fulfillRequest", requestId=paused["requestId"], responseCode=200, body=base64.b64encode(body).decode(),
+            responseHeaders=[{"name": name, "value": value} for name, value in {"Content-Type": kind, **fields}.items()])
+
+    async def value(self, script, seconds=60):
+        result = await self.command("Runtime.evaluate", seconds, expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise RuntimeError(f"{script}: {result['exceptionDetails'].get('text')}")
         return result["result"].get("value")
 
-    async def until(self, script, seconds=10):
+    async def until(self, script, seconds=30):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             with contextlib.suppress(RuntimeError):
@@ -99,7 +139,7 @@ class Tab:
     async def text(self, element):
         return await self.value(f"document.getElementById('{element}').textContent")
 
-    async def shows(self, element, text, seconds=10):
+    async def shows(self, element, text, seconds=30):
         await self.until(f"document.getElementById('{element}').textContent.includes({json.dumps(text)})", seconds)
 
     async def click(self, element):

@@ -1,7 +1,9 @@
 // The browser library without a browser: node --test Tests/BrowserTests/gatehouse.test.mjs
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { Gatehouse, Refusal, afterClose, backOff, returnTarget } from '../../Sources/Web/Assets/gatehouse.js';
+import {
+    Gatehouse, Refusal, afterClose, backOff, canUsePasskeys, returnTarget,
+} from '../../Sources/Web/Assets/gatehouse.js';
 
 const base = 'http://gate.test';
 const session = (state, id = 'ses_one') => ({ session_id: id, state, user_id: state === 'anonymous' ? null : 'usr_1' });
@@ -32,8 +34,10 @@ beforeEach(() => {
     globalThis.WebSocket = FakeSocket;
     delete globalThis.BroadcastChannel;
     globalThis.fetch = async (url, init) => {
-        const key = `${init.method ?? 'GET'} ${new URL(url).pathname}`;
-        const request = { key, token: new Headers(init.headers).get('Authorization'), body: init.body };
+        const asked = url instanceof Request ? url : null;
+        const key = `${init.method ?? asked?.method ?? 'GET'} ${new URL(asked?.url ?? url).pathname}`;
+        const sent = init.body ?? (asked ? await asked.text() : undefined);
+        const request = { key, token: new Headers(init.headers).get('Authorization'), body: sent };
         requests.push(request);
         let answer = answers[key] ?? [404, { code: 'not_found' }];
         if (typeof answer === 'function') answer = answer(request);
@@ -156,6 +160,117 @@ test('The access token never goes to another origin', async () => {
     const gate = await loggedIn();
     await assert.rejects(gate.fetch('https://elsewhere.test/'), TypeError);
     await assert.rejects(gate.fetch('//elsewhere.test/'), TypeError);
+});
+
+test('A request object is sent again with its body, and takes its fields along', async () => {
+    const gate = await loggedIn();
+    answers['PUT /orders'] = ({ token }) => (token === 'Bearer a1' ? [401, { code: 'token_expired' }] : { ok: true });
+    const request = new Request(`${base}/orders`, { method: 'PUT', body: 'one', headers: { 'X-Kept': 'yes' } });
+    assert.equal((await gate.fetch(request)).status, 200);
+    assert.deepEqual(requests.filter(({ key }) => key === 'PUT /orders').map(({ body }) => body), ['one', 'one']);
+    await assert.rejects(gate.fetch(new Request('https://elsewhere.test/')), TypeError);
+});
+
+test('A body that can be read once is not sent twice', async () => {
+    const gate = await loggedIn();
+    answers['POST /orders'] = [401, { code: 'token_expired' }];
+    const answer = await gate.fetch('/orders', { method: 'POST', body: new Blob(['x']).stream(), duplex: 'half' });
+    assert.equal(answer.status, 401);
+    assert.equal(requests.filter(({ key }) => key === 'POST /orders').length, 1);
+});
+
+test('The ways to sign in are asked for without credentials, and a link brings the person back', async () => {
+    const gate = await loggedIn();
+    const keycloak = { name: 'kc', display_name: 'Keycloak', login_url: '/api/auth/login/kc' };
+    answers['GET /api/auth/providers'] = { providers: [keycloak], password: false };
+    assert.deepEqual(await gate.signInOptions(), { providers: [keycloak], password: false });
+    assert.equal(requests.at(-1).token, null);
+    assert.equal(
+        gate.loginURL(keycloak, { returnTo: '/orders?a=b#c', max_age: '60' }),
+        `${base}/api/auth/login/kc?return_to=%2Forders%3Fa%3Db&max_age=60`);
+    // What the gateway refuses in a path is escaped.
+    const odd = new URL(gate.loginURL(keycloak, { returnTo: '/a|b?c={d}' }));
+    assert.equal(odd.searchParams.get('return_to'), '/a%7Cb?c=%7Bd%7D');
+    assert.throws(() => gate.loginURL(keycloak, { returnTo: 'https://elsewhere.test/' }), TypeError);
+    assert.throws(() => gate.loginURL({ login_url: 'https://elsewhere.test/' }, { returnTo: '/' }), TypeError);
+    await assert.rejects(gate.loginWith('other', { returnTo: '/' }), { code: 'not_found' });
+});
+
+/** An authenticator: `ask` gets the options, and returns the credential or throws. */
+function withAuthenticator(ask, job) {
+    const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+    globalThis.PublicKeyCredential = class {};
+    const credentials = { create: async (options) => ask('create', options), get: async (options) => ask('get', options) };
+    Object.defineProperty(globalThis, 'navigator', { value: { credentials }, configurable: true });
+    return Promise.resolve(job()).finally(() => {
+        delete globalThis.PublicKeyCredential;
+        if (before) Object.defineProperty(globalThis, 'navigator', before);
+        else delete globalThis.navigator;
+    });
+}
+const buffer = (...values) => Uint8Array.from(values).buffer;
+
+test('A passkey signs in: bytes for the authenticator, base64url for the gateway', async () => {
+    const gate = new Gatehouse({ base });
+    answers['POST /api/session/create-anonymous'] = session('anonymous');
+    answers['GET /api/session/current'] = session('authenticated');
+    answers['POST /api/auth/passkey/login/begin'] = { challenge: '-_8A', rpId: 'gate.test', allowCredentials: [] };
+    answers['POST /api/auth/passkey/login/finish'] = { access_token: 'a1', expires_in: 900, session: 'upgraded' };
+    await gate.start();
+    assert.equal(canUsePasskeys(), false);
+    await assert.rejects(gate.loginWithPasskey(), { code: 'passkeys_unsupported' });
+    await withAuthenticator((way, { publicKey }) => {
+        assert.equal(way, 'get');
+        assert.deepEqual([...publicKey.challenge], [0xfb, 0xff, 0x00]);
+        return {
+            rawId: buffer(1, 2), type: 'public-key',
+            response: {
+                clientDataJSON: buffer(3), authenticatorData: buffer(4), signature: buffer(0xfb, 0xff), userHandle: buffer(6),
+            },
+        };
+    }, async () => {
+        assert.equal((await gate.loginWithPasskey()).how, 'upgraded');
+    });
+    assert.equal(gate.accessToken, 'a1');
+    assert.deepEqual(JSON.parse(requests.find(({ key }) => key.endsWith('login/finish')).body), {
+        id: 'AQI', rawId: 'AQI', type: 'public-key', clientExtensionResults: {},
+        response: { clientDataJSON: 'Aw', authenticatorData: 'BA', signature: '-_8', userHandle: 'Bg' },
+    });
+});
+
+test('A passkey is registered with its public key, as the person who is signed in', async () => {
+    const gate = await loggedIn();
+    answers['POST /api/auth/passkey/register/begin'] = {
+        challenge: 'AAE', user: { id: 'dXNy', name: 'a' }, excludeCredentials: [{ type: 'public-key', id: 'AQI' }],
+    };
+    answers['POST /api/auth/passkey/register/finish'] = [201, { id: 'AQI' }];
+    await withAuthenticator((way, { publicKey }) => {
+        assert.equal(way, 'create');
+        assert.deepEqual([...publicKey.user.id], [117, 115, 114]);
+        assert.deepEqual([...publicKey.excludeCredentials[0].id], [1, 2]);
+        return {
+            rawId: buffer(1), type: 'public-key',
+            response: {
+                clientDataJSON: buffer(2), attestationObject: buffer(3), getAuthenticatorData: () => buffer(4),
+                getPublicKey: () => buffer(5), getPublicKeyAlgorithm: () => -7, getTransports: () => ['internal'],
+            },
+        };
+    }, () => gate.registerPasskey());
+    const finish = requests.find(({ key }) => key.endsWith('register/finish'));
+    assert.equal(finish.token, 'Bearer a1');
+    assert.deepEqual(JSON.parse(finish.body).response, {
+        clientDataJSON: 'Ag', attestationObject: 'Aw', authenticatorData: 'BA', publicKey: 'BQ',
+        publicKeyAlgorithm: -7, transports: ['internal'],
+    });
+});
+
+test('A cancelled passkey is a refusal with a code', async () => {
+    const gate = await loggedIn();
+    answers['POST /api/auth/passkey/login/begin'] = { challenge: 'AAE' };
+    const fails = (name) => withAuthenticator(
+        () => { throw Object.assign(new Error('no'), { name }); }, () => gate.loginWithPasskey());
+    await assert.rejects(fails('NotAllowedError'), { code: 'passkey_declined' });
+    await assert.rejects(fails('SecurityError'), { code: 'passkeys_unsupported' });
 });
 
 test('A socket opens with a ticket and no token in its URL', async () => {

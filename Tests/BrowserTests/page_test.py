@@ -39,6 +39,21 @@ async def login(tab, email, password):
     assert await tab.value("document.cookie + Object.keys(localStorage) + Object.keys(sessionStorage)") == ""
 
 
+async def shows_exchanges(tab, password):
+    """Each step shows its request, what was checked and the answer, and no secret."""
+    for step, request in {
+        "session": "POST /api/session/create-anonymous", "login": "POST /api/auth/login", "socket": "GET /api/runtime/agent",
+        "break": "POST /api/intent",
+    }.items():
+        await tab.shows(f"exchanges-{step}", request)
+        await tab.shows(f"exchanges-{step}", "Checked")
+    shown = await tab.value("document.querySelector('main').textContent")
+    token = await tab.value("import('/gatehouse.js').then(async ({ Gatehouse }) => { const gate = new Gatehouse();"
+                            "await gate.start(); return gate.accessToken; })")
+    assert token and token.split(".")[1] not in shown, "a token is shown"
+    assert password not in shown, shown[shown.find(password) - 200:][:400]
+
+
 async def comes_back(browser, url, email, password):
     """`return_to` is followed after a login where it is a path of this origin, and otherwise not."""
     origin = url.rstrip("/")
@@ -134,6 +149,7 @@ async def main(url, email, password):
         await socket(tab)
         await keep_picture(tab)
         await refusals(tab)
+        await shows_exchanges(tab, password)
         await reload(tab)
         other = await second_tab(browser, tab, url)
         await logout(tab, other)

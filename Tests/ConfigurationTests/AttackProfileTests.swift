@@ -22,9 +22,15 @@ struct AttackProfileTests {
             path: /protected
             success: {status: [200, 204]}
             socket: {path: /ws, carriers: [query, subprotocol], session: none}
-            promises: [sessions, ownership]
+            promises: [sessions, ownership, protocol-sessions]
             canary: {upstream_route: /canary, listen: 127.0.0.1:9999}
+            oauth: {resource: /agents, scopes: [read, write], client_id: c, redirect_uri: 'https://c.example/cb'}
             """)
+        #expect(
+            profile.oauth
+                == OAuthSettings(
+                    resource: "/agents", scopes: ["read", "write"], clientID: "c",
+                    redirectURI: "https://c.example/cb"))
         #expect(profile.carrier == .cookie && profile.carrierName == "gate" && profile.path == "/protected")
         #expect(profile.users.map(\.email) == ["a@example.com", "b@example.com"])
         #expect(profile.users.map(\.tenant) == ["t", nil])
@@ -32,7 +38,7 @@ struct AttackProfileTests {
         #expect(
             profile.socket?.carriers == [.socketQuery, .socketProtocol]
                 && profile.socket?.session == Target.SocketSession.none)
-        #expect(profile.promises == [.sessions, .ownership])
+        #expect(profile.promises == [.sessions, .ownership, .protocolSessions])
         #expect(profile.canary == .init(route: "/canary", host: "127.0.0.1", port: 9_999))
     }
 
@@ -65,6 +71,23 @@ struct AttackProfileTests {
             ("success: {status: 999}\n", "success.status: expected a status"),
             ("success: {}\n", "'status' is missing"), ("canary: {}\n", "'upstream_route' is missing"),
             ("canary: {upstream_route: /c, listen: here}\n", "canary.listen: expected ADDRESS:PORT"),
+            ("oauth: {}\n", "oauth: 'resource' is missing"), ("oauth: /a\n", "oauth: expected a mapping"),
+            ("oauth: {resource: a}\n", "oauth.resource: expected a path"),
+            ("oauth: {resource: /a, scopes: read}\n", "oauth.scopes: expected a list"),
+            ("oauth: {resource: /a, scopes: ['a b']}\n", "oauth.scopes: expected scopes without spaces"),
+            ("oauth: {resource: /a, client_id: c}\n", "'client_id' and 'redirect_uri' belong together"),
+            (
+                "oauth: {resource: /a, client_id: c, redirect_uri: /cb}\n",
+                "oauth.redirect_uri: expected an absolute URI"
+            ),
+            (
+                "oauth: {resource: /a, client_id: c, redirect_uri: 'https://c/#x'}\n",
+                "oauth.redirect_uri: expected an absolute URI"
+            ),
+            (
+                "oauth:\n  resource: /a\n  scope: read\n",
+                "p.yaml:3:3: oauth: 'scope' is no key here: did you mean 'scopes'?"
+            ),
             ("- a\n", "expected a mapping"), ("", "an empty profile"), ("path: [\n", "not YAML"),
             ("path: /a\npath: /b\n", "more than once"),
         ])
@@ -74,6 +97,65 @@ struct AttackProfileTests {
             Issue.record("'\(text)' was taken")
         } catch {
             #expect("\(error)".contains(sentence), "\(error)")
+        }
+    }
+
+    private static let whole = """
+        token:
+          carrier: header
+          name: X-Token
+          prefix: 'Bearer '
+          login:
+            path: /login
+            email: a@example.com
+            password: secret
+            tenant_id: t
+        second_user:
+          login:
+            path: /login2
+            email: b@example.com
+            password: secret2
+        path: /protected
+        success:
+          status: 200
+        socket:
+          path: /ws
+          carriers: [query]
+          session: none
+        promises: [sessions]
+        canary:
+          upstream_route: /canary
+          listen: 127.0.0.1:9999
+        oauth:
+          resource: /agents
+          scopes: [read]
+        """
+
+    @Test(
+        "A profile that is wrong in any line names that line",
+        arguments: 0..<28)
+    func anyLine(index: Int) throws {
+        let lines = Self.whole.split(separator: "\n").map(String.init)
+        _ = try Self.parse(Self.whole)
+        let line = try #require(lines.indices.contains(index) ? lines[index] : nil)
+        let indent = line.prefix { $0 == " " }
+        let key = line.dropFirst(indent.count).prefix { $0 != ":" }
+        // A key that does not exist, mappings where a value belongs, and a byte that few values may have.
+        for wrong in ["\(indent)\(key)x: 1", "\(indent)\(key): [{a: b}]", "\(indent)\(key): \"a\\u0001 b\""] {
+            var changed = lines
+            changed[index] = wrong
+            // What hung on the line goes with it.
+            while changed.count > index + 1, changed[index + 1].prefix(while: { $0 == " " }).count > indent.count {
+                changed.remove(at: index + 1)
+            }
+            do {
+                _ = try Self.parse(changed.joined(separator: "\n"))
+                // Names and secrets of users may be any text.
+                #expect(
+                    ["email", "password", "tenant_id"].contains(String(key)) && wrong.contains("u0001"), "\(wrong)")
+            } catch {
+                #expect("\(error)".hasPrefix("p.yaml:\(index + 1):"), "\(wrong): \(error)")
+            }
         }
     }
 

@@ -86,14 +86,14 @@ struct ConfigurationFileTests {
                 "errors: {explain: 1}\n",
                 "g.yaml:1:19: errors.explain: expected true or false, found '1'"
             ),
-            ("tokens: {audience: []}\n", "g.yaml: tokens.audience: expected at least one name"),
+            ("tokens: {audience: []}\n", "g.yaml:1:20: tokens.audience: expected at least one name"),
             (
                 "server: {listen: 'a:1', admin: 'a:1'}\n",
-                "g.yaml: server.admin: must not be the public listener: use another port or path"
+                "g.yaml:1:32: server.admin: must not be the public listener: use another port or path"
             ),
             (
                 "server:\n  listen: unix:/g.sock\n  admin: unix:/g.sock\n",
-                "g.yaml: server.admin: must not be the public listener: use another port or path"
+                "g.yaml:3:10: server.admin: must not be the public listener: use another port or path"
             ),
             (
                 "server:\n  listen: unix:g.sock\n",
@@ -102,12 +102,12 @@ struct ConfigurationFileTests {
             ),
             (
                 "server: {proxy_protocol: true}\n",
-                "g.yaml: server.proxy_protocol: needs server.trusted_proxies: without it every connection is reset; "
+                "g.yaml:1:26: server.proxy_protocol: needs server.trusted_proxies: without it every connection is reset; "
                     + "list the balancers"
             ),
             (
                 "server: {tls: {certificate: a.pem}}\n",
-                "g.yaml: server.tls: TLS needs both 'certificate' and 'key': add the other, or remove both"
+                "g.yaml:1:29: server.tls: TLS needs both 'certificate' and 'key': add the other, or remove both"
             ),
         ])
     func namesFaults(yaml: String, fault: String) {

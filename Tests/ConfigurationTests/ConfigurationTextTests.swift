@@ -75,15 +75,25 @@ struct ExampleFileTests {
         #expect(uncommented.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix("\(name):") })
     }
 
-    @Test("Its example of a route and of an issuer can be read")
+    @Test("Its examples of routes, issuers and providers can be read")
     func hasGoodExamples() throws {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let example = lines.drop { $0 != "# routes:" }.filter { $0.hasPrefix("# ") && !$0.contains("RFC 8693") }
-            .map { $0.dropFirst(2) }.joined(separator: "\n")
+        let example = lines.drop { $0 != "# routes:" }.filter { line in
+            line.hasPrefix("# ")
+                && !["RFC 8693", "docs/identity-providers.md", "Receivers of signed"].contains { line.contains($0) }
+        }.map { $0.dropFirst(2) }.joined(separator: "\n")
         let configuration = try load(example).configuration
         #expect(configuration.routes.count == 1)
         #expect(configuration.issuers.count == 1)
-        #expect(RouteSettings.all.allSatisfy { example.contains("\($0.key):") })
+        for setting in RouteSettings.all {
+            let name = try #require(setting.key.split(separator: ".").last)
+            #expect(example.contains(" \(name):"), "\(setting.key)")
+        }
         #expect(IssuerSettings.all.allSatisfy { example.contains("\($0.key):") })
+        #expect(configuration.identityProviders.map(\.name) == ["company", "github", "other"])
+        for setting in ProviderSettings.all {
+            let name = setting.key.split(separator: ".").last ?? ""
+            #expect(example.contains("\(name):"), "\(setting.key)")
+        }
     }
 }

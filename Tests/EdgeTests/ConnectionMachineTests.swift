@@ -117,10 +117,10 @@ import Testing
     /// What each event leads to, in the order of `Event.allCases`; `-` is nothing.
     private static let table: [Standing: [String]] = [
         .idle: [
-            "refuse 400", "finish", "close", "close", "close", "-", "-", "-", "close", "-", "-", "-", "-", "-",
+            "refuse 400", "finish", "close", "close", "arm moment", "-", "-", "-", "close", "-", "-", "-", "-", "-",
         ],
         .insideHead: [
-            "-", "finish", "refuse 408", "refuse 408", "close", "-", "-", "-", "close", "-", "-", "-", "-",
+            "-", "finish", "refuse 408", "refuse 408", "-", "-", "-", "-", "close", "-", "-", "-", "-",
             "-",
         ],
         .body: [
@@ -252,6 +252,52 @@ import Testing
             let actions = Self.actions(&machine)
             #expect(actions == (number < 16 ? [] : ["close"]))
         }
+    }
+
+    @Test("A gateway that stops sends the last answer to its end before it closes an idle connection")
+    func drainedBehindOutput() {
+        var machine = Machine(limits: WireLimits(), isStream: false)
+        _ = Self.actions(&machine, behind: Self.get)
+        _ = machine.startAnswer(.length(1))
+        _ = machine.finishAnswer()
+        _ = Self.actions(&machine)
+        machine.drain()
+        let drained = Self.actions(&machine)
+        #expect(drained == ["finish"])
+        let ignored = Self.actions(&machine, behind: Self.get)
+        #expect(ignored.isEmpty, "no request is begun any more")
+        machine.outputFinished()
+        let closed = Self.actions(&machine)
+        #expect(closed == ["close"])
+    }
+
+    @Test("A gateway that stops answers the first request of a new connection, and closes one that sends none")
+    func drainedBeforeFirstRequest() {
+        for parts in [["GET / HTTP/1.1\r\nHost: h\r\n\r\n"], ["GET / HTTP/1.1\r\n", "Host: h\r\n\r\n"]] {
+            var machine = Machine(limits: WireLimits(), isStream: false)
+            machine.drain()
+            let drained = Self.actions(&machine)
+            #expect(drained == ["arm moment"])
+            for part in parts { machine.received(ByteBuffer(string: part)) }
+            let begun = Self.actions(&machine)
+            #expect(begun.contains("dispatch /"), "\(begun)")
+            let terms = machine.startAnswer(.length(1))
+            #expect(terms?.closes == true)
+        }
+        var silent = Machine(limits: WireLimits(), isStream: false)
+        silent.drain()
+        _ = Self.actions(&silent)
+        silent.deadlinePassed(clientTakes: true)
+        let closed = Self.actions(&silent)
+        #expect(closed == ["close"])
+        // One whose request is on its way is not cut off either.
+        var partial = Machine(limits: WireLimits(), isStream: false)
+        partial.received(ByteBuffer(string: "GET / HTTP/1.1\r\n"))
+        _ = Self.actions(&partial)
+        partial.drain()
+        partial.received(ByteBuffer(string: "Host: h\r\n\r\n"))
+        let whole = Self.actions(&partial)
+        #expect(whole.contains("dispatch /"), "\(whole)")
     }
 
     @Test("In any order of events each request is answered once, in order, with its own body", arguments: 0..<40)

@@ -47,7 +47,8 @@ struct AttackTests {
     private static let opaque = ["--only", "J02-opaque-*"]
 
     @Test(
-        "Any answer but success is a stranger's refusal", arguments: ["strict", "forbids", "redirects", "endless-body"])
+        "Any answer but success is a stranger's refusal",
+        arguments: ["strict", "forbids", "redirects", "endless-body", "interim-flood", "two-answers", "closes"])
     func refusals(mode: String) throws {
         let found = try attack(mode, Self.opaque)
         #expect(found.status == 0 && Set(found.verdicts.values) == ["passed"], "\(found.output)")
@@ -62,10 +63,21 @@ struct AttackTests {
 
     @Test(
         "A target that cannot be judged leaves everything open",
-        arguments: ["lets-everything-in", "garbage", "http-0.9", "endless-header"])
+        arguments: [
+            "lets-everything-in", "garbage", "http-0.9", "endless-header", "endless-line", "drips",
+        ])
     func unjudged(mode: String) throws {
         let found = try attack(mode, Self.opaque)
         #expect(found.status == 2 && Set(found.verdicts.values) == ["inconclusive"], "\(found.output)")
+    }
+
+    @Test("A target that answers the good token and nothing else is not asked for ever")
+    func silence() throws {
+        let start = ContinuousClock.now
+        let found = try attack("silence", Self.opaque)
+        #expect(found.status == 2, "\(found.output)\(found.errors)")
+        #expect(Set(found.verdicts.values) == ["inconclusive"], "\(found.verdicts)")
+        #expect(ContinuousClock.now - start < .seconds(120))
     }
 
     @Test("A target that dies leaves what follows open, and fails nothing")
@@ -81,7 +93,7 @@ struct AttackTests {
         "Tokens travel as the profile says",
         arguments: [
             ("cookie", "{carrier: cookie, name: gate, "), ("query", "{carrier: query, name: jwt, "),
-            ("own-field", "{carrier: header, name: X-Token, "),
+            ("own-field", "{carrier: header, name: X-Token, "), ("body", "{carrier: body, name: jwt, "),
         ])
     func carriers(mode: String, token: String) throws {
         let profile = "token: \(token)command: 'printf the-good-token'}\npath: /\n"
@@ -148,7 +160,7 @@ struct AttackTests {
         let target = "http://127.0.0.1:1"
         for arguments in [
             ["attack"], ["attack", "ftp://127.0.0.1"], ["attack", target, "--only", "ZZ*"],
-            ["attack", "--explain", "nope"],
+            ["attack", "--explain", "nope"], ["attack", "--export", "/nowhere/vectors.json"],
             ["attack", target, "--report", "xml=x"], ["attack", target, "--profile", "none.yaml"],
             ["attack", target, "--replay", "none.json"], ["attack", target, "--rate", "0"], ["attack", target],
         ] {
@@ -199,8 +211,13 @@ struct AttackTests {
             """
             \(tls)
             limits: {enabled: false}
+            clients: {registration: true, registration_per_hour: 1000}
             routes:
               - {path: /canary, upstream: "http://127.0.0.1:\(port)", require: token}
+              - path: /agents
+                upstream: "http://127.0.0.1:\(port)"
+                resource: {name: Agents, scopes: [read, write]}
+                scopes: [read]
             """,
             users: [
                 TestUser(
@@ -215,14 +232,21 @@ struct AttackTests {
             contentsOf: GatewayProcess.packageRoot.appendingPathComponent("Examples/attack/gatehouse.yaml"),
             encoding: .utf8
         ).replacing("127.0.0.1:9390", with: "127.0.0.1:\(port)")
+        let whole = place.path + "/whole.json"
         let found = try attack(
             at: gateway.origin,
-            ["--key", keys.appendingPathComponent(signing).path, "--strict"]
+            ["--key", keys.appendingPathComponent(signing).path, "--strict", "--report", "json=\(whole)"]
                 + (isHTTP2 ? ["--http2", "--ca", certificate] : []), profile)
         #expect(found.status == 0, "\(found.output)\(found.errors)")
         let passed = found.verdicts.values.count { $0 == "passed" }
-        #expect(passed > (isHTTP2 ? 500 : 620), "\(found.output)")
+        #expect(passed > (isHTTP2 ? 600 : 700), "\(found.output)")
         #expect(found.report["powers"] as? [String] == ["black-box", "token", "two-users", "key"])
+        // A report of everything is one that can be sent again.
+        let again = try attack(
+            at: gateway.origin,
+            ["--replay", whole, "--only", "J01-*", "--only", "J03-*"]
+                + (isHTTP2 ? ["--http2", "--ca", certificate] : []))
+        #expect(again.status == 0 && again.verdicts.count > 20, "\(again.output)\(again.errors)")
     }
 
     private func freePort() throws -> Int {

@@ -44,12 +44,14 @@ import Testing
         for round in 0..<3 {
             let running = gateway
             let done = Mutex([Done]())
+            let isKilled = Atomic(false)
             let jobs = (0..<6).map { index -> @Sendable () throws -> Void in
-                { Self.work(running, index, done) }
+                { while !isKilled.load(ordering: .acquiring) { Self.work(running, index, done) } }
             }
             async let finished: [Void] = together(jobs)
             while done.withLock({ $0.count }) < 3 + round { try await Task.sleep(for: .milliseconds(5)) }
             running.kill()
+            isKilled.store(true, ordering: .releasing)
             _ = try await finished
             gateway = try await Self.restart(running)
             for entry in done.withLock({ $0 }) { try Self.check(entry, gateway) }
@@ -58,7 +60,7 @@ import Testing
         gateway.stop()
     }
 
-    /// Logs in, refreshes and logs out until the gateway does not answer any more.
+    /// Logs in, refreshes and logs out until an answer does not come.
     private static func work(_ gateway: GatewayProcess, _ index: Int, _ done: borrowing Mutex<[Done]>) {
         while let before = try? gateway.anonymous(),
             let answer = try? gateway.attemptLogin(TestUser.standard[index % 3], headers: [before.field])

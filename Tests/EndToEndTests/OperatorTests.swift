@@ -39,6 +39,37 @@ import Testing
         }
     }
 
+    @Test("Name and groups of an account are given when it is added, and replaced one by one")
+    func profile() throws {
+        let place = try GatewayProcess.makeDirectory()
+        func users(_ arguments: String..., input: String = "") throws -> CommandResult {
+            try GatewayProcess.run(["users"] + arguments, in: place, input: input)
+        }
+        func listed() throws -> String {
+            let row = try #require(try Self.json(users("list", "--json")).first)
+            let groups = row["groups"] as? [String] ?? ["none listed"]
+            return "\(row["name"] as? String ?? "-") \(groups.joined(separator: ","))"
+        }
+        let made = try users(
+            "add", "ada@example.com", "--tenant", "acme", "--name", "Ada", "--group", "staff", "--group", "admins",
+            "--group", "staff", "--password-stdin", input: "correct horse\n")
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try listed() == "Ada staff,admins")
+        #expect(try users("set", "ada@example.com", "--group", "night shift").status == 0)
+        #expect(try listed() == "Ada night shift")
+        #expect(try users("set", "ada@example.com", "--tenant", "acme", "--name", "Countess").status == 0)
+        #expect(try listed() == "Countess night shift")
+        #expect(try users("set", "ada@example.com", "--no-groups", "--name", "").status == 0)
+        #expect(try listed() == "- ")
+        for wrong in [["--group", String(repeating: "g", count: 129)], ["--name", "a\u{7}b"], ["--group", ""]] {
+            let refused = try GatewayProcess.run(["users", "set", "ada@example.com"] + wrong, in: place)
+            #expect(refused.status == 1 && refused.errors.filter { $0 == "\n" }.count == 1, "\(wrong)")
+        }
+        #expect(try users("set", "ada@example.com").status != 0)
+        #expect(try users("set", "bob@example.com", "--name", "B").status == 1)
+        #expect(try listed() == "- ")
+    }
+
     @Test("An account that was disabled can be enabled again; what ended stays ended")
     func enable() async throws {
         let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
@@ -126,6 +157,53 @@ import Testing
         let dead = try check("routes:\n  - {path: /api/session/x, upstream: 'http://a:1'}\n")
         #expect(dead.status == 2 && dead.errors.contains("keeps this path"))
         #expect(try check("routes:\n  - {path: /api, upstream: 'http://a:1'}\n").status == 0)
+    }
+
+    @Test("config check and serve find a key set of an issuer that is not there or is none, and name its line")
+    func issuerFiles() throws {
+        let place = try GatewayProcess.makeDirectory()
+        let file = place.appendingPathComponent("gatehouse.yaml")
+        try """
+        issuers:
+          - issuer: https://id.example
+            jwks: keys.json
+            audience: [gatehouse]
+            tenants: [acme]
+        """.write(to: file, atomically: true, encoding: .utf8)
+        for (content, said) in [(nil, "no such file"), ("{}", "key set"), ("rubbish", "key set")] as [(String?, String)]
+        {
+            try content?.write(to: place.appendingPathComponent("keys.json"), atomically: true, encoding: .utf8)
+            for command in [["config", "check"], ["serve", "--listen", "127.0.0.1:0", "--admin", "off"]] {
+                let result = try GatewayProcess.run(command + ["--config", file.path], in: place, stateful: false)
+                #expect(result.status == 2 && result.errors.contains("gatehouse.yaml:2:"), "\(result)")
+                #expect(result.errors.contains("issuers[0].jwks: keys.json: ") && result.errors.contains(said))
+            }
+        }
+    }
+
+    @Test("A wrong configuration is told before a password is asked for", arguments: [["add"], ["password"]])
+    func askedFirst(verb: [String]) throws {
+        let place = try GatewayProcess.makeDirectory()
+        let file = place.appendingPathComponent("gatehouse.yaml")
+        try "tokens: {clock_skew: 90s}\n".write(to: file, atomically: true, encoding: .utf8)
+        // Without --password-stdin and without a terminal, asking is a failure of its own.
+        let result = try GatewayProcess.run(
+            ["users"] + verb + ["ada@example.com", "--config", file.path], in: place)
+        #expect(result.status == 2 && result.errors.contains("tokens.clock_skew"), "\(result)")
+    }
+
+    @Test("The process may open as many descriptors as the system allows, and leaves no core dump")
+    func limits() async throws {
+        let gateway = try await GatewayProcess.start("", users: [])
+        defer { gateway.stop() }
+        let text = try String(contentsOfFile: "/proc/\(gateway.processID)/limits", encoding: .utf8)
+        func limit(_ name: String) -> [Substring] {
+            let line = text.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
+            return Array(line.dropFirst(name.count).split(separator: " ").prefix(2))
+        }
+        #expect(limit("Max core file size") == ["0", "0"], "\(text)")
+        let files = limit("Max open files")
+        #expect(files.count == 2 && files.first == files.last, "\(text)")
     }
 
     @Test("An address that can't be listened on is told in a plain sentence, and so is a damaged store")

@@ -150,7 +150,7 @@ import Testing
         kill(nodes.b.processID, SIGCONT)
 
         let (took, end) = try seconds { try ended.untilClosed() }
-        #expect(end == .close(4403, "session_ended") && took < 2)
+        #expect(end == .close(4403, "session_ended") && took < 2, "\(end) after \(took) s")
         #expect(
             try await eventually(within: .seconds(2)) {
                 try nodes.b.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 401

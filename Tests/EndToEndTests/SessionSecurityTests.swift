@@ -151,7 +151,7 @@ import Testing
             ["token", "inspect", "--json"], in: gateway.directory, input: ada.token, stateful: false)
         let json = try JSONSerialization.jsonObject(with: Data(inspected.output.utf8)) as? [String: Any]
         let claims = try #require(json?["claims"] as? [String: Any])
-        let expected = "iss sub aud exp nbf iat jti client_id tenant_id scope fid"
+        let expected = "iss sub aud exp nbf iat jti client_id tenant_id scope fid auth_time email"
         #expect(Set(claims.keys) == Set(expected.components(separatedBy: " ")))
         for value in claims.values {
             #expect(!"\(value)".contains(ada.sessionID.dropFirst(4)) && !ada.sessionID.contains("\(value)"))

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import Testing
 
@@ -20,6 +21,31 @@ import Testing
         identity.user = "usr_1"
         identity.scope = "a b"
         #expect(String(buffer: identity.written()) == "X-Gatehouse-User: usr_1\r\nX-Gatehouse-Scope: a b\r\n")
+    }
+
+    @Test(
+        "What an account says arrives as it is: all but printable ASCII, percent signs and outer spaces is encoded",
+        arguments: [
+            ("ada@example.com", "ada@example.com"), ("Ada Lovelace", "Ada Lovelace"),
+            ("Ada L\u{f6}velace", "Ada L%C3%B6velace"), (" a ", "%20a%20"), (" ", "%20"), ("50%", "50%25"),
+            ("a\r\nX-Evil: 1", "a%0D%0AX-Evil: 1"), ("a\0\u{7f}", "a%00%7F"), ("a,b", "a,b"), ("~!\"", "~!\""),
+            ("", ""),
+            ("\u{1f600}", "%F0%9F%98%80"),
+        ])
+    func account(value: String, written: String) {
+        #expect(ForwardedIdentity.encoded(value) == written)
+        #expect(written.removingPercentEncoding == value)
+    }
+
+    @Test("Groups are a list whose separator no group can hold")
+    func groups() {
+        var identity = ForwardedIdentity()
+        identity.email = "a@b.example"
+        identity.name = "Zo\u{eb}"
+        identity.groups = ["staff", "a,b", " c", "d%2Ce"]
+        #expect(
+            String(buffer: identity.written()) == "X-Gatehouse-Email: a@b.example\r\nX-Gatehouse-Name: Zo%C3%AB\r\n"
+                + "X-Gatehouse-Groups: staff,a%2Cb,%20c,d%252Ce\r\n")
     }
 
     @Test(

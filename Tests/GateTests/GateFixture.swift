@@ -19,7 +19,8 @@ final class GateFixture {
     let runtime: Runtime
     let guarding: SecurityGuard
     let credentials: Credentials
-    private let cop: TrafficCop
+    let cop: TrafficCop
+    let state: any StateSurface
     private let folder: String
 
     /// Everything that requests are put together from.
@@ -42,7 +43,7 @@ final class GateFixture {
         folder = NSTemporaryDirectory() + "gatehouse-gate-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let clock: @Sendable () -> Int64 = { 1_800_000_000_000 }
-        let state = try await StateSurfaceFactory.open(url: "sqlite:\(folder)/state.sqlite", clock: clock)
+        state = try await StateSurfaceFactory.open(url: "sqlite:\(folder)/state.sqlite", clock: clock)
         cop = TrafficCop(limits: RateLimits(enabled: false), clock: clock)
         runtime = Runtime(state: state, cop: cop, policy: SessionPolicy(), clock: clock)
         guarding = try await Self.makeGuard(folder + "/keys", state, clock)

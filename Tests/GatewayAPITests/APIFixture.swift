@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import PasskeysForTests
 import Runtime
 import SecurityGuard
 import SignIn
@@ -24,6 +25,7 @@ final class APIFixture: Sendable {
     let guarding: SecurityGuard
     let runtime: Runtime
     let responder: APIResponder
+    let configuration: GatewayConfiguration
     private let folder: String
 
     /// - Parameter wrap: puts something between the database and the store above it.
@@ -33,6 +35,7 @@ final class APIFixture: Sendable {
         var configuration = GatewayConfiguration()
         configuration.limits.loginPerMinute = 100
         adjust(&configuration)
+        self.configuration = configuration
         folder = NSTemporaryDirectory() + "gatehouse-api-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let read = clock.read
@@ -44,7 +47,7 @@ final class APIFixture: Sendable {
             loginTenant: configuration.accounts.defaultTenant, scrypt: ScryptParameters(logN: 4, r: 8, p: 1))
         guarding = try await SecurityGuard(
             policy: policy, keyDirectory: KeyDirectory(path: folder + "/keys", policy: policy, clock: read),
-            state: state, clock: read)
+            state: state, clock: read, audit: { [audits] event in audits.events.withLock { $0.append(event) } })
         let cop = TrafficCop(
             limits: RateLimits(
                 anonymousPerMinute: configuration.limits.anonymousPerMinute,
@@ -53,9 +56,17 @@ final class APIFixture: Sendable {
             state: state, cop: cop, policy: SessionPolicy(perUser: configuration.sessions.perUser), clock: read)
         let state = state
         let alive = Alive()
+        let signIn = SignInService(securityGuard: guarding, runtime: runtime, trafficCop: cop, store: state)
+        var agents = AgentSettings(
+            issuer: policy.issuer, resources: configuration.protectedResources(issuer: policy.issuer))
+        agents.registration = configuration.clients.registration
         let services = APIServices(
-            securityGuard: guarding, runtime: runtime, trafficCop: cop,
-            signIn: SignInService(securityGuard: guarding, runtime: runtime, trafficCop: cop, store: state),
+            securityGuard: guarding, runtime: runtime, trafficCop: cop, signIn: signIn,
+            agents: AgentAccess(
+                settings: agents, securityGuard: guarding, store: state, fetch: { _ in throw CancellationError() },
+                clock: read),
+            providerMemory: ProviderMemory(store: state, clock: read),
+            passkeys: PasskeyService(party: Authenticator.party, store: state, signIn: signIn, clock: read),
             configuration: configuration, issuer: policy.issuer, clock: read, logger: Logger(label: "test"),
             sessionIDOfSecret: { try await state.session(secretHash: $0)?.id },
             storeIsAlive: { alive.value.withLock { $0 } }, leasesSettled: {}, refused: { _, _ in })
@@ -64,6 +75,10 @@ final class APIFixture: Sendable {
     }
 
     private let alive: Alive
+    private let audits = Audits()
+
+    /// What SecurityGuard has reported, oldest first.
+    var audited: [AuditEvent] { audits.events.withLock { $0 } }
 
     /// From here on the store's feed is silent.
     func loseFeed() { alive.value.withLock { $0 = false } }
@@ -167,6 +182,10 @@ struct Answer: Sendable {
             String(field.dropFirst(name.count + 1).prefix { $0 != ";" })
         }
     }
+}
+
+private final class Audits: Sendable {
+    let events = Mutex<[AuditEvent]>([])
 }
 
 private final class Alive: Sendable {

@@ -49,12 +49,21 @@ struct APIPathTableTests {
 
     @Test("Every declared endpoint is reached: its path is the gateway's own, and the router has it")
     func everyDeclaredPathIsReached() async throws {
-        let fixture = try await APIFixture { $0.accounts.registration = true }
-        let own = OwnPaths(api: APIResponder.paths)
+        let fixture = try await APIFixture { configuration in
+            configuration.accounts.registration = true
+            configuration.clients.registration = true
+            var route = RouteConfiguration(path: "/mcp")
+            route.require = .token
+            route.resource = .init()
+            configuration.routes = [route]
+        }
+        let own = OwnPaths(api: APIResponder.paths(with: fixture.configuration))
         #expect(APIResponder.routes.count >= 20)
         for route in APIResponder.routes {
             let path = route.path.replacing("{id}", with: "ses_AAAAAAAAAAAAAAAAAAAAAA")
-            #expect(own.find(Array(path.utf8)) == .api(path))
+            #expect(own.find(Array(path.utf8)) == .api(path), "\(route.method) \(path)")
+            // There are no providers here.
+            guard !route.path.contains("{provider}") else { continue }
             let answer = try await fixture.send(route.method.rawValue, path)
             #expect(answer.status != 404 && answer.status != 405, "\(route.method) \(path)")
         }

@@ -1,4 +1,5 @@
 import LeasesForTests
+import Metrics
 import NIOCore
 import NIOPosix
 import Runtime
@@ -46,7 +47,8 @@ import Testing
         let loop = group.next()
         let loops = LoopStates()
         let watch = LeaseWatch(
-            loops: loops, held: HeldSessions(), runtime: fixture.runtime, state: fixture.state,
+            loops: loops, held: HeldSessions(), heldAccounts: HeldSessions(), profiles: fixture.guarding.profiles,
+            runtime: fixture.runtime, state: fixture.state,
             clock: fixture.clock.read,
             skew: 0)
         let holders = try await loop.submit {
@@ -57,15 +59,8 @@ import Testing
                     return nil
                 })
             let state = LoopState(
-                loop: loop,
-                gate: GateMemory(
-                    tokens: VerifiedTokenCache(fixture.guarding), runtime: fixture.runtime,
-                    securityGuard: fixture.guarding,
-                    origins: OriginPolicy(configured: [], issuer: "https://gate.example", loopbackPort: nil),
-                    now: fixture.clock.read),
-                leases: leases,
-                upstreams: UpstreamPools(pools: [], runtime: nil), flushes: FlushQueue(loop: loop),
-                now: fixture.clock.read)
+                loop: loop, leases: leases, flushes: FlushQueue(loop: loop),
+                metrics: EdgeMetrics(NOOPMetricsHandler.instance), now: fixture.clock.read)
             loops.add(NIOLoopBound(state, eventLoop: loop))
             faults.left.withLock { $0 = count }
             let holders = [over, live].map { id in

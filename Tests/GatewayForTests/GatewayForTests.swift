@@ -4,6 +4,7 @@ import Experience
 import Exposition
 import Foundation
 import Logging
+import Runtime
 import SecurityGuard
 import StateSurface
 
@@ -21,6 +22,8 @@ package final class GatewayForTests: Sendable {
     /// Such as `http://127.0.0.1:49152`, or `unix:/PATH`.
     package let origin: String
     package let clock: ManualClock
+    /// Where the admin listener was bound; nil where there is none.
+    package var adminAddress: ListenAddress? { gateway.adminAddress }
     /// The gateway's own store.
     package let state: any StateSurface
     private let accounts: Accounts
@@ -39,13 +42,16 @@ package final class GatewayForTests: Sendable {
     /// - Parameters:
     ///   - configuration: ``configuration(in:)``, changed as the test wants it.
     ///   - passwordCost: what hashing costs the gateway; a test of overload may want it dear.
+    ///   - realms: realms besides the built-in ones.
     ///   - audit: hears of everything that is worth an audit line.
+    ///   - adjust: changes what the gateway is given besides, such as its logs.
     ///   - prepare: makes what must be in the store before the gateway accepts connections.
     package static func open(
         _ configuration: GatewayConfiguration, clock: ManualClock = ManualClock(),
         logger: Logger = Logger(label: "gatehouse", factory: { _ in SwiftLogNoOpLogHandler() }),
-        passwordCost: ScryptParameters = GatewayForTests.passwordCost,
+        passwordCost: ScryptParameters = GatewayForTests.passwordCost, realms: [any Realm] = [],
         audit: @escaping @Sendable (_ event: String, _ members: JSONObject) -> Void = { _, _ in },
+        adjust: (inout Gateway) -> Void = { _ in },
         prepare: (any StateSurface, Accounts) async throws -> Void = { _, _ in }
     ) async throws -> GatewayForTests {
         let time: @Sendable () -> Int64 = { clock.now }
@@ -55,9 +61,10 @@ package final class GatewayForTests: Sendable {
             try await prepare(state, accounts)
             // Counters of its own: other gateways of the process have theirs.
             var gateway = Gateway(
-                configuration: configuration, state: state, clock: time, logger: logger, audit: audit,
+                configuration: configuration, state: state, clock: time, logger: logger, audit: audit, realms: realms,
                 metrics: PrometheusMetrics(families: Gateway.metricFamilies))
             gateway.passwordCost = passwordCost
+            adjust(&gateway)
             return GatewayForTests(try await gateway.open(), state, accounts, clock)
         } catch {
             await state.close()
@@ -82,6 +89,11 @@ package final class GatewayForTests: Sendable {
         TokenPolicy(
             issuer: "http://gateway.test", defaultScope: configuration.accounts.defaultScope,
             defaultTenant: configuration.accounts.defaultTenant ?? "default", scrypt: cost)
+    }
+
+    /// Goes on with another configuration.
+    package func change(to configuration: GatewayConfiguration) async throws {
+        try await gateway.change(to: configuration)
     }
 
     /// Makes an account to log in with.

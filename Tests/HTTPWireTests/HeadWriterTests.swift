@@ -68,9 +68,19 @@ struct HeadWriterTests {
         #expect(text == "GET /a?b HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nX-B: 2\r\nX-C: \r\nX-D: \r\n\r\n")
     }
 
-    @Test("forwards a status line") func statusLine() throws {
-        let head = try #require(Wire.parseResponse("HTTP/1.0 299 Odd One\r\n\r\n").value)
-        #expect(self.written { HeadWriter.statusLine(of: head, to: &$0) } == "HTTP/1.1 299 Odd One\r\n")
+    @Test(
+        "forwards a status line",
+        arguments: [
+            ("HTTP/1.0 299 Odd One", "HTTP/1.1 299 Odd One"), ("HTTP/1.1 299 Odd One", "HTTP/1.1 299 Odd One"),
+            ("HTTP/1.1 200", "HTTP/1.1 200 "), ("HTTP/1.1 200 ", "HTTP/1.1 200 "), ("HTTP/1.0 200", "HTTP/1.1 200 "),
+            ("HTTP/1.1 503  two blanks", "HTTP/1.1 503  two blanks"),
+        ])
+    func passedOn(line: String, expected: String) throws {
+        let head = try #require(Wire.parseResponse("\(line)\r\nContent-Length: 0\r\n\r\n").value)
+        #expect(self.written { HeadWriter.statusLine(of: head, to: &$0) } == "\(expected)\r\n")
+    }
+
+    @Test("has a status line of its own") func statusLine() {
         #expect(self.written { HeadWriter.statusLine(7, to: &$0) } == "HTTP/1.1 500 \r\n")
     }
 }

@@ -11,7 +11,7 @@ struct CatalogueTests {
         let ids = CaseCatalogue.all.map(\.info.id)
         #expect(Set(ids).count == ids.count)
         for id in ids {
-            #expect(id.contains(/^[JSRWP][0-9]{2}-[a-z0-9-]+$/), "\(id)")
+            #expect(id.contains(/^[JSROWPH][0-9]{2}-[a-z0-9-]+$/), "\(id)")
         }
     }
 

@@ -36,6 +36,9 @@ struct MemoryGateway: Sendable {
             let isAlone = tokens.isEmpty && carrier == .query
             return takesAnyCarrier || isAlone ? accepts(query) ? 200 : 401 : 400
         }
+        if carrier == .body {
+            return accepts(Message.parameter("access_token", in: message.body[...]) ?? []) ? 200 : 401
+        }
         if carrier == .cookie, let cookie = message.values("cookie").first {
             return accepts(Array(cookie.dropFirst("gate=".utf8.count))) ? 200 : 401
         }

@@ -33,8 +33,8 @@ struct ReturnToTests {
     }
 
     @Test("is bounded") func length() {
-        #expect(ReturnTo("/" + String(repeating: "a", count: 2047)) != nil)
-        #expect(ReturnTo("/" + String(repeating: "a", count: 2048)) == nil)
+        #expect(ReturnTo("/" + String(repeating: "a", count: 7999)) != nil)
+        #expect(ReturnTo("/" + String(repeating: "a", count: 8000)) == nil)
     }
 
     @Test("is told once why the sign-in failed") func error() throws {

@@ -3,6 +3,7 @@ import Leases
 /// What a lease table is told by the rest of the gateway, as a test has it: nothing is over beforehand.
 package final class LeaseAuthorityModel: LeaseAuthority {
     package let held: HeldSessions
+    package let heldAccounts = HeldSessions()
     private let overBefore: (LeaseTerms) -> LeaseEnd?
     /// The leases whose session came to its end, and the sessions that were told as used.
     package private(set) var due: [LeaseTerms] = []

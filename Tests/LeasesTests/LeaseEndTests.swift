@@ -8,6 +8,7 @@ import Testing
     @Test(
         "Every end has its close code and its reason",
         arguments: [
+            (.notAllowed, 4403, "not_allowed"),
             (.tokenExpired, 4401, "token_expired"), (.lifetimeOver, 4401, "token_expired"),
             (.tokenRevoked, 4401, "token_revoked"), (.sessionEnded, 4403, "session_ended"),
             (.sessionUpgraded, 4409, "session_upgraded"), (.draining, 1001, "draining"),

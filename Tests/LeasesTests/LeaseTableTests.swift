@@ -1,5 +1,7 @@
+import EdgeConfiguration
 import LeasesForTests
 import SecurityGuard
+import StateSurface
 import Testing
 
 @testable import Leases
@@ -38,6 +40,71 @@ import Testing
             table.subjectRevoked("u", SubjectCut(issuedUntil: issuedUntil, accountVersion: 7))
             #expect(holder.ends == (ends ? [.tokenRevoked] : []))
         }
+    }
+
+    @Test("Leases that rest on a token of an issuer that is trusted no more end, and no others")
+    func issuers() {
+        let table = LeaseTable(now: Self.start)
+        func lease(_ issuer: String?) -> Holder {
+            var terms = terms()
+            terms.foreignIssuer = issuer
+            let holder = Holder()
+            _ = table.insert(terms, holder: holder)
+            return holder
+        }
+        let (own, kept, gone) = (lease(nil), lease("https://a.example"), lease("https://b.example"))
+        table.issuersChanged(to: ["https://a.example"])
+        #expect(own.ends.isEmpty && kept.ends.isEmpty && gone.ends == [.tokenRevoked])
+    }
+
+    @Test("A newer foreign token extends the leases of its session and origin alone, and never shortens one")
+    func foreignExtension() throws {
+        let table = LeaseTable(now: Self.start)
+        func lease(_ session: String, _ origin: String?, _ expiry: Int64) -> Holder {
+            var terms = terms(session: session, expiresAt: Self.start + expiry)
+            terms.foreignOrigin = origin
+            let holder = Holder()
+            _ = table.insert(terms, holder: holder)
+            return holder
+        }
+        let extended = lease("s", "o", 1_000)
+        let others = [lease("s", "p", 1_000), lease("t", "o", 1_000), lease("s", nil, 1_000)]
+        let longer = lease("s", "o", 9_000)
+        table.sessionExtended("s", origin: "o", expiresAt: Self.start + 5_000)
+        table.turn(now: Self.start + 2_000)
+        #expect(others.allSatisfy { $0.ends == [.tokenExpired] } && extended.ends.isEmpty)
+        table.turn(now: Self.start + 6_000)
+        #expect(extended.ends == [.tokenExpired] && longer.ends.isEmpty)
+    }
+
+    @Test("A change of the account ends the leases whose lists it no longer meets, and no others")
+    func account() throws {
+        func profile(_ user: String, _ groups: [String]) -> CallerProfile {
+            CallerProfile(
+                AccountRecord(
+                    userID: user, tenantID: "t", email: "", emailKey: user, passwordHash: nil, scope: [], createdAt: 0,
+                    groups: groups))
+        }
+        let table = LeaseTable(now: Self.start)
+        func lease(_ user: String?, _ group: String) -> Holder {
+            var allow = RouteConfiguration.Allow()
+            allow.groups = [group]
+            var terms = terms()
+            terms.account = user
+            terms.allow = user == nil ? nil : AllowRules(allow)
+            let holder = Holder()
+            _ = table.insert(terms, holder: holder)
+            return holder
+        }
+        let (staff, admin, other, free) = (
+            lease("a", "staff"), lease("a", "admins"), lease("b", "staff"), lease(nil, "")
+        )
+        table.accountChanged(profile("a", ["staff", "admins"]))
+        #expect([staff, admin, other, free].allSatisfy(\.ends.isEmpty) && table.count == 4)
+        table.accountChanged(profile("a", ["staff"]))
+        #expect(admin.ends == [.notAllowed] && table.count == 3)
+        table.accountChanged(profile("a", []))
+        #expect(staff.ends == [.notAllowed] && other.ends.isEmpty && free.ends.isEmpty && table.count == 2)
     }
 
     /// Turns the wheel as the gateway does, and says when the holder was ended.

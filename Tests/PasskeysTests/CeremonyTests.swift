@@ -1,4 +1,5 @@
 import Encodings
+import PasskeysForTests
 import RandomForTests
 import Testing
 

@@ -1,5 +1,6 @@
 import Encodings
 import Libcrypto
+import PasskeysForTests
 import Testing
 
 @testable import Passkeys

@@ -51,11 +51,11 @@ class Issuer:
                "n": b64(numbers.n.to_bytes(256, "big")), "e": "AQAB"}
         self.jwks.write_text(json.dumps({"keys": [jwk]}))
 
-    def token(self):
+    def token(self, kind):
         now = int(time.time())
-        header = {"alg": "RS256", "typ": "JWT", "kid": "peers"}
+        header = {"alg": "RS256", "typ": kind, "kid": "peers"}
         claims = {"iss": "https://issuer.example", "aud": "peers", "sub": "user-1", "iat": now - 5, "exp": now + 900,
-                  "jti": secrets.token_hex(8)}
+                  "jti": secrets.token_hex(8), "client_id": "client-1"}
         start = ".".join(b64(json.dumps(part).encode()) for part in (header, claims))
         return start + "." + b64(self.key.sign(start.encode(), padding.PKCS1v15(), hashes.SHA256()))
 
@@ -63,6 +63,7 @@ class Issuer:
 class Peers:
     def __init__(self, place):
         self.place, self.issuer, self.processes = place, Issuer(place), []
+        self.kind = "JWT"
         (place / "protected.txt").write_text("what is protected\n")
 
     def start(self, command, port):
@@ -95,6 +96,13 @@ class Peers:
         port = free_port()
         return self.start([sys.executable, str(HERE / "service.py"), library, str(port), str(self.issuer.public)], port)
 
+    def resource_server(self):
+        # It takes access tokens of RFC 9068 only.
+        self.kind = "at+jwt"
+        port = free_port()
+        return self.start(
+            [sys.executable, str(HERE / "resource_server.py"), str(port), str(self.issuer.jwks)], port)
+
     def haproxy(self):
         port = free_port()
         return self.start(
@@ -116,7 +124,7 @@ class Peers:
         report = self.place / "report.json"
         report.unlink(missing_ok=True)
         token = self.place / "token"
-        token.write_text(self.issuer.token())
+        token.write_text(self.issuer.token(self.kind))
         token.chmod(0o600)
         profile = self.place / "profile.yaml"
         example = HERE.parent.parent / "Examples/attack/nginx-jwt.yaml"
@@ -162,6 +170,8 @@ PEERS = {
     "FastAPI with python-jose": (lambda peers: peers.service("python-jose"), lambda: package("python-jose"), None),
     "FastAPI with joserfc": (lambda peers: peers.service("joserfc"), lambda: package("joserfc"), None),
     "FastAPI with Authlib": (lambda peers: peers.service("authlib"), lambda: package("Authlib"), None),
+    "Authlib resource server": (
+        Peers.resource_server, lambda: f'{package("Authlib")}, {package("Flask")}', None),
 }
 
 
@@ -187,6 +197,7 @@ signed. The second counts texts that another parser may read differently, or tha
 takes the issuer's key or a valid token. The third counts what was not checked, which mostly depends on the
 configuration: HAProxy's `jwt_verify` verifies signatures, and its configuration here checks only `iss`, `aud` and
 `exp`. The libraries were configured to check `iss`, `aud`, `exp` and `sub` with one key, as their documentation shows.
+Authlib's resource server is its validator of RFC 9068, given the issuer, the audience and the key.
 
 To repeat this, run `make attack-peers`, or `Tests/Peers/run.py NAME` for one of them.
 

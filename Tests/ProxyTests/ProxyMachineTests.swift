@@ -59,6 +59,7 @@ import Testing
         case .pauseBody: "pause"
         case .resumeBody: "resume"
         case .sendInterim: "interim"
+        case .judgeAnswer(let head): "judge \(head.status)"
         case .startAnswer(let head): "start \(head.status)"
         case .sendAnswer(let part): String(buffer: part)
         case .flushAnswer: "flush"
@@ -94,6 +95,38 @@ import Testing
         if state == .over { machine.clientGone() }
         _ = act(&machine)
         return machine
+    }
+
+    @Test("An answer is held until it is judged, refused if it may not pass, and not held for ever")
+    func judged() {
+        func asked() -> ProxyMachine {
+            var machine = ProxyMachine(
+                ProxyMachine.Terms(framing: .none, method: .get, maxBody: nil, isLeased: false, isJudged: true))
+            machine.start()
+            _ = Self.act(&machine)
+            machine.connected(to: 0, isPooled: false)
+            machine.receivedEnd()
+            _ = Self.act(&machine)
+            machine.upstreamReceived(ByteBuffer(string: Self.whole))
+            machine.upstreamReceivedAll()
+            return machine
+        }
+        var passes = asked()
+        #expect(Self.act(&passes) == ["judge 200"])
+        #expect(!passes.wantsUpstreamBytes(clientTakes: true))
+        passes.answerJudged(nil)
+        #expect(Self.act(&passes) == ["start 200", "ok", "reuse", "settle", "finish"])
+        var refused = asked()
+        _ = Self.act(&refused)
+        refused.answerJudged(Problem(.upstreamUnavailable, reason: "foreign"))
+        #expect(Self.act(&refused) == ["release", "settle", "502 foreign"])
+        var late = asked()
+        _ = Self.act(&late)
+        let isPatient = late.deadlinePassed(clientTakes: true, upstreamTakes: true)
+        #expect(!isPatient)
+        #expect(Self.act(&late) == ["release", "settle", "503 answer_not_judged"])
+        late.answerJudged(nil)
+        #expect(Self.act(&late).isEmpty)
     }
 
     private static func expected(_ state: State, _ event: Event) -> [String] {

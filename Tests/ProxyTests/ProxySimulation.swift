@@ -88,7 +88,7 @@ struct ProxySimulation {
             ProxyMachine.Terms(
                 framing: framing, method: method,
                 maxBody: Int.random(in: 0..<20, using: &random) == 0 ? 20 : nil,
-                isLeased: Bool.random(using: &random)))
+                isLeased: Bool.random(using: &random), isJudged: Bool.random(using: &random)))
         self.random = random
     }
 
@@ -183,6 +183,7 @@ extension ProxySimulation {
             // A connection hands over what it has at once, in the middle of this action.
             while !isPaused, !unsent.isEmpty || !hasSentEnd, chance(2) { sendSome() }
         case .sendInterim: if answerStarted != nil { fault("an interim answer within the answer") }
+        case .judgeAnswer: machine.answerJudged(nil)
         case .startAnswer:
             if answerStarted != nil { fault("two answers") }
             guard let current else { break }

@@ -16,6 +16,13 @@ import Testing
         #expect(UpstreamFault(closedBy: IOError(errnoCode: ECONNRESET, reason: "x")).reason == "upstream_closed")
     }
 
+    @Test(
+        "What the gateway's own machine has run out of is not the upstream's fault",
+        arguments: [(EMFILE, false), (ENFILE, false), (ENOBUFS, false), (EADDRNOTAVAIL, false), (ECONNREFUSED, true)])
+    func blame(code: CInt, isUpstreams: Bool) {
+        #expect(UpstreamFault(connecting: IOError(errnoCode: code, reason: "connect")).isUpstreams == isUpstreams)
+    }
+
     @Test("Of a TLS error only what tells something is kept")
     func tls() {
         let text = "handshakeFailed(NIOSSL.BoringSSLError.sslError([Error: 268435581 error:1000007d:SSL routines:"

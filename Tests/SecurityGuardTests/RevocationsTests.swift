@@ -83,7 +83,7 @@ struct RevocationsTests {
     }
 }
 
-/// Waits for something that another task does, for at most ten seconds.
+/// Waits for something that another task does, for at most a minute.
 func eventually(_ condition: @Sendable () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while !condition() {

@@ -70,23 +70,23 @@ struct SecurityGuardTests {
             clock: fixture.clock.read)
     }
 
-    @Test("An assertion names the caller of the token, else the session's owner, and the session only where it is told")
+    @Test("An assertion says what it is given, as it is, and nothing besides")
     func assertion() async throws {
         let fixture = try await Fixture()
-        let principal = try await fixture.login().principal
-        func members(_ text: String) throws -> JSONObject { try UnverifiedToken(text).unverifiedClaims().members }
-        let own = try members(
-            fixture.subject.signAssertion(
-                audience: "/orders", principal: principal, owner: ("acme", "usr_other"), sessionID: "ses_x"))
-        #expect(own["sub"]?.stringValue == principal.subject)
-        #expect(own["aud"]?.stringValue == "/orders")
-        #expect(own["scope"]?.stringValue == "read write")
-        #expect(own["session"]?.stringValue == "ses_x")
-        let owner = try members(
-            fixture.subject.signAssertion(audience: "/orders", principal: nil, owner: ("acme", "usr_other")))
-        #expect(owner["sub"]?.stringValue == "usr_other" && owner["tenant_id"]?.stringValue == "acme")
-        #expect(owner["scope"] == nil && owner["session"] == nil)
-        let nobody = try members(fixture.subject.signAssertion(audience: "/orders", principal: nil))
+        func members(_ identity: AssertedIdentity) throws -> JSONObject {
+            try UnverifiedToken(fixture.subject.signAssertion(identity, audience: "/orders")).unverifiedClaims().members
+        }
+        let full = try members(
+            AssertedIdentity(
+                subject: "usr_a", tenantID: "acme", clientID: "gatehouse", scope: "read write", email: "a@b.example",
+                name: "Zo\u{eb}", groups: ["a,b", "c%"], sessionID: "ses_x"))
+        let texts = [
+            "sub": "usr_a", "tenant_id": "acme", "client_id": "gatehouse", "scope": "read write",
+            "email": "a@b.example", "name": "Zo\u{eb}", "session": "ses_x", "aud": "/orders",
+        ]
+        for (name, text) in texts { #expect(full[name]?.stringValue == text, "\(name)") }
+        #expect(full["groups"]?.arrayValue?.map(\.stringValue) == ["a,b", "c%"])
+        let nobody = try members(.nobody)
         #expect(Set(nobody.names) == ["iss", "aud", "iat", "exp", "jti"])
     }
 

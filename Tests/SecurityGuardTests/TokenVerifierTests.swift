@@ -45,7 +45,10 @@ struct TokenVerifierTests {
         let token = try UnverifiedToken(Array(tokens.accessToken.utf8))
         let names = try token.unverifiedClaims().members.names
         #expect(
-            Set(names) == ["iss", "sub", "aud", "exp", "nbf", "iat", "jti", "client_id", "tenant_id", "scope", "fid"])
+            Set(names) == [
+                "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "client_id", "tenant_id", "scope", "fid", "auth_time",
+                "email",
+            ])
         #expect(token.header.type == "at+jwt")
         #expect(token.header.keyID == fixture.subject.keyRing.signingKey.verificationKey.keyID)
     }
@@ -61,7 +64,10 @@ struct TokenVerifierTests {
     @Test("An assertion made for an upstream is no access token")
     func assertionIsNoAccessToken() async throws {
         let principal = try await fixture.login().principal
-        let text = try fixture.subject.signAssertion(audience: "gatehouse", principal: principal)
+        let identity = AssertedIdentity(
+            subject: principal.subject, tenantID: principal.tenantID, clientID: principal.clientID, scope: "",
+            email: nil, name: nil, groups: [], sessionID: nil)
+        let text = try fixture.subject.signAssertion(identity, audience: "gatehouse")
         #expect(fixture.judge(text).fault?.code == .invalidToken)
         let assertion = try UnverifiedToken(Array(text.utf8))
         let members = try assertion.unverifiedClaims().members

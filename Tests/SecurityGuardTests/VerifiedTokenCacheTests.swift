@@ -27,6 +27,18 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 1)
     }
 
+    @Test("A token that ends like a kept one and begins otherwise is judged by itself, and the kept one stays")
+    func sameEnd() async throws {
+        let token = try await fixture.login().accessToken
+        let first = try ask(token).get()
+        var forged = Array(token.utf8)
+        let place = try #require(forged.firstIndex(of: UInt8(ascii: "."))) + 10
+        forged[place] = forged[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        #expect(forged.suffix(64).elementsEqual(token.utf8.suffix(64)))
+        #expect(ask(String(decoding: forged, as: UTF8.self)).fault != nil)
+        #expect(try ask(token).get() === first)
+    }
+
     @Test("A hit ends exactly when the token does")
     func expiry() async throws {
         let token = try await fixture.login().accessToken

@@ -11,6 +11,9 @@ package enum AccountStoreConformance {
         StoreRule("An error never quotes a row", silentErrors),
         StoreRule("A replacement from an older reading is refused", compareAndSet),
         StoreRule("An external identity is made once, however many ask at once", identity),
+        StoreRule("An identity becomes the one account of its tenant with the same verified e-mail, once", linked),
+        StoreRule("An e-mail that is not verified, foreign, or of several accounts links nothing", notLinked),
+        StoreRule("Name and groups of an account are stored and replaced", profile),
     ]
 
     @Sendable private static func duplicates(_ store: Store) async throws {
@@ -71,5 +74,70 @@ package enum AccountStoreConformance {
             Sample.account("usr_other", email: "")
         }
         #expect(other.userID == "usr_other")
+        #expect(try await store.userIDs(issuer: "https://idp", subject: "43") == ["usr_other"])
+        #expect(try await store.userIDs(issuer: "https://idp", subject: "44").isEmpty)
+        #expect(try await store.userIDs(issuer: "https://other", subject: "43").isEmpty)
+    }
+
+    private static func link(
+        _ store: Store, subject: String, tenant: String = "acme", email: String? = "ada@example.com"
+    ) async throws -> AccountRecord {
+        try await store.identity(issuer: "https://idp", subject: subject, tenantID: tenant, linking: email) {
+            var account = Sample.account("usr_new_\(subject)", tenant: tenant, email: "")
+            account.emailKey = "external:usr_new_\(subject)"
+            return account
+        }
+    }
+
+    @Sendable private static func linked(_ store: Store) async throws {
+        var ada = Sample.account("usr_ada", email: "Ada@Example.com")
+        ada.emailKey = "ada@example.com"
+        ada.emailVerified = true
+        try await store.insert(account: ada)
+        let found = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<20 { group.addTask { try await link(store, subject: "1").userID } }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(found == ["usr_ada"])
+        // Who it is does not depend on the e-mail from then on.
+        #expect(try await link(store, subject: "1", email: "other@example.com").userID == "usr_ada")
+        #expect(try await link(store, subject: "1", email: nil).userID == "usr_ada")
+        #expect(try await store.userIDs(issuer: "https://idp", subject: "1") == ["usr_ada"])
+        // An identity that was there before stays where it is.
+        #expect(try await link(store, subject: "2", email: nil).userID == "usr_new_2")
+        #expect(try await link(store, subject: "2").userID == "usr_new_2")
+    }
+
+    @Sendable private static func notLinked(_ store: Store) async throws {
+        var claimed = Sample.account("usr_claimed", email: "ada@example.com")
+        claimed.emailVerified = false
+        try await store.insert(account: claimed)
+        #expect(try await link(store, subject: "1").userID == "usr_new_1")
+        var foreign = Sample.account("usr_foreign", tenant: "other", email: "bob@example.com")
+        foreign.emailVerified = true
+        try await store.insert(account: foreign)
+        #expect(try await link(store, subject: "2", email: "bob@example.com").userID == "usr_new_2")
+        for id in ["usr_x", "usr_y"] {
+            var double = Sample.account(id, email: "carol@example.com")
+            double.emailKey = "external:" + id
+            double.emailVerified = true
+            try await store.insert(account: double)
+        }
+        #expect(try await link(store, subject: "3", email: "carol@example.com").userID == "usr_new_3")
+        #expect(try await link(store, subject: "4", email: "").userID == "usr_new_4")
+    }
+
+    @Sendable private static func profile(_ store: Store) async throws {
+        var account = Sample.account()
+        account.name = "Ada Lovelace"
+        account.groups = ["staff", "Größe 1", "e\u{301},x"]
+        try await store.insert(account: account)
+        #expect(try await store.account(userID: "usr_a") == account)
+        account.name = nil
+        account.groups = []
+        account.credentialEpoch = 7
+        #expect(try await store.replace(account: account))
+        let stored = try #require(try await store.account(userID: "usr_a"))
+        #expect(stored.name == nil && stored.groups.isEmpty && stored.credentialEpoch == 0)
     }
 }

@@ -10,8 +10,28 @@ package enum FamilyStoreConformance {
         StoreRule("Every token a family ever had is known with its position", positions),
         StoreRule("A rotation leaves the family at home where it is", binding),
         StoreRule("Other nodes hear how long a refreshed family's token lasts; it never shrinks", refreshed),
+        StoreRule("Other nodes hear of a session that a newer foreign token extends", sessionExtended),
         StoreRule("A token that is already known opens no second family", duplicateToken),
+        StoreRule("How its owner signed in stays with a family, and finds it while it is live", signIn),
     ]
+
+    @Sendable private static func signIn(_ store: Store) async throws {
+        var family = Sample.family()
+        family.signIn = SignInFacts(
+            authenticatedAt: Sample.now - 5, acr: "phr", provider: "corp", providerSession: "s1")
+        family.resource = "https://gate.example/mcp"
+        try await store.insert(family: family)
+        try await store.insert(family: Sample.family("other", home: "ses_b", token: 200))
+        #expect(try await store.rotate(family: Sample.rotated(family, token: 101)))
+        let stored = try #require(try await store.family(id: family.id))
+        #expect(stored.signIn == family.signIn && stored.resource == family.resource)
+        #expect(try await store.family(id: "other")?.signIn == nil)
+        #expect(try await store.liveFamilies(provider: "corp", providerSession: "s1").map(\.id) == [family.id])
+        #expect(try await store.liveFamilies(provider: "corp", providerSession: "s2").isEmpty)
+        #expect(try await store.liveFamilies(provider: "else", providerSession: "s1").isEmpty)
+        _ = try await store.endFamily(id: family.id, at: Sample.now, revokedUntil: Sample.now + 1)
+        #expect(try await store.liveFamilies(provider: "corp", providerSession: "s1").isEmpty)
+    }
 
     @Sendable private static func rotationRace(_ store: Store) async throws {
         let family = Sample.family()
@@ -77,6 +97,15 @@ package enum FamilyStoreConformance {
         _ = try await here.endFamily(id: "fam", at: Sample.now, revokedUntil: Sample.now + 900)
         #expect(try await here.extend(familyID: "fam", tokenExpiresAt: Sample.now + 700, key: nil) == false)
         #expect(try await here.family(id: "fam")?.tokenExpiresAt == Sample.now + 600)
+    }
+
+    @Sendable private static func sessionExtended(_ place: StorePlace<Store>) async throws {
+        let here = try await place.open()
+        let feed = ChangeRecorder(try await place.open())
+        try await here.report(extensionOf: "ses_a", origin: "issuer-and-subject", tokenExpiresAt: Sample.now + 500)
+        let told = Change.sessionExtended(
+            id: "ses_a", origin: "issuer-and-subject", tokenExpiresAt: Sample.now + 500)
+        #expect(try await feed.hears { $0.contains(told) })
     }
 
     @Sendable private static func duplicateToken(_ store: Store) async throws {

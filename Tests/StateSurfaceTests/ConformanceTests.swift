@@ -46,6 +46,36 @@ struct ConformanceTests {
         try await backend.check(rule) { $0 }
     }
 
+    @Test(arguments: Backend.available, SingleUseStoreConformance.rules)
+    func singleUse(_ backend: Backend, _ rule: StoreRule<SingleUseStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, AgentStoreConformance.rules)
+    func agents(_ backend: Backend, _ rule: StoreRule<AgentStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, PasskeyStoreConformance.rules)
+    func passkeys(_ backend: Backend, _ rule: StoreRule<PasskeyStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, DeliveryStoreConformance.rules)
+    func deliveries(_ backend: Backend, _ rule: StoreRule<DeliveryStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, ListingStoreConformance.rules)
+    func listings(_ backend: Backend, _ rule: StoreRule<ListingStoreConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, EventConformance.rules)
+    func events(_ backend: Backend, _ rule: StoreRule<EventConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
     @Test(arguments: Backend.available, KeyRegistryConformance.rules)
     func keys(_ backend: Backend, _ rule: StoreRule<KeyRegistryConformance.Store>) async throws {
         try await backend.check(rule) { $0 }

@@ -40,7 +40,8 @@ struct PostgresLinkTests {
         let store = try await StateSurfaceFactory.open(url: cluster.url(database: name), clock: { 0 })
         try await store.insert(session: Sample.session())
         let feed = ChangeRecorder(store)
-        try cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+        // With a time limit it returns when the processes have ended.
+        try cluster.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '\(name)'")
         #expect(try await store.session(id: "ses_a") != nil)
         try await store.insert(session: Sample.session("ses_b", secret: 2))
         #expect(try await feed.hears(within: .seconds(20)) { $0.contains(.reset) })

@@ -1,6 +1,7 @@
 /// The command line of `session-bench`. Any text is either parsed or refused; none traps.
 enum BenchCommand: Equatable, Sendable {
     case write(url: String, group: Int, callers: Int, seconds: Int)
+    case change(url: String, callers: Int, seconds: Int)
     case fill(url: String, count: Int)
     case lookup(url: String, count: Int)
     case memoryTable(MemoryTable, count: Int)
@@ -24,6 +25,11 @@ enum BenchCommand: Equatable, Sendable {
                 seconds <= 3_600
             else { return nil }
             self = .write(url: url, group: group, callers: callers, seconds: seconds)
+        case ("change", 2):
+            guard let callers = numbers[0], callers <= 10_000, let seconds = numbers[1], seconds <= 3_600 else {
+                return nil
+            }
+            self = .change(url: url, callers: callers, seconds: seconds)
         case ("fill", 1):
             guard let count = numbers[0] else { return nil }
             self = .fill(url: url, count: count)

@@ -8,6 +8,8 @@ import TrafficCop
 /// value`.
 ///
 /// - `write URL GROUP CALLERS SECONDS`: durable creations a second.
+/// - `change URL CALLERS SECONDS`: durable changes a second of sessions that exist, each with a new owner, epoch and
+///   secret as an upgrade has.
 /// - `fill URL COUNT`: puts live sessions into a store.
 /// - `lookup URL COUNT`: loads that many of them into memory and looks them up.
 /// - `memory-table slots|dictionary COUNT`: remembers that many, without a store, in the gateway's own table or in a plain
@@ -19,8 +21,8 @@ enum SessionBench {
     static func main() async {
         guard let command = BenchCommand(Array(CommandLine.arguments.dropFirst())) else {
             print(
-                "usage: session-bench write URL GROUP CALLERS SECONDS | fill URL COUNT | lookup URL COUNT "
-                    + "| memory-table slots|dictionary COUNT")
+                "usage: session-bench write URL GROUP CALLERS SECONDS | change URL CALLERS SECONDS | fill URL COUNT "
+                    + "| lookup URL COUNT | memory-table slots|dictionary COUNT")
             exit(2)
         }
         do {
@@ -37,6 +39,10 @@ enum SessionBench {
         case .write(let url, let group, let callers, let seconds):
             let store = try await StateSurfaceFactory.open(url: url, clock: clock, sqliteGroup: group)
             print("writes_per_second", try await write(store, callers: callers, seconds: seconds))
+            await store.close()
+        case .change(let url, let callers, let seconds):
+            let store = try await StateSurfaceFactory.open(url: url, clock: clock)
+            print("changes_per_second", try await change(store, callers: callers, seconds: seconds))
             await store.close()
         case .fill(let url, let count):
             let store = try await StateSurfaceFactory.open(url: url, clock: clock)
@@ -115,6 +121,45 @@ enum SessionBench {
                                 lastSeenAt: now, idleTimeout: 1_800_000, absoluteExpiresAt: now + 86_400_000,
                                 secretHash: SessionSecret().hash))
                         count += 1
+                    }
+                    return count
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        return BenchFigure.perSecond(count, in: start.duration(to: .now))
+    }
+
+    /// The sessions that each caller changes in turn.
+    private static let changedByCaller = 16
+
+    private static func change(_ store: any StateSurface, callers: Int, seconds: Int) async throws -> Int {
+        // Names of its own, so that it can run again on the same store.
+        let first = Int.random(in: 0..<1 << 60)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in first..<first + callers * changedByCaller {
+                group.addTask {
+                    try await store.insert(session: record(BenchNames.session(number), user: BenchNames.user(number)))
+                }
+            }
+            try await group.waitForAll()
+        }
+        let end = ContinuousClock.now + .seconds(seconds)
+        let start = ContinuousClock.now
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for caller in 0..<callers {
+                group.addTask {
+                    var count = 0
+                    while ContinuousClock.now < end {
+                        let id = BenchNames.session(first + caller * changedByCaller + count % changedByCaller)
+                        let done = try await store.change(sessionID: id) { session in
+                            guard var next = session else { return (nil, false) }
+                            next.epoch += 1
+                            next.previousSecretHash = next.secretHash
+                            next.secretHash = SessionSecret().hash
+                            return (next, true)
+                        }
+                        if done == true { count += 1 }
                     }
                     return count
                 }

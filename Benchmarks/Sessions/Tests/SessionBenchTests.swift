@@ -8,6 +8,8 @@ import Testing
         #expect(
             BenchCommand(["write", "sqlite:a", "256", "64", "3"])
                 == .write(url: "sqlite:a", group: 256, callers: 64, seconds: 3))
+        #expect(
+            BenchCommand(["change", "sqlite:a", "64", "3"]) == .change(url: "sqlite:a", callers: 64, seconds: 3))
         #expect(BenchCommand(["fill", "sqlite:a", "1000000"]) == .fill(url: "sqlite:a", count: 1_000_000))
         #expect(BenchCommand(["lookup", "sqlite:a", "1"]) == .lookup(url: "sqlite:a", count: 1))
         #expect(BenchCommand(["memory-table", "slots", "7"]) == .memoryTable(.slots, count: 7))
@@ -23,6 +25,7 @@ import Testing
             ["write", "sqlite:a", "1", "0", "1"], ["write", "sqlite:a", "1", "-1", "1"],
             ["write", "sqlite:a", "1", "20000", "1"], ["write", "sqlite:a", "1", "1", "100000"],
             ["write", "sqlite:a", "x", "1", "1", "1"], ["drop", "sqlite:a", "1"],
+            ["change", "sqlite:a", "1"], ["change", "sqlite:a", "0", "1"], ["change", "sqlite:a", "20000", "1"],
             ["memory-table", "heap", "1"], ["memory-table", "dictionary", "0"], ["memory-table", "slots"],
         ])
     func refused(_ arguments: [String]) {

@@ -16,6 +16,8 @@ package final class Route: Sendable {
     package let index: Int
     /// What a request must present. Kept ready, so that no request copies the configuration.
     package let access: AccessTerms
+    /// What the upstream is told of the caller.
+    package let identity: IdentityFields
     /// `aud` of the assertion.
     package let assertionAudience: String
     /// Whether answers end when the credentials that admitted them do.
@@ -27,12 +29,28 @@ package final class Route: Sendable {
     /// Whether the gateway answers CORS questions on this route.
     package let ownsCORS: Bool
 
+    /// Whether each caller may send only so many requests.
+    package let isLimited: Bool
+    /// Whether the client must have shown a certificate in the TLS handshake.
+    package let requiresCertificate: Bool
+    /// What agents are told when they are refused; nil for a route that is no resource.
+    package let resourceChallenge: ResourceChallenge?
+
     /// Prepares a route.
-    package init(_ configuration: RouteConfiguration, index: Int) {
+    /// - Parameter issuer: the issuer, with which the identifier of a resource begins.
+    package init(_ configuration: RouteConfiguration, index: Int, issuer: String = "") {
         self.configuration = configuration
-        self.access = configuration.access
+        self.access = configuration.access(issuer: issuer)
+        self.identity = IdentityFields(configuration.identity)
+        self.resourceChallenge = configuration.resource.map {
+            ResourceChallenge(
+                issuer: issuer, path: configuration.path,
+                scopes: configuration.scopes.isEmpty ? $0.scopes : configuration.scopes)
+        }
         self.assertionAudience = configuration.assertionAudience
         self.isLeased = configuration.lease
+        self.isLimited = configuration.limit != nil
+        self.requiresCertificate = configuration.clientCertificate == .required
         self.maxBody = configuration.maxBody.map(Int64.init)
         self.timeout = .milliseconds(configuration.timeout)
         self.ownsCORS = configuration.cors == .gateway

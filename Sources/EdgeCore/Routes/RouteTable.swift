@@ -18,8 +18,9 @@ package struct RouteTable: Sendable {
     private let namesMethods: Bool
 
     /// Prepares the routes for matching.
-    package init(_ configurations: [RouteConfiguration]) {
-        routes = configurations.enumerated().map { Route($1, index: $0) }.sorted { a, b in
+    /// - Parameter issuer: the issuer, with which the identifiers of resources begin.
+    package init(_ configurations: [RouteConfiguration], issuer: String = "") {
+        routes = configurations.enumerated().map { Route($1, index: $0, issuer: issuer) }.sorted { a, b in
             if a.prefix.count != b.prefix.count { return a.prefix.count > b.prefix.count }
             return a.host != nil && b.host == nil
         }
@@ -56,5 +57,10 @@ package struct RouteTable: Sendable {
             allowed += route.allowedMethods
         }
         return allowed.isEmpty ? .none : .methodNotAllowed(Set(allowed).sorted())
+    }
+
+    /// Whether a route of another edition of the configuration is still there: the same path, host and methods.
+    package func contains(_ route: Route) -> Bool {
+        routes.contains { $0.prefix == route.prefix && $0.host == route.host && $0.methods == route.methods }
     }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// The next event of a message body.
-package enum BodyEvent: Sendable {
+public enum BodyEvent: Sendable {
     /// More of the body has to arrive first.
     case needMoreData
     /// A piece of the body. It shares storage with the buffer it was read from, and is never empty.
@@ -13,7 +13,7 @@ package enum BodyEvent: Sendable {
 }
 
 /// Reads one message body from a stream of bytes (RFC 9112 section 6).
-package struct BodyDecoder: Sendable {
+public struct BodyDecoder: Sendable {
     private enum State: UInt8, Sendable {
         case length
         case chunks
@@ -27,7 +27,7 @@ package struct BodyDecoder: Sendable {
     private var failure: WireError?
 
     /// A decoder for one body with this framing.
-    package init(_ framing: BodyFraming) {
+    public init(_ framing: BodyFraming) {
         switch framing {
         case .none: self.state = .ended
         case .length(let length):
@@ -39,11 +39,11 @@ package struct BodyDecoder: Sendable {
     }
 
     /// Whether the whole body has been read.
-    package var isComplete: Bool { self.state == .ended }
+    public var isComplete: Bool { self.state == .ended }
 
     /// Reads the next piece, of at most `maxSlice` bytes, from `buffer`. A failure is final: every later call returns
     /// it again.
-    package mutating func next(_ buffer: inout ByteBuffer, maxSlice: Int = .max) -> BodyEvent {
+    public mutating func next(_ buffer: inout ByteBuffer, maxSlice: Int = .max) -> BodyEvent {
         if let failure { return .failed(failure) }
         switch self.state {
         case .ended: return .end
@@ -58,7 +58,7 @@ package struct BodyDecoder: Sendable {
 
     /// Tells the decoder that the peer closed the connection, which ends an ``BodyFraming/untilClose`` body and
     /// truncates any other.
-    package mutating func finish() -> BodyEvent {
+    public mutating func finish() -> BodyEvent {
         if let failure { return .failed(failure) }
         switch self.state {
         case .ended, .untilClose:

@@ -1,5 +1,5 @@
 /// How the end of a message body is found (RFC 9112 section 6.3).
-package enum BodyFraming: Sendable, Equatable {
+public enum BodyFraming: Sendable, Equatable {
     /// No body follows the head.
     case none
     /// Exactly this many bytes follow, as stated by `Content-Length`.

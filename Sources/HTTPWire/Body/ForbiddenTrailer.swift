@@ -1,11 +1,11 @@
 /// Field names that frame or route a message, and so mean nothing in trailers (RFC 9110 section 6.5.1).
-package enum ForbiddenTrailer {
+public enum ForbiddenTrailer {
     static let names = [
         "content-length", "transfer-encoding", "host", "connection", "upgrade", "trailer", "te", "expect",
     ]
 
     /// What is wrong with trailers of these names, in lower case; nil for trailers that may be dropped.
-    package static func fault(in names: some Sequence<String>) -> WireError? {
+    public static func fault(in names: some Sequence<String>) -> WireError? {
         for name in names where Self.names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { return error }
         return nil
     }

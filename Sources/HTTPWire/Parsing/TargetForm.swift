@@ -1,5 +1,5 @@
 /// The four forms of a request target (RFC 9112 section 3.2).
-package enum TargetForm: Sendable, Equatable {
+public enum TargetForm: Sendable, Equatable {
     /// `/path?query`.
     case origin
     /// `http://authority/path?query` or the same with `https`. The authority must equal `Host`.

@@ -9,18 +9,18 @@ import NIOCore
 ///
 /// A path that two servers might read differently is refused: dot segments and empty segments in any encoding, escaped
 /// slashes and backslashes, control bytes, broken escapes, bytes that are not UTF-8, and escaped escapes.
-package struct CanonicalPath: Sendable, Equatable {
+public struct CanonicalPath: Sendable, Equatable {
     /// The path, which begins with a slash. If nothing had to be changed, it is a slice of the head.
-    package let bytes: ByteBuffer
+    public let bytes: ByteBuffer
     /// Whether it contains an escaped slash, which only routes that allow it accept.
-    package let hasEncodedSlash: Bool
+    public let hasEncodedSlash: Bool
     /// Whether it contains a semicolon, raw or escaped: some servers cut off a segment there.
-    package let hasParameters: Bool
+    public let hasParameters: Bool
 
     /// The canonical path of a request. An absolute form without a path means `/`.
     ///
     /// - Throws: ``WireError/Code/path``.
-    package init(_ head: RequestHead, allowEncodedSlash: Bool = false) throws(WireError) {
+    public init(_ head: RequestHead, allowEncodedSlash: Bool = false) throws(WireError) {
         guard head.targetForm == .origin || head.targetForm == .absolute else {
             throw WireError(.path, "a target without a path")
         }
@@ -30,7 +30,7 @@ package struct CanonicalPath: Sendable, Equatable {
     /// The canonical form of a path in bytes. An empty path means `/`.
     ///
     /// - Throws: ``WireError/Code/path``.
-    package init(_ path: ByteBuffer, allowEncodedSlash: Bool = false) throws(WireError) {
+    public init(_ path: ByteBuffer, allowEncodedSlash: Bool = false) throws(WireError) {
         guard path.readableBytes > 0 else {
             self.bytes = Self.root
             self.hasEncodedSlash = false
@@ -52,7 +52,7 @@ package struct CanonicalPath: Sendable, Equatable {
     }
 
     /// The path as text.
-    package var string: String { String(buffer: self.bytes) }
+    public var string: String { String(buffer: self.bytes) }
 
     private static let root = ByteBuffer(string: "/")
 

@@ -4,17 +4,17 @@ import NIOCore
 ///
 /// A plus sign is not decoded to a space, as the query is searched for tokens and not for form fields. Names and values
 /// are decoded once. A name with a broken escape matches no name.
-package struct RequestQuery: Sendable {
+public struct RequestQuery: Sendable {
     /// The largest number of pairs. A longer query is refused with ``WireError/Code/tooManyParameters``.
-    package static let maxPairs = 1024
+    public static let maxPairs = 1024
 
     private let bytes: ByteBuffer
 
     /// A query of the bytes after the question mark.
-    package init(_ bytes: ByteBuffer) { self.bytes = bytes }
+    public init(_ bytes: ByteBuffer) { self.bytes = bytes }
 
     /// The query of a request; nil if it has none.
-    package init?(_ head: RequestHead) {
+    public init?(_ head: RequestHead) {
         guard let query = head.query else { return nil }
         self.bytes = head.slice(query)
     }
@@ -22,7 +22,7 @@ package struct RequestQuery: Sendable {
     /// The decoded values of all pairs named `name`.
     ///
     /// - Throws: ``WireError/Code/query`` for a value with a broken escape, ``WireError/Code/tooManyParameters``.
-    package func values(of name: StaticString) throws(WireError) -> [[UInt8]] {
+    public func values(of name: StaticString) throws(WireError) -> [[UInt8]] {
         try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> [[UInt8]] in
             var values: [[UInt8]] = []
             var pairs = PairList(count: bytes.count)
@@ -38,7 +38,7 @@ package struct RequestQuery: Sendable {
     }
 
     /// Whether there is a pair with one of `names`.
-    package func contains(anyOf names: [StaticString]) throws(WireError) -> Bool {
+    public func contains(anyOf names: [StaticString]) throws(WireError) -> Bool {
         try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> Bool in
             var pairs = PairList(count: bytes.count)
             while let pair = try pairs.next(in: bytes) {
@@ -49,7 +49,7 @@ package struct RequestQuery: Sendable {
     }
 
     /// The query without the pairs that have one of `names`; all other bytes are unchanged. Nil if no pair is left.
-    package func removing(_ names: [StaticString]) throws(WireError) -> ByteBuffer? {
+    public func removing(_ names: [StaticString]) throws(WireError) -> ByteBuffer? {
         guard try self.contains(anyOf: names) else { return self.bytes }
         return try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> ByteBuffer? in
             var rest = ByteBuffer()

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// The next event of a WebSocket stream.
-package enum FrameEvent: Sendable, Equatable {
+public enum FrameEvent: Sendable, Equatable {
     /// More bytes have to arrive first.
     case needMoreData
     /// A complete text message of valid UTF-8.
@@ -22,7 +22,7 @@ package enum FrameEvent: Sendable, Equatable {
 ///
 /// Memory is allocated for bytes that have arrived, never for a length that a header announces. A fault is reported at
 /// the first byte that proves it. After a Close or a violation, all input is dropped.
-package struct FrameDecoder: Sendable {
+public struct FrameDecoder: Sendable {
     private let maxMessage: Int
     private let maxFragments: Int
     private var frame: FrameHeader?
@@ -40,16 +40,16 @@ package struct FrameDecoder: Sendable {
     ///
     /// The default for `maxFragments` is one frame for every 64 bytes of `maxMessage`, but at least 1,024. Empty frames
     /// count, so that a message cannot go on without end.
-    package init(maxMessage: Int, maxFragments: Int? = nil) {
+    public init(maxMessage: Int, maxFragments: Int? = nil) {
         self.maxMessage = max(maxMessage, 0)
         self.maxFragments = maxFragments ?? max(1024, maxMessage / 64)
     }
 
     /// Whether a frame or a message has begun and is not complete, so that the deadline for progress applies.
-    package var isInsideMessage: Bool { self.frame != nil || self.messageOpcode != nil }
+    public var isInsideMessage: Bool { self.frame != nil || self.messageOpcode != nil }
 
     /// Reads the next event from `buffer`. To be called until it returns ``FrameEvent/needMoreData``.
-    package mutating func next(_ buffer: inout ByteBuffer) -> FrameEvent {
+    public mutating func next(_ buffer: inout ByteBuffer) -> FrameEvent {
         guard !self.isFinished else {
             buffer.moveReaderIndex(forwardBy: buffer.readableBytes)
             return .needMoreData

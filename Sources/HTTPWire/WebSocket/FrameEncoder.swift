@@ -2,12 +2,12 @@ import NIOCore
 
 /// Writes WebSocket frames: unmasked as a server sends them, or masked with a key as a client must (RFC 6455 section
 /// 5.3).
-package enum FrameEncoder {
+public enum FrameEncoder {
     /// The longest reason that fits in a Close, in bytes.
-    package static let maxReason = 123
+    public static let maxReason = 123
 
     /// Writes a message as one frame, or a control frame.
-    package static func write(
+    public static func write(
         _ opcode: WebSocketOpcode, _ payload: ByteBuffer, maskingKey: UInt32? = nil, to buffer: inout ByteBuffer
     ) {
         header(opcode, length: payload.readableBytes, maskingKey: maskingKey, to: &buffer)
@@ -24,13 +24,13 @@ package enum FrameEncoder {
     }
 
     /// Writes a text message as one unmasked frame.
-    package static func text(_ text: String, to buffer: inout ByteBuffer) {
+    public static func text(_ text: String, to buffer: inout ByteBuffer) {
         header(.text, length: text.utf8.count, maskingKey: nil, to: &buffer)
         buffer.writeString(text)
     }
 
     /// Writes a Close. A reason longer than ``maxReason`` is cut off at a character.
-    package static func close(
+    public static func close(
         code: UInt16, reason: String = "", maskingKey: UInt32? = nil, to buffer: inout ByteBuffer
     ) {
         var payload = ByteBuffer()
@@ -44,7 +44,7 @@ package enum FrameEncoder {
     }
 
     /// Writes the header of a frame that is a whole message. The caller writes the payload of `length` bytes after it.
-    package static func header(
+    public static func header(
         _ opcode: WebSocketOpcode, length: Int, maskingKey: UInt32?, to buffer: inout ByteBuffer
     ) {
         let mask: UInt8 = maskingKey == nil ? 0 : 0x80

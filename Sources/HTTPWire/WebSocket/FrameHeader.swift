@@ -1,9 +1,9 @@
 import NIOCore
 
 /// The header of one WebSocket frame (RFC 6455 section 5.2).
-package struct FrameHeader: Sendable, Equatable {
+public struct FrameHeader: Sendable, Equatable {
     /// The result of parsing the bytes at the front of a buffer.
-    package enum Parsed: Sendable, Equatable {
+    public enum Parsed: Sendable, Equatable {
         /// The header is not complete.
         case needMoreData
         /// A complete header.
@@ -13,22 +13,22 @@ package struct FrameHeader: Sendable, Equatable {
     }
 
     /// Whether the frame ends a message (FIN).
-    package var isFinal: Bool
+    public var isFinal: Bool
     /// RSV1 to RSV3 in the low three bits.
-    package var reserved: UInt8
+    public var reserved: UInt8
     /// The opcode as sent; see `WebSocketOpcode`.
-    package var opcode: UInt8
+    public var opcode: UInt8
     /// The masking key, big endian; nil for an unmasked frame.
-    package var maskingKey: UInt32?
+    public var maskingKey: UInt32?
     /// The length of the payload in bytes, as announced.
-    package var payloadLength: Int
+    public var payloadLength: Int
     /// Whether the length is written in the shortest form, as RFC 6455 section 5.2 requires.
-    package var isMinimal: Bool
+    public var isMinimal: Bool
     /// The length of the header in bytes.
-    package var length: Int
+    public var length: Int
 
     /// Parses the header at the front of `bytes`. The payload length is checked before it is converted to an `Int`.
-    package static func parse(_ bytes: UnsafeRawBufferPointer) -> Parsed {
+    public static func parse(_ bytes: UnsafeRawBufferPointer) -> Parsed {
         guard bytes.count >= 2 else { return .needMoreData }
         let (first, second) = (bytes[0], bytes[1])
         let short = second & 0x7F

@@ -1,5 +1,5 @@
 /// The masking of payloads (RFC 6455 section 5.3).
-package enum FrameMask {
+public enum FrameMask {
     /// Copies `source` to `target` and applies the masking key, eight bytes at a time.
     ///
     /// - Parameters:

@@ -4,13 +4,13 @@ import NIOCore
 ///
 /// A relay that has to end a socket forwards bytes up to the next boundary and sends its own Close there. Nothing is
 /// checked except impossible lengths, after which the boundaries would be unknown.
-package struct FrameTracker: Sendable {
+public struct FrameTracker: Sendable {
     /// The result of following a piece of the stream.
-    package struct Progress: Sendable, Equatable {
+    public struct Progress: Sendable, Equatable {
         /// The number of bytes that were followed and may be forwarded.
-        package var consumed: Int
+        public var consumed: Int
         /// Whether the next byte begins a frame.
-        package var isAtBoundary: Bool
+        public var isAtBoundary: Bool
     }
 
     private var headerBytes: (UInt64, UInt64) = (0, 0)
@@ -19,22 +19,22 @@ package struct FrameTracker: Sendable {
     private var isCloseFrame = false
     private var isBroken = false
     /// Whether a complete Close frame has been followed. Nothing may be sent after it (RFC 6455 section 5.5.1).
-    package private(set) var hasSeenClose = false
+    public private(set) var hasSeenClose = false
 
     /// A tracker at the beginning of a stream.
-    package init() {}
+    public init() {}
 
     /// Whether the next byte begins a frame. False for good after an impossible length.
-    package var isAtBoundary: Bool { self.headerCount == 0 && self.payloadLeft == 0 && !self.isBroken }
+    public var isAtBoundary: Bool { self.headerCount == 0 && self.payloadLeft == 0 && !self.isBroken }
 
     /// Follows all of `bytes`. Fails with ``WebSocketFault/protocolError`` at an impossible length.
-    package mutating func advance(over bytes: ByteBuffer) -> Result<Progress, WebSocketFault> {
+    public mutating func advance(over bytes: ByteBuffer) -> Result<Progress, WebSocketFault> {
         bytes.withUnsafeReadableBytes { self.follow($0, stopsAtBoundary: false) }
     }
 
     /// Follows `bytes` up to the end of the current frame and consumes nothing after it. At a boundary it consumes
     /// nothing.
-    package mutating func advanceToBoundary(over bytes: ByteBuffer) -> Result<Progress, WebSocketFault> {
+    public mutating func advanceToBoundary(over bytes: ByteBuffer) -> Result<Progress, WebSocketFault> {
         guard !self.isAtBoundary else { return .success(Progress(consumed: 0, isAtBoundary: true)) }
         return bytes.withUnsafeReadableBytes { self.follow($0, stopsAtBoundary: true) }
     }

@@ -3,9 +3,9 @@ import NIOCore
 /// Checks the opening handshake (RFC 6455 section 4) of a client and the answer of an upstream.
 ///
 /// This module has no cryptography, so callers pass SHA-1 in as a function.
-package enum WebSocketHandshake {
+public enum WebSocketHandshake {
     /// The result of checking a request.
-    package enum Verdict: Sendable {
+    public enum Verdict: Sendable {
         /// A valid handshake, with the range of the value of `Sec-WebSocket-Key`.
         case accepted(key: ByteRange)
         /// An ordinary request without an `Upgrade` field.
@@ -18,7 +18,7 @@ package enum WebSocketHandshake {
     }
 
     /// Checks all conditions of RFC 6455 section 4.2.1, and that the fields that may occur once do.
-    package static func judge(_ head: RequestHead) -> Verdict {
+    public static func judge(_ head: RequestHead) -> Verdict {
         guard head.upgradeOffered else { return .notOffered }
         guard head.knownMethod == .get else { return .refused(reason: "method is not GET") }
         guard head.versionMinor == 1 else { return .refused(reason: "HTTP/1.0") }
@@ -37,7 +37,7 @@ package enum WebSocketHandshake {
     }
 
     /// The value of `Sec-WebSocket-Accept` for the key of an accepted request (RFC 6455 section 4.2.2).
-    package static func accept(
+    public static func accept(
         _ key: ByteRange, of head: RequestHead, sha1: ([UInt8]) -> [UInt8]
     ) -> String {
         var input = head.withBytes(key) { Array($0) }
@@ -53,7 +53,7 @@ package enum WebSocketHandshake {
     ///     only if it offered some.
     ///   - accept: the value of `Sec-WebSocket-Accept` that the key demands.
     /// - Returns: nil if the answer may become a tunnel, otherwise the reason why not, for the log.
-    package static func faultOfAnswer(
+    public static func faultOfAnswer(
         _ answer: ResponseHead, to request: RequestHead, accept: String
     ) -> StaticString? {
         guard answer.status == 101, answer.versionMinor == 1 else { return "not 101 in HTTP/1.1" }

@@ -1,5 +1,5 @@
 /// The opcodes of frames (RFC 6455 section 5.2).
-package enum WebSocketOpcode: UInt8, Sendable {
+public enum WebSocketOpcode: UInt8, Sendable {
     case continuation = 0x0
     case text = 0x1
     case binary = 0x2
@@ -8,11 +8,11 @@ package enum WebSocketOpcode: UInt8, Sendable {
     case pong = 0xA
 
     /// Whether it is a control frame, which may be sent between the fragments of a message (RFC 6455 section 5.5).
-    package var isControl: Bool { self.rawValue & 0x8 != 0 }
+    public var isControl: Bool { self.rawValue & 0x8 != 0 }
 }
 
 /// The close codes for faults of the peer (RFC 6455 section 7.4.1).
-package enum WebSocketFault: UInt16, Error, Sendable {
+public enum WebSocketFault: UInt16, Error, Sendable {
     /// A frame or handshake that breaks the protocol.
     case protocolError = 1002
     /// Text or a close reason that is not UTF-8.
@@ -22,9 +22,9 @@ package enum WebSocketFault: UInt16, Error, Sendable {
 }
 
 /// The close codes that may be sent on the wire (RFC 6455 section 7.4).
-package enum WebSocketCloseCode {
+public enum WebSocketCloseCode {
     /// Whether a peer may send `code`: a registered code that is not reserved, or 3000 to 4999.
-    package static func isLegal(_ code: UInt16) -> Bool {
+    public static func isLegal(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true
         default: false

@@ -1,13 +1,13 @@
 import NIOCore
 
 /// The format of dates that are sent, IMF-fixdate (RFC 9110 section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
-package enum HTTPDate {
+public enum HTTPDate {
     /// The length of a date in bytes.
-    package static let length = 29
+    public static let length = 29
 
     /// Writes the date of `seconds` since 1970. Dates before 1970 or after 9999 are written as the nearest date in that
     /// range.
-    package static func write(_ seconds: Int64, to buffer: inout ByteBuffer) {
+    public static func write(_ seconds: Int64, to buffer: inout ByteBuffer) {
         let clamped = min(max(seconds, 0), 253_402_300_799)
         let (days, clock) = (Int(clamped / 86_400), Int(clamped % 86_400))
         let date = civil(daysSince1970: days)

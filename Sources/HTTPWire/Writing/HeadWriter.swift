@@ -4,9 +4,9 @@ import NIOCore
 ///
 /// Names are always literals. A value that was not already accepted by a parser goes through `field(_:checking:to:)`,
 /// which never writes a byte that could end the line.
-package enum HeadWriter {
+public enum HeadWriter {
     /// `HTTP/1.1 200 OK`.
-    package static func statusLine(_ status: Int, to buffer: inout ByteBuffer) {
+    public static func statusLine(_ status: Int, to buffer: inout ByteBuffer) {
         buffer.writeStaticString("HTTP/1.1 ")
         decimal(Int64((100...999).contains(status) ? status : 500), to: &buffer)
         buffer.writeInteger(Byte.space)
@@ -15,7 +15,12 @@ package enum HeadWriter {
     }
 
     /// The status line of an answer that is passed on, with its own reason phrase.
-    package static func statusLine(of head: ResponseHead, to buffer: inout ByteBuffer) {
+    public static func statusLine(of head: ResponseHead, to buffer: inout ByteBuffer) {
+        // Nearly always the line is already as it would be written: "HTTP/1.1 200 " has thirteen bytes.
+        if head.versionMinor == 1, head.reason.start == 13 {
+            copy(ByteRange(start: 0, end: head.reason.end), of: head, to: &buffer)
+            return endLine(to: &buffer)
+        }
         buffer.writeStaticString("HTTP/1.1 ")
         decimal(Int64(head.status), to: &buffer)
         buffer.writeInteger(Byte.space)
@@ -24,7 +29,7 @@ package enum HeadWriter {
     }
 
     /// `GET /path?query HTTP/1.1`: the method of `head`, and the path and query under which it goes on.
-    package static func requestLine(
+    public static func requestLine(
         of head: RequestHead, path: ByteBuffer, query: ByteBuffer?, to buffer: inout ByteBuffer
     ) {
         copy(head.method, of: head, to: &buffer)
@@ -38,14 +43,14 @@ package enum HeadWriter {
     }
 
     /// A field with a literal value.
-    package static func field(_ name: StaticString, _ value: StaticString, to buffer: inout ByteBuffer) {
+    public static func field(_ name: StaticString, _ value: StaticString, to buffer: inout ByteBuffer) {
         startField(name, to: &buffer)
         buffer.writeStaticString(value)
         endLine(to: &buffer)
     }
 
     /// A field with a number.
-    package static func field(_ name: StaticString, _ value: Int64, to buffer: inout ByteBuffer) {
+    public static func field(_ name: StaticString, _ value: Int64, to buffer: inout ByteBuffer) {
         startField(name, to: &buffer)
         decimal(value, to: &buffer)
         endLine(to: &buffer)
@@ -53,7 +58,7 @@ package enum HeadWriter {
 
     /// A field with a value made at run time; false, and nothing written, when a byte of it is not field content.
     @discardableResult
-    package static func field(
+    public static func field(
         _ name: StaticString, checking value: some Collection<UInt8>, to buffer: inout ByteBuffer
     ) -> Bool {
         guard value.allSatisfy(\.isFieldContent) else { return false }
@@ -65,12 +70,12 @@ package enum HeadWriter {
 
     /// A field with a value made at run time; false, and nothing written, when a byte of it is not field content.
     @discardableResult
-    package static func field(_ name: StaticString, checking value: String, to buffer: inout ByteBuffer) -> Bool {
+    public static func field(_ name: StaticString, checking value: String, to buffer: inout ByteBuffer) -> Bool {
         field(name, checking: value.utf8, to: &buffer)
     }
 
     /// A field of another head as it was sent there, but with one space before its value and none behind it.
-    package static func field(copying field: HeaderField, of head: some MessageHead, to buffer: inout ByteBuffer) {
+    public static func field(copying field: HeaderField, of head: some MessageHead, to buffer: inout ByteBuffer) {
         head.bytes.withUnsafeReadableBytes { bytes in
             let (name, value) = (field.name, field.value)
             guard name.end < bytes.count, value.end <= bytes.count, name.end <= value.start else { return }
@@ -87,17 +92,17 @@ package enum HeadWriter {
     }
 
     /// `Date`.
-    package static func date(_ secondsSince1970: Int64, to buffer: inout ByteBuffer) {
+    public static func date(_ secondsSince1970: Int64, to buffer: inout ByteBuffer) {
         startField("date", to: &buffer)
         HTTPDate.write(secondsSince1970, to: &buffer)
         endLine(to: &buffer)
     }
 
     /// The empty line behind the last field.
-    package static func endOfHead(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
+    public static func endOfHead(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
 
     /// The size line before the data of a chunk; `length` must be more than nothing, or the body would end here.
-    package static func chunkHeader(length: Int, to buffer: inout ByteBuffer) {
+    public static func chunkHeader(length: Int, to buffer: inout ByteBuffer) {
         guard length > 0 else { return }
         var shift = (Int.bitWidth - 1 - length.leadingZeroBitCount) / 4 * 4
         while shift >= 0 {
@@ -109,10 +114,10 @@ package enum HeadWriter {
     }
 
     /// The line end behind the data of a chunk, to be written as it is.
-    package static let chunkEnd = ByteBuffer(string: "\r\n")
+    public static let chunkEnd = ByteBuffer(string: "\r\n")
 
     /// The chunk that ends a body, to be written as it is.
-    package static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
+    public static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
 
     private static func startField(_ name: StaticString, to buffer: inout ByteBuffer) {
         buffer.writeStaticString(name)

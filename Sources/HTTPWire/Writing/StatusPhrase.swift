@@ -1,7 +1,7 @@
 /// The standard reason phrases (RFC 9110 section 15, RFC 6585, RFC 8297).
-package enum StatusPhrase {
+public enum StatusPhrase {
     /// The phrase for `status`; empty for an unknown one, which RFC 9112 section 4 allows.
-    package static func of(_ status: Int) -> StaticString {
+    public static func of(_ status: Int) -> StaticString {
         switch status {
         case 100: "Continue"
         case 101: "Switching Protocols"

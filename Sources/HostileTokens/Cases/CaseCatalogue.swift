@@ -1,10 +1,12 @@
 /// All cases.
 public enum CaseCatalogue {
-    /// All cases: tokens first, then sessions, refresh tokens, WebSockets and the proxy.
+    /// All cases: tokens first, then sessions, refresh tokens, OAuth, WebSockets, the proxy and HTTP.
     public static let all: [HostileCase] =
         AttackCatalogue.all.map(HostileCase.token)
-        + (SessionProbes.all + RefreshProbes.all + SocketProbes.all + LeaseProbes.all + RequestProbes.all
-        + UpstreamProbes.all).map(HostileCase.probe)
+        + (SessionProbes.all + RefreshProbes.all + AuthorizeProbes.all + GrantProbes.all + ResourceProbes.all
+        + SocketProbes.all + LeaseProbes.all + RequestProbes.all + UpstreamProbes.all + AnswerProbes.all
+        + DesyncProbes.all).map(
+            HostileCase.probe)
 
     /// The cases that match one pattern of `only` and none of `skip`.
     ///

@@ -23,8 +23,8 @@ public struct CaseInfo: Sendable, Equatable {
         self.needs = needs
     }
 
-    /// The first letter of the id: J for tokens, S for sessions, R for refresh tokens, W for WebSockets, P for the
-    /// proxy.
+    /// The first letter of the id: J for tokens, S for sessions, R for refresh tokens, O for OAuth, W for WebSockets, P
+    /// for the proxy, H for HTTP between proxy and upstream.
     public var family: String { String(id.prefix(1)) }
 }
 
@@ -54,6 +54,10 @@ public enum Need: String, Sendable, CaseIterable {
     case ownership
     /// Headers that tell an upstream who the caller is.
     case assertion
+    /// Protocol sessions (`Mcp-Session-Id`) that are bound to their owner.
+    case protocolSessions = "protocol-sessions"
+    /// An authorization server with a protected resource.
+    case oauth
 
     /// Why a case is skipped if it is missing.
     var absence: String {
@@ -65,7 +69,8 @@ public enum Need: String, Sendable, CaseIterable {
         case .login: "needs a login: 'token.login' of the profile"
         case .socket: "needs a WebSocket path: 'socket' of the profile"
         case .canary: "needs a route to the suite's own upstream: 'canary' of the profile"
-        case .sessions, .refresh, .revoke, .ownership, .assertion:
+        case .oauth: "needs an authorization server: 'oauth' of the profile"
+        case .sessions, .refresh, .revoke, .ownership, .assertion, .protocolSessions:
             "the profile does not promise \(rawValue)"
         }
     }

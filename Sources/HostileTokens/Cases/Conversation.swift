@@ -8,7 +8,7 @@ final class Conversation: Sendable {
     /// The valid token. Probes that use it list it in their needs.
     let token: [UInt8]?
     let material: AttackMaterial?
-    private let accounts: Accounts
+    let accounts: Accounts
     private let wire: Wire
     private let surroundings: Runner.Surroundings
     private let log = Mutex<[Exchange]>([])
@@ -37,6 +37,9 @@ final class Conversation: Sendable {
     }
 
     // MARK: Requests
+
+    /// The number of connections to the canary listener.
+    var canaryVisits: Int { surroundings.canaryVisits() }
 
     /// Whether requests are sent byte for byte. Over HTTP/2 they are not.
     var keepsBytes: Bool { wire.open != nil }
@@ -169,6 +172,8 @@ struct Member: Sendable {
     let secret: String?
     let userID: String?
     let lifetime: Int64?
+    /// The cookies that the login set, as a browser sends them.
+    let cookies: String
 
     init?(_ response: RawResponse) {
         guard case .success(let object) = Result(catching: { try StrictJSON.object(response.content) }),
@@ -180,6 +185,7 @@ struct Member: Sendable {
         secret = object["session_secret"]?.stringValue
         userID = object["user_id"]?.stringValue
         lifetime = object["expires_in"]?.int64Value
+        cookies = response.fields("set-cookie").map { $0.prefix { $0 != ";" } }.joined(separator: "; ")
     }
 }
 
@@ -218,6 +224,8 @@ extension Login {
 actor Accounts {
     private let logins: [Login]
     private var members: [Int: (member: Member, since: Int64)] = [:]
+    /// The authorization server, once its metadata have been read.
+    private(set) var service: AuthorizationService?
 
     init(_ logins: [Login]) {
         self.logins = logins
@@ -233,90 +241,11 @@ actor Accounts {
         return member
     }
 
+    func keep(_ service: AuthorizationService) {
+        self.service = service
+    }
+
     func share(_ member: Member, _ index: Int, now: Int64) {
         members[index] = (member, now)
-    }
-}
-
-/// A connection that records its bytes.
-final class RecordedStream: Sendable {
-    private let label: String
-    private let stream: any WireStream
-    private let log = Mutex<(sent: [UInt8], received: [UInt8])>(([], []))
-
-    init(_ label: String, _ stream: any WireStream) {
-        self.label = label
-        self.stream = stream
-    }
-
-    func send(_ bytes: [UInt8]) async throws {
-        log.withLock { $0.sent += bytes }
-        try await stream.send(bytes)
-    }
-
-    /// What is received within the time, or until `isEnough` returns true.
-    func receive(
-        within limit: Duration, until isEnough: @escaping @Sendable ([UInt8]) -> Bool
-    ) async -> (bytes: [UInt8], hasEnded: Bool) {
-        let received = await stream.receive(within: limit, until: isEnough)
-        log.withLock { log in
-            if log.received.count < Exchange.receivedLimit { log.received += received.bytes }
-        }
-        return received
-    }
-
-    /// The answer to a request; nil if there is none within the time or before the connection ended.
-    func answer(within limit: Duration = .seconds(10)) async -> RawResponse? {
-        let received = await receive(within: limit) { RawResponse(parsing: $0)?.isComplete ?? false }
-        return RawResponse(parsing: received.bytes)
-    }
-
-    /// Whether the target closes the connection or the WebSocket within the time.
-    func ends(within limit: Duration) async -> Bool {
-        let received = await receive(within: limit, until: Frame.holdsClose)
-        return received.hasEnded || Frame.holdsClose(received.bytes)
-    }
-
-    func close() async {
-        await stream.close()
-    }
-
-    var exchange: Exchange {
-        let bytes = log.withLock { $0 }
-        return Exchange(
-            label: label, sent: bytes.sent, received: bytes.received,
-            status: RawResponse(parsing: bytes.received)?.status)
-    }
-}
-
-/// Writes WebSocket frames (RFC 6455 section 5.2), valid and invalid ones.
-enum Frame {
-    /// A client frame. The masking key is zero, so the payload is unchanged.
-    static func masked(first: UInt8, _ payload: [UInt8]) -> [UInt8] {
-        guard payload.count < 126 else {
-            let count = UInt16(truncatingIfNeeded: payload.count)
-            return [first, 0x80 | 126, UInt8(count >> 8), UInt8(count & 0xFF), 0, 0, 0, 0] + payload
-        }
-        return [first, 0x80 | UInt8(payload.count), 0, 0, 0, 0] + payload
-    }
-
-    static func text(_ text: String) -> [UInt8] { masked(first: 0x81, Array(text.utf8)) }
-
-    /// Whether the server's frames include a Close.
-    static func holdsClose(_ bytes: [UInt8]) -> Bool {
-        var index = 0
-        while index + 1 < bytes.count {
-            if bytes[index] & 0x0F == 8 { return true }
-            var length = Int(bytes[index + 1] & 0x7F)
-            var start = index + 2
-            let extra = length == 126 ? 2 : length == 127 ? 8 : 0
-            if extra > 0 {
-                guard start + extra <= bytes.count else { return false }
-                length = bytes[start..<(start + extra)].reduce(0) { ($0 << 8 | Int($1)) & 0xFFFF_FFFF }
-                start += extra
-            }
-            index = start + length
-        }
-        return false
     }
 }

@@ -34,6 +34,7 @@ public struct Probe: Sendable, Identifiable {
         switch id.prefix(1) {
         case "S": "A conversation over the session API, judged by what an id or a secret still opens afterwards."
         case "R": "A conversation over login and refresh, judged by which tokens still work afterwards."
+        case "O": "A conversation with the authorization server, judged by which codes and tokens come of it."
         case "W": "A WebSocket handshake, judged by whether the target answers 101 and for how long the socket lives."
         default: "A request on a connection of its own, judged by the answer and by what reached the upstream."
         }
@@ -43,6 +44,7 @@ public struct Probe: Sendable, Identifiable {
         switch id.prefix(1) {
         case "S": "sessions"
         case "R": "refresh"
+        case "O": "oauth"
         case "W": "websocket"
         default: "proxy"
         }

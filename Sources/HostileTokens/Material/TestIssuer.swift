@@ -23,6 +23,14 @@ public struct TestIssuer: Sendable {
         makeSignature = signature
     }
 
+    /// A signer with a key of this library.
+    public init(_ key: SigningKey) {
+        self.init(algorithm: key.algorithm, keyID: key.keyID) { input, algorithm in
+            guard algorithm != key.algorithm else { return try key.signature(over: input) }
+            return try SigningKey(pem: key.pkcs8PEM(), algorithm: algorithm).signature(over: input)
+        }
+    }
+
     func signature(over input: [UInt8], as algorithm: SignatureAlgorithm? = nil) throws -> [UInt8] {
         try makeSignature(input, algorithm ?? self.algorithm)
     }

@@ -41,24 +41,30 @@ enum SocketProbes {
             changed("W02-version-missing", "no Sec-WebSocket-Version", handshakeReference) { handshake, _ in
                 handshake.set("Sec-WebSocket-Version", nil)
             },
-            changed("W03-key-missing", "no Sec-WebSocket-Key", handshakeReference) { handshake, _ in
+            changed("W03-key-missing", "no Sec-WebSocket-Key", handshakeReference, isHTTP1Only: true) { handshake, _ in
                 handshake.set("Sec-WebSocket-Key", nil)
             },
-            changed("W03-key-short", "a key of 15 bytes", handshakeReference) { handshake, _ in
+            changed("W03-key-short", "a key of 15 bytes", handshakeReference, isHTTP1Only: true) { handshake, _ in
                 handshake.set("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAA")
             },
-            changed("W03-key-long", "a key of 18 bytes", handshakeReference) { handshake, _ in
+            changed("W03-key-long", "a key of 18 bytes", handshakeReference, isHTTP1Only: true) { handshake, _ in
                 handshake.set("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAAAA")
             },
-            changed("W03-key-no-base64", "a key that is no base64", handshakeReference) { handshake, _ in
+            changed("W03-key-no-base64", "a key that is no base64", handshakeReference, isHTTP1Only: true) {
+                handshake, _ in
                 handshake.set("Sec-WebSocket-Key", "!!!!!!!!!!!!!!!!!!!!!!==")
             },
-            changed("W03-key-twice", "two keys", handshakeReference) { handshake, _ in
+            changed("W03-key-twice", "two keys", handshakeReference, isHTTP1Only: true) { handshake, _ in
                 handshake.fields.append(("Sec-WebSocket-Key", Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)))
             },
-            changed("W03-post", "the method POST", handshakeReference) { handshake, _ in handshake.method = "POST" },
-            changed("W03-http10", "HTTP/1.0", handshakeReference) { handshake, _ in handshake.version = "HTTP/1.0" },
-            changed("W03-no-connection", "no Connection: upgrade", handshakeReference) { handshake, _ in
+            changed("W03-post", "the method POST", handshakeReference, isHTTP1Only: true) { handshake, _ in
+                handshake.method = "POST"
+            },
+            changed("W03-http10", "HTTP/1.0", handshakeReference, isHTTP1Only: true) { handshake, _ in
+                handshake.version = "HTTP/1.0"
+            },
+            changed("W03-no-connection", "no Connection: upgrade", handshakeReference, isHTTP1Only: true) {
+                handshake, _ in
                 handshake.set("Connection", "keep-alive")
             },
             changed("W04-upgrade-h2c", "Upgrade: h2c, behind which anything could be sent", "RFC 9113 §3.1") {
@@ -211,10 +217,11 @@ enum SocketProbes {
 
     /// The valid handshake with one change.
     private static func changed(
-        _ id: String, _ title: String, _ reference: String,
+        _ id: String, _ title: String, _ reference: String, isHTTP1Only: Bool = false,
         _ change: @escaping @Sendable (inout Handshake, Target) -> Void
     ) -> Probe {
         Probe(id, title, reference: reference, expected: "no 101", needs: [.socket, .token]) { talk in
+            guard talk.keepsBytes || !isHTTP1Only else { throw Unfit("is about what HTTP/2 does not have") }
             try await talk.checkGoodHandshake()
             var handshake = try await talk.goodHandshake(talk.socketCarrier)
             change(&handshake, talk.target)
@@ -231,6 +238,7 @@ extension Transport {
         case .socketHeaders, .authorization: "header"
         case .socketProtocol: "subprotocol"
         case .cookie: "cookie"
+        case .body: "body"
         case .introspection: "introspection"
         }
     }

@@ -132,6 +132,11 @@ enum UpstreamProbes {
         smuggle("coding-space", "a space before the colon", "Content-Length: 6\r\nTransfer-Encoding : chunked\r\n"),
         smuggle("coding-folded", "chunked on a folded line", "Content-Length: 6\r\nTransfer-Encoding:\r\n chunked\r\n"),
         smuggle("chunk-size", "a chunk size with 0x", "Transfer-Encoding: chunked\r\n", body: "0x0\r\n\r\n"),
+        smuggle(
+            "chunk-extension", "a line feed in a chunk extension", "Transfer-Encoding: chunked\r\n",
+            body: "0;a\nb\r\n\r\n"),
+        smuggle("chunk-plus", "a chunk size with a plus", "Transfer-Encoding: chunked\r\n", body: "+0\r\n\r\n"),
+        smuggle("length-plus", "a length with a plus", "Content-Length: +5\r\n"),
     ]
 
     private static func smuggle(_ name: String, _ title: String, _ lines: String, body: String = "0\r\n\r\n") -> Probe {
@@ -217,6 +222,9 @@ struct Head: Sequence {
         let codings = fields.filter { Self.alias($0.name.filter { $0 != " " }) == "transfer-encoding" }
         if !lengths.isEmpty, !codings.isEmpty { return "a length and a coding" }
         if lengths.count > 1 { return "two lengths" }
+        if lengths.contains(where: { !$0.value.utf8.allSatisfy { (0x30...0x39).contains($0) } }) {
+            return "an odd length"
+        }
         return codings.contains { $0.value != "chunked" || $0.name != "transfer-encoding" } || codings.count > 1
             ? "an odd coding" : nil
     }
@@ -224,7 +232,7 @@ struct Head: Sequence {
 
 extension Conversation {
     /// Sends a valid request to the suite's own upstream, and returns its head as it arrived; nil if it did not arrive.
-    fileprivate func arrival(_ marker: Marker, fields: String = "", closes: Bool = true) async throws -> Head? {
+    func arrival(_ marker: Marker, fields: String = "", closes: Bool = true) async throws -> Head? {
         guard let route = target.canaryPath else { throw Unfit(Need.canary.absence) }
         let credentials = try credentialFields()
         _ = try await attempt(
@@ -236,7 +244,7 @@ extension Conversation {
     }
 
     /// The names of the headers that the target adds: those that a valid request arrives with and was not sent with.
-    fileprivate func ownNames() async throws -> [String] {
+    func ownNames() async throws -> [String] {
         guard let head = try await arrival(Marker()) else {
             throw Unjudged("nothing arrived at the suite's own upstream: is it the upstream of the canary's route?")
         }

@@ -210,9 +210,11 @@ private struct Course {
                 case .key: trustsSigner
                 case .login: !target.users.isEmpty
                 case .twoUsers: target.users.count > 1
-                case .socket: target.socketPath != nil && runner.wire.open != nil
+                case .socket: target.socketPath != nil
+                case .oauth: target.oauth != nil
                 case .canary: target.canaryPath != nil && runner.wire.arrivals != nil
-                case .sessions, .refresh, .revoke, .ownership, .assertion: target.promises.contains(need)
+                case .sessions, .refresh, .revoke, .ownership, .assertion, .protocolSessions:
+                    target.promises.contains(need)
                 }
             guard !isThere else { continue }
             return need == .key && material?.issuer != nil ? "the target does not trust the key" : need.absence

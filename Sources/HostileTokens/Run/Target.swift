@@ -26,6 +26,8 @@ public struct Target: Sendable {
     public var clientAuthorization: String?
     /// The path that is routed to the suite's own upstream.
     public var canaryPath: String?
+    /// The protected resource of an authorization server; nil if there is none.
+    public var oauth: OAuthSettings?
     /// The features that the target has beyond checking tokens.
     public var promises: Set<Need> = []
     /// The users. The valid token belongs to the first of them.
@@ -64,6 +66,26 @@ public struct Target: Sendable {
     /// Whether a status counts as accepted.
     public func isSuccess(_ status: Int) -> Bool {
         successStatuses.isEmpty ? (200..<300).contains(status) : successStatuses.contains(status)
+    }
+}
+
+/// A resource that an authorization server protects. Its metadata (RFC 9728, RFC 8414) say everything else.
+public struct OAuthSettings: Sendable, Equatable {
+    /// The path of the resource.
+    public var resource: String
+    /// Scopes of the resource: the first is asked for, and a refresh must not add the second.
+    public var scopes: [String]
+    /// A public client; nil if the suite registers one (RFC 7591).
+    public var clientID: String?
+    /// A redirect URI of that client.
+    public var redirectURI: String?
+
+    /// A resource.
+    public init(resource: String, scopes: [String] = [], clientID: String? = nil, redirectURI: String? = nil) {
+        self.resource = resource
+        self.scopes = scopes
+        self.clientID = clientID
+        self.redirectURI = redirectURI
     }
 }
 

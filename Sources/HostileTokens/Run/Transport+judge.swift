@@ -4,7 +4,7 @@ extension Transport {
     /// Whether the answer means that the token was accepted.
     public func isAccepted(_ response: RawResponse, by target: Target) -> Bool {
         switch self {
-        case .authorization, .query, .cookie: target.isSuccess(response.status)
+        case .authorization, .query, .cookie, .body: target.isSuccess(response.status)
         case .socketQuery, .socketHeaders, .socketProtocol: response.status == 101
         case .introspection: response.status == 200 && !Self.saysInactive(response.body)
         }

@@ -6,6 +6,8 @@ public enum Transport: String, Sendable, CaseIterable {
     case query
     /// A cookie of a plain request.
     case cookie
+    /// A parameter of a form in the body of a POST (RFC 6750 section 2.2).
+    case body
     /// `access_token` in the query of a WebSocket upgrade.
     case socketQuery = "websocket-query"
     /// `Authorization` of a WebSocket upgrade.
@@ -19,7 +21,7 @@ public enum Transport: String, Sendable, CaseIterable {
     public var isSocket: Bool {
         switch self {
         case .socketQuery, .socketHeaders, .socketProtocol: true
-        case .authorization, .query, .cookie, .introspection: false
+        case .authorization, .query, .cookie, .body, .introspection: false
         }
     }
 
@@ -38,7 +40,7 @@ public enum Transport: String, Sendable, CaseIterable {
         // In a list of subprotocols, a comma separates elements.
         case .socketProtocol: !token.contains(UInt8(ascii: ","))
         case .cookie: !token.contains(UInt8(ascii: ";")) && !token.contains(0x20)
-        case .authorization, .query, .socketQuery, .socketHeaders, .introspection: true
+        case .authorization, .query, .body, .socketQuery, .socketHeaders, .introspection: true
         }
     }
 
@@ -46,6 +48,7 @@ public enum Transport: String, Sendable, CaseIterable {
     public func bareRequest(to target: Target) -> RawRequest {
         switch self {
         case .authorization, .query, .cookie: Self.plain([], query: nil, to: target)
+        case .body: Self.form(nil, to: target)
         case .introspection: Self.introspection([], to: target, authorized: false)
         case .socketQuery, .socketHeaders, .socketProtocol: Handshake().request(to: target)
         }
@@ -63,6 +66,8 @@ public enum Transport: String, Sendable, CaseIterable {
         case .cookie:
             let name = target.carrierName ?? "session"
             return Self.plain(fields: [("Cookie", Array("\(name)=".utf8) + token)], query: nil, to: target)
+        case .body:
+            return Self.form(token, to: target)
         case .socketQuery, .socketHeaders, .socketProtocol:
             return Handshake(carrying: token, session: target.sessionID, over: self, to: target).request(to: target)
         case .introspection:
@@ -87,6 +92,16 @@ public enum Transport: String, Sendable, CaseIterable {
             path += Array("\(target.carrierName ?? "access_token")=".utf8) + PercentEncoding.encode(query)
         }
         return RawRequest("GET", path, authority: target.authority, fields: fields + [close])
+    }
+
+    private static func form(_ token: [UInt8]?, to target: Target) -> RawRequest {
+        let body =
+            token.map { Array("\(target.carrierName ?? "access_token")=".utf8) + PercentEncoding.encode($0) } ?? []
+        let fields: [(name: String, value: [UInt8])] = [
+            ("Content-Type", Array("application/x-www-form-urlencoded".utf8)),
+            ("Content-Length", Array(String(body.count).utf8)), close,
+        ]
+        return RawRequest("POST", Array(target.path.utf8), authority: target.authority, fields: fields, body: body)
     }
 
     private static func introspection(_ token: [UInt8], to target: Target, authorized: Bool) -> RawRequest {
@@ -164,6 +179,24 @@ enum PercentEncoding {
         return bytes.flatMap { byte in
             isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
+    }
+
+    /// Decodes what ``encode(_:)`` wrote; other bytes stay as they are.
+    static func decode(_ bytes: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                result.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
     }
 
     static func isUnreserved(_ byte: UInt8) -> Bool {

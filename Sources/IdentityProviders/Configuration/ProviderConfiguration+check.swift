@@ -43,6 +43,11 @@ extension ProviderConfiguration {
     }
 
     private func issuerFaults() -> [ProviderConfigurationFault] {
+        if kind == .oauth2 {
+            // Nothing is fetched from it: it only names the place that subjects are of.
+            let isName = (1...255).contains(issuer.utf8.count) && issuer.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            return isName ? [] : [.init("issuer", "a name of 1 to 255 characters of ASCII without spaces")]
+        }
         guard let url = EndpointURL(issuer), !url.hasQuery else {
             return [.init("issuer", "an absolute URL without query and fragment, as the provider writes it")]
         }

@@ -13,7 +13,7 @@ package struct ProviderConfiguration: Sendable {
     /// What people read; the name where nothing is given.
     package var displayName: String
     package var kind: Kind
-    /// The issuer, byte for byte: the source of discovery, and for `oauth2` the name of the place that subjects are of.
+    /// The issuer, byte for byte: the source of discovery, and for `oauth2` any name of the place that subjects are of.
     package var issuer: String
     package var clientID: String
     package var clientAuthentication: ClientAuthentication

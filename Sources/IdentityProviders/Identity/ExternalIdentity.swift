@@ -29,6 +29,8 @@ package struct ExternalIdentity: Sendable, Equatable {
     package let amr: [String]
     /// When, in milliseconds since 1970 (`auth_time`).
     package let authenticatedAt: Int64?
+    /// When the ID token was issued, in milliseconds since 1970 (`iat`).
+    package let issuedAt: Int64?
     /// The provider's own session (`sid`), which back-channel logout names.
     package let providerSession: String?
 
@@ -67,6 +69,7 @@ package struct ExternalIdentity: Sendable, Equatable {
         acr = reader["acr"]?.stringValue.flatMap(Self.label)
         amr = Array(reader.texts("amr").compactMap(Self.label).prefix(16))
         authenticatedAt = reader["auth_time"]?.doubleValue.flatMap { Int64(exactly: ($0 * 1000).rounded(.down)) }
+        issuedAt = reader["iat"]?.doubleValue.flatMap { Int64(exactly: ($0 * 1000).rounded(.down)) }
         providerSession = reader["sid"]?.stringValue.flatMap(Self.label)
     }
 

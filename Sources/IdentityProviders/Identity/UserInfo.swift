@@ -28,6 +28,8 @@ enum UserInfo {
         var claims = token.claims
         // `email_verified` speaks of the address beside it, and of no other.
         let isOtherEmail = claims["email"].map { $0 != object["email"] } ?? false
+        // `email_verified` speaks of the address beside it, and of no other.
+        if claims["email"] == nil, object["email"] != nil { claims["email_verified"] = nil }
         for (name, value) in object.members where claims[name] == nil && !ofToken.contains(ByteName(name)) {
             if isOtherEmail, name.hasSameBytes(as: "email_verified") { continue }
             claims[name] = value

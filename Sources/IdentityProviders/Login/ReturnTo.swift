@@ -7,7 +7,7 @@ import Encodings
 /// redirect to it. So only one plain spelling is accepted.
 package struct ReturnTo: Sendable, Equatable, CustomStringConvertible {
     /// The longest value, in bytes.
-    package static let maximumBytes = 2048
+    package static let maximumBytes = 8000
     /// Where nothing is said.
     package static let root = ReturnTo(unchecked: "/")
 
@@ -32,13 +32,24 @@ package struct ReturnTo: Sendable, Equatable, CustomStringConvertible {
 
     /// The same place with `login_error`, which says why the sign-in failed; an earlier `login_error` is dropped.
     package func adding(_ error: LoginError) -> String {
+        let (path, query) = withoutErrorParts
+        return path + "?" + (query + ["\(LoginError.parameter)=\(error.rawValue)"]).joined(separator: "&")
+    }
+
+    /// The same place without the `login_error` of an earlier attempt.
+    package var withoutError: String {
+        guard text.contains(LoginError.parameter) else { return text }
+        let (path, query) = withoutErrorParts
+        return query.isEmpty ? path : path + "?" + query.joined(separator: "&")
+    }
+
+    private var withoutErrorParts: (path: String, query: [String]) {
         let bytes = Array(text.utf8)
         let path = bytes.prefix { $0 != UInt8(ascii: "?") }
         let kept = bytes.dropFirst(path.count + 1).split(separator: UInt8(ascii: "&")).filter { pair in
             !pair.prefix { $0 != UInt8(ascii: "=") }.elementsEqual(LoginError.parameter.utf8)
         }
-        let query = kept.map { String(decoding: $0, as: UTF8.self) } + ["\(LoginError.parameter)=\(error.rawValue)"]
-        return String(decoding: path, as: UTF8.self) + "?" + query.joined(separator: "&")
+        return (String(decoding: path, as: UTF8.self), kept.map { String(decoding: $0, as: UTF8.self) })
     }
 
     /// Equality of the bytes.

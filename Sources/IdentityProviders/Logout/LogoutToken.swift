@@ -1,5 +1,6 @@
 import Encodings
 import JOSE
+import Libcrypto
 
 /// Whose sessions a provider ended (OpenID Connect Back-Channel Logout 1.0 §2.4), verified.
 package struct LogoutToken: Sendable, Equatable {
@@ -18,6 +19,9 @@ package struct LogoutToken: Sendable, Equatable {
         /// Milliseconds since 1970; the token is refused for its `exp` from then on.
         package let until: Int64
 
+        /// What it is remembered by: SHA-256 of issuer and `jti`.
+        package var hash: [UInt8] { Digest.sha256("\(issuer.utf8.count) \(issuer)\(tokenID)".utf8) }
+
         /// Equal where issuer and `jti` are, regardless of ``until``.
         package static func == (left: Self, right: Self) -> Bool {
             left.issuer.hasSameBytes(as: right.issuer) && left.tokenID.hasSameBytes(as: right.tokenID)
@@ -31,6 +35,8 @@ package struct LogoutToken: Sendable, Equatable {
 
     package let target: Target
     package let replay: Replay
+    /// When the provider ended it (`iat`), in milliseconds since 1970.
+    package let issuedAt: Int64
 
     /// The name of the event.
     static let event = "http://schemas.openid.net/event/backchannel-logout"
@@ -79,8 +85,10 @@ package struct LogoutToken: Sendable, Equatable {
             throw TokenRefusal(.claimMissing, "neither sid nor sub")
         }
         guard let tokenID = claims.tokenID, let expiresAt = claims.expiresAt,
-            let until = Int64(exactly: ((expiresAt + leeway) * 1000).rounded(.up))
-        else { throw TokenRefusal(.claimMissing, "jti or exp is missing") }
+            let until = Int64(exactly: ((expiresAt + leeway) * 1000).rounded(.up)),
+            let issuedAt = claims.issuedAt.flatMap({ Int64(exactly: ($0 * 1000).rounded(.up)) })
+        else { throw TokenRefusal(.claimMissing, "jti, exp or iat is missing") }
+        self.issuedAt = issuedAt
         replay = Replay(issuer: issuer, tokenID: tokenID, until: until)
     }
 

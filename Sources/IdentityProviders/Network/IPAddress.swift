@@ -30,6 +30,36 @@ package enum IPAddress: Sendable, Equatable {
         }
     }
 
+    /// The text, without abbreviation: four decimal numbers, or eight groups of hexadecimal digits.
+    package var text: String {
+        switch self {
+        case .v4(let number):
+            return stride(from: 24, through: 0, by: -8).map { String(number >> UInt32($0) & 0xFF) }
+                .joined(separator: ".")
+        case .v6(let high, let low):
+            return [high, low].flatMap { half in
+                stride(from: 48, through: 0, by: -16).map { String(half >> UInt64($0) & 0xFFFF, radix: 16) }
+            }.joined(separator: ":")
+        }
+    }
+
+    /// The text in the one form that RFC 5952 recommends: the longest run of two or more groups of zeros, the first of
+    /// equals, is `::`. An IPv4 address is as in ``text``.
+    package var canonicalText: String {
+        guard case .v6 = self else { return text }
+        let groups = text.split(separator: ":")
+        var best = groups.startIndex..<groups.startIndex
+        var start = groups.startIndex
+        while start < groups.endIndex {
+            let end = groups[start...].firstIndex { $0 != "0" } ?? groups.endIndex
+            if end - start > max(1, best.count) { best = start..<end }
+            start = max(end, start + 1)
+        }
+        guard !best.isEmpty else { return text }
+        return groups[..<best.lowerBound].joined(separator: ":") + "::"
+            + groups[best.upperBound...].joined(separator: ":")
+    }
+
     private static func quad(_ bytes: ArraySlice<UInt8>) -> UInt32? {
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }

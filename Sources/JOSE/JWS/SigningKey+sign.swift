@@ -91,7 +91,7 @@ extension SigningKey {
         ].map(ByteName.init))
 
     /// The signature of bytes, not encoded.
-    func signature(over input: [UInt8]) throws(JOSEError) -> [UInt8] {
+    package func signature(over input: [UInt8]) throws(JOSEError) -> [UInt8] {
         try JOSEError.mapping { () throws(LibcryptoError) in
             switch backend {
             case .asymmetric(let signer, _): try signer.sign(input)

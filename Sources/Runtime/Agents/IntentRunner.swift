@@ -14,6 +14,8 @@ final class IntentRunner: Sendable {
 
     private let store: any RealmStore & ExecutionStore
     private let realms: [String: any Realm]
+    /// The intents that there are, in the order of their names.
+    let descriptions: [IntentDescription]
     private let uses: SessionUses
     private let nodeID: String
     private let limits: AgentLimits
@@ -32,6 +34,9 @@ final class IntentRunner: Sendable {
         }
         self.store = store
         self.realms = byName
+        self.descriptions = byName.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { name, realm in
+            realm.descriptions.first { $0.name.utf8.elementsEqual(name.utf8) } ?? IntentDescription(name: name)
+        }
         self.uses = uses
         self.nodeID = nodeID
         self.limits = limits
@@ -85,6 +90,14 @@ final class IntentRunner: Sendable {
     /// The recorded event of an intent; nil if it is not finished.
     func recorded(sessionID: String, intentID: String) async throws -> EventRecord? {
         try await self.store.execution(sessionID: sessionID, intentID: intentID).flatMap(Self.event)
+    }
+
+    /// What has become of an intent.
+    func state(sessionID: String, intentID: String) async throws -> Runtime.IntentState {
+        guard let execution = try await self.store.execution(sessionID: sessionID, intentID: intentID) else {
+            return .unknown
+        }
+        return Self.event(execution).map { .over($0.payload) } ?? .underWay
     }
 
     private func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {

@@ -8,6 +8,23 @@ struct ArtifactRealm: Realm {
     static let maximumCount = 1_000
 
     let intents = ["artifact.put", "artifact.get", "artifact.list", "artifact.transition"]
+    let descriptions = [
+        IntentDescription(
+            name: "artifact.put",
+            summary: "Stores a new version of a document of yours, as a draft. 'expected_version' 0 means: none yet.",
+            ["name": ["type": "string"], "content": [:], "expected_version": ["type": "integer"]],
+            required: ["name", "content"]),
+        IntentDescription(
+            name: "artifact.get", summary: "Reads a document of yours.", ["name": ["type": "string"]],
+            required: ["name"]),
+        IntentDescription(name: "artifact.list", summary: "Lists your documents."),
+        IntentDescription(
+            name: "artifact.transition", summary: "Makes a draft active, or an active document archived.",
+            [
+                "name": ["type": "string"], "to": ["type": "string", "enum": ["active", "archived"]],
+                "expected_version": ["type": "integer"],
+            ], required: ["name", "to"]),
+    ]
 
     func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
         do {

@@ -8,8 +8,16 @@ public protocol Realm: Sendable {
     /// The names of the intents that this realm carries out, such as `orders.create`.
     var intents: [String] { get }
 
+    /// What clients are told of the intents, for those of which something is to be said.
+    var descriptions: [IntentDescription] { get }
+
     /// Carries out one intent, with the rights of the session in `context` and no others.
     func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome
+}
+
+extension Realm {
+    /// Nothing but the names.
+    public var descriptions: [IntentDescription] { [] }
 }
 
 /// A request of a client to a realm.

@@ -4,6 +4,7 @@ import StateSurface
 /// The intent `session.describe`, which returns the session.
 struct SessionRealm: Realm {
     let intents = ["session.describe"]
+    let descriptions = [IntentDescription(name: "session.describe", summary: "Describes the session.")]
 
     func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
         do {

@@ -14,8 +14,11 @@ package struct SessionAudit: Sendable, Equatable {
         case notAdopted = "session.not_adopted"
     }
 
+    /// The length of ``reference``.
+    package static let referenceLength = 12
+
     package let name: Name
-    /// The first random characters of the id, which are enough to find the session and too few to address it.
+    /// The first 12 characters of the id, `ses_` and eight: enough to find the session and too few to address it.
     package let reference: String
     /// The reason code; empty if there is none.
     package var reason = ""
@@ -26,7 +29,7 @@ package struct SessionAudit: Sendable, Equatable {
 
     init(_ name: Name, sessionID: String) {
         self.name = name
-        self.reference = String(sessionID.dropFirst(SessionID.prefix.count).prefix(8))
+        self.reference = String(sessionID.prefix(Self.referenceLength))
     }
 
     init(_ name: Name, _ session: SessionSnapshot) {

@@ -5,7 +5,8 @@ extension Accounts {
     ///
     /// - Parameter emailVerified: whether the caller vouches for the e-mail, as the operator does.
     package func add(
-        email: String, password: String, tenantID: String?, scope: [String]? = nil, emailVerified: Bool = true
+        email: String, password: String, tenantID: String?, scope: [String]? = nil, emailVerified: Bool = true,
+        profile: AccountProfile = AccountProfile()
     ) async throws -> AccountRecord {
         let secret = try Self.secret(password)
         let key = Self.emailKey(email)
@@ -17,9 +18,11 @@ extension Accounts {
             throw AuthError(.invalidRequest, "a tenant has 1 to 64 letters, digits, '.', '_' or '-'")
         }
         let scope = try Self.checked(scope ?? policy.defaultScope)
+        let profile = try profile.checked()
         let account = AccountRecord(
             userID: RandomID.make(Prefix.user), tenantID: tenant, email: Self.trimmed(email), emailKey: key,
-            passwordHash: try await hashed(secret), scope: scope, createdAt: clock(), emailVerified: emailVerified)
+            passwordHash: try await hashed(secret), scope: scope, createdAt: clock(), emailVerified: emailVerified,
+            name: profile.name, groups: profile.groups)
         do {
             try await state.insert(account: account)
         } catch let error as StateSurfaceError where error.code == .duplicate {

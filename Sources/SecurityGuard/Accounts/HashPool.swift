@@ -33,6 +33,9 @@ final class HashPool: Sendable {
         }
     }
 
+    /// How many jobs wait for a thread.
+    var waitingCount: Int { jobs.withLock { $0.waiting.count - $0.head } }
+
     private func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
         enum Place { case runs, waits, refused }
         let place = jobs.withLock { jobs -> Place in

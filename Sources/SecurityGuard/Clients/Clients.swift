@@ -15,22 +15,62 @@ package struct Clients: Sendable {
         self.audit = audit
     }
 
-    /// Registers a client. The secret is returned only here.
+    /// Registers a client with a secret, which is returned only here.
+    /// - Parameter redirectURIs: where it may receive authorization codes. Their form has been checked.
     package func add(
-        name: String, tenantID: String, scope: [String]
+        name: String, tenantID: String, scope: [String], redirectURIs: [String] = []
     ) async throws -> (client: ClientRecord, secret: String) {
+        let secret = ClientSecret.make()
+        var client = try record(name: name, tenantID: tenantID, scope: scope, redirectURIs: redirectURIs)
+        client.secretHash = secret.hash
+        try await state.insert(client: client)
+        return (client, secret.text)
+    }
+
+    /// Registers a client without a secret.
+    /// - Parameter redirectURIs: as for ``add(name:tenantID:scope:redirectURIs:)``.
+    package func addPublic(
+        name: String, tenantID: String, scope: [String], redirectURIs: [String]
+    ) async throws -> ClientRecord {
+        var client = try record(name: name, tenantID: tenantID, scope: scope, redirectURIs: redirectURIs)
+        client.isPublic = true
+        try await state.insert(client: client)
+        return client
+    }
+
+    private func record(
+        name: String, tenantID: String, scope: [String], redirectURIs: [String]
+    ) throws(AuthError) -> ClientRecord {
         guard NameRule.isTenant(tenantID) else {
             throw AuthError(.invalidRequest, "a tenant has 1 to 64 letters, digits, '.', '_' or '-'")
         }
         guard (1...128).contains(name.utf8.count), name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw AuthError(.invalidRequest, "a client's name has 1 to 128 bytes without control characters")
         }
-        let secret = ClientSecret.make()
+        return ClientRecord(
+            clientID: RandomID.make(Prefix.client), tenantID: tenantID, name: name, secretHash: [],
+            scope: try Accounts.checked(scope), createdAt: clock(), redirectURIs: redirectURIs)
+    }
+
+    /// Stores a client that has registered itself (RFC 7591). It has no secret and belongs to no tenant.
+    /// - Parameter lifetime: after how many milliseconds it is forgotten unless it is used before.
+    package func register(
+        name: String, scope: [String], redirectURIs: [String], lifetime: Int64
+    ) async throws -> ClientRecord {
+        let now = clock()
         let client = ClientRecord(
-            clientID: RandomID.make(Prefix.client), tenantID: tenantID, name: name, secretHash: secret.hash,
-            scope: try Accounts.checked(scope), createdAt: clock())
+            clientID: RandomID.make(Prefix.client), tenantID: "", name: name, secretHash: [], scope: scope,
+            createdAt: now, redirectURIs: redirectURIs, isPublic: true, origin: "registration",
+            expiresAt: now &+ lifetime)
         try await state.insert(client: client)
-        return (client, secret.text)
+        return client
+    }
+
+    /// The client with this id, unless it is disabled or has been forgotten.
+    package func usable(id: String) async throws -> ClientRecord? {
+        guard NameRule.isClientID(id), let client = try await state.client(id: id), !client.disabled else { return nil }
+        if let end = client.expiresAt, end <= clock() { return nil }
+        return client
     }
 
     /// The client, if the secret is correct and the client is not disabled; otherwise nil.

@@ -11,7 +11,9 @@ enum ClientRights {
     /// A client may revoke its own tokens, and its tenant's tokens of password logins, which anyone who has them can
     /// also end by logging out. It may not revoke those of another client.
     static func mayEnd(tokenOf clientID: String, tenantID: String, _ client: ClientRecord) -> Bool {
-        sameBytes(tenantID, client.tenantID)
+        // A client without a secret proves nothing but that it has the token.
+        if client.isPublic { return sameBytes(clientID, client.clientID) }
+        return sameBytes(tenantID, client.tenantID)
             && (sameBytes(clientID, client.clientID) || sameBytes(clientID, firstPartyClientID))
     }
 }
@@ -25,7 +27,8 @@ enum Introspection {
             "token_type": "Bearer",
             ClaimName.issuer: .string(policy.issuer),
             ClaimName.subject: .string(principal.subject),
-            ClaimName.audience: .array(policy.audience.map(JSONValue.string)),
+            ClaimName.audience: principal.resource.map(JSONValue.string)
+                ?? .array(policy.audience.map(JSONValue.string)),
             ClaimName.clientID: .string(principal.clientID),
             ClaimName.tenantID: .string(principal.tenantID),
             ClaimName.scope: .string(Scope.text(principal.scope)),
@@ -38,7 +41,7 @@ enum Introspection {
     }
 
     static func active(_ family: FamilyRecord, policy: TokenPolicy) -> JSONObject {
-        [
+        var answer: JSONObject = [
             "active": .bool(true),
             "token_type": "refresh_token",
             ClaimName.issuer: .string(policy.issuer),
@@ -49,5 +52,7 @@ enum Introspection {
             ClaimName.expiresAt: .integer(family.absoluteExpiresAt / 1000),
             ClaimName.issuedAt: .integer(family.createdAt / 1000),
         ]
+        if let resource = family.resource { answer[ClaimName.audience] = .string(resource) }
+        return answer
     }
 }

@@ -41,7 +41,7 @@ actor RemoteKeySet {
 
     /// The keys that may have signed a token with this `kid`.
     func candidates(keyID: String?) async -> [VerificationKey] {
-        if case .url(let url) = source, mustFetch(keyID) { await refresh(url) }
+        if let read, mustFetch(keyID) { await refresh(read) }
         guard let keyID else { return known.count == 1 ? known : [] }
         guard keyID.utf8.count <= 128 else { return [] }
         return known.filter { sameBytes($0.keyID, keyID) }
@@ -57,15 +57,26 @@ actor RemoteKeySet {
         return isUnknown
     }
 
-    private func refresh(_ url: String) async {
+    /// Reads the keys anew; nil for fixed ones.
+    private var read: (@Sendable () async throws -> [UInt8])? {
+        switch source {
+        case .inline: return nil
+        case .url(let url):
+            let fetch = fetch
+            return { try await fetch(url) }
+        case .fetched(let read): return read
+        }
+    }
+
+    private func refresh(_ read: @escaping @Sendable () async throws -> [UInt8]) async {
         let task: Task<[VerificationKey]?, Never>
         if let pending {
             task = pending
         } else {
             triedAt = clock()
-            let (fetch, algorithms) = (fetch, algorithms)
+            let algorithms = algorithms
             task = Task {
-                guard let bytes = try? await fetch(url) else { return nil }
+                guard let bytes = try? await read() else { return nil }
                 return try? JWKSet(parsing: bytes, policy: .remote, algorithms: algorithms).keys
             }
             pending = task

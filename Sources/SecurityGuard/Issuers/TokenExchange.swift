@@ -5,7 +5,8 @@ import StateSurface
 /// Exchanges a trusted issuer's JWT for an access token of the gateway (RFC 8693). The new token has neither more scope
 /// nor a longer lifetime.
 struct TokenExchange: Sendable {
-    let issuers: [(issuer: TrustedIssuer, keys: RemoteKeySet)]
+    let trusted: TrustedIssuers
+    let resources: ResourceNames
     let state: any AccountStore & FamilyStore
     let policy: TokenPolicy
     let tokens: TokenIssuer
@@ -24,7 +25,7 @@ struct TokenExchange: Sendable {
     private func granted(_ request: ExchangeRequest) async throws -> ExchangedToken {
         try checkForm(request)
         let now = clock()
-        let (issuer, claims) = try await verified(request.subjectToken, now: now)
+        let (issuer, claims, _) = try await verified(request.subjectToken, now: now)
         let tenantID = try tenant(of: request, issuer: issuer)
         let account = try await account(issuer: issuer, claims: claims, tenantID: tenantID, now: now)
         let scope = try scope(of: request, issuer: issuer, claims: claims, account: account)
@@ -35,7 +36,8 @@ struct TokenExchange: Sendable {
             TokenIssuer.Request(
                 tenantID: account.tenantID, subject: account.userID,
                 clientID: request.client?.clientID ?? firstPartyClientID, scope: scope,
-                familyID: FamilyID.make(accountVersion: account.version), notAfter: end),
+                familyID: FamilyID.make(accountVersion: account.version), notAfter: end,
+                signIn: Self.signIn(claims, now: now), profile: CallerProfile(account)),
             now: now)
         do {
             try await state.insert(
@@ -49,6 +51,21 @@ struct TokenExchange: Sendable {
                 .exchanged, tenantID: account.tenantID, subject: account.userID,
                 clientID: issued.principal.clientID, familyID: issued.principal.familyID))
         return ExchangedToken(accessToken: issued.text, principal: issued.principal)
+    }
+
+    /// The account that a subject token speaks of, for signing in with it. Nothing is issued.
+    func identify(_ text: String, tenantID: String?) async throws -> SubjectTokenOwner {
+        let now = clock()
+        let (issuer, claims, _) = try await verified(text, now: now)
+        let request = ExchangeRequest(
+            subjectToken: text, subjectTokenType: ExchangeRequest.jwtType, tenantID: tenantID, client: nil)
+        let tenantID = try tenant(of: request, issuer: issuer)
+        let account = try await account(issuer: issuer, claims: claims, tenantID: tenantID, now: now)
+        // The moment that the token speaks of, not that in which it is shown.
+        let seconds = claims["auth_time"]?.doubleValue ?? claims.issuedAt
+        let proved = seconds.flatMap { Int64(exactly: ($0 * 1000).rounded(.down)) }
+        return SubjectTokenOwner(
+            account: account, issuer: issuer.issuer, authenticatedAt: min(now, max(0, proved ?? now)))
     }
 
     private func checkForm(_ request: ExchangeRequest) throws(OAuthFault) {
@@ -66,18 +83,29 @@ struct TokenExchange: Sendable {
     }
 
     /// The issuer and the claims of the subject token, after its signature and all rules have been checked.
-    private func verified(_ text: String, now: Int64) async throws(OAuthFault) -> (TrustedIssuer, Claims) {
+    /// - Parameter resource: the resource that the token is for; nil for one that is for none, whose audience must be
+    ///   one of those that are accepted from its issuer.
+    func verified(
+        _ text: String, for resource: ForeignResource? = nil, now: Int64
+    ) async throws(OAuthFault) -> (issuer: TrustedIssuer, claims: Claims, key: VerificationKey) {
         guard text.utf8.count <= TokenVerifier.maximumBytes else { throw Self.untrusted("too_large") }
         let token: UnverifiedToken
         let claimed: String
+        let audience: [String]
         do throws(TokenRefusal) {
             token = try UnverifiedToken(Array(text.utf8))
-            claimed = try token.unverifiedClaims().issuer ?? ""
+            let claims = try token.unverifiedClaims()
+            claimed = claims.issuer ?? ""
+            audience = claims.audience ?? []
         } catch {
             throw Self.untrusted(error.reason.rawValue)
         }
+        let purpose: ForeignTokenPurpose = resource.map { .resource($0) } ?? .general
+        guard resources.purpose(of: audience, issuer: claimed) == purpose else {
+            throw Self.untrusted("token_of_a_resource")
+        }
         // The unverified issuer only selects the keys to verify with.
-        guard let (issuer, keySet) = issuers.first(where: { sameBytes($0.issuer.issuer, claimed) }) else {
+        guard let (issuer, keySet) = trusted.all.first(where: { sameBytes($0.issuer.issuer, claimed) }) else {
             throw Self.untrusted("issuer_unknown")
         }
         let candidates = await keySet.candidates(keyID: token.header.keyID).filter { key in
@@ -85,11 +113,11 @@ struct TokenExchange: Sendable {
         }
         guard let key = candidates.first else { throw Self.untrusted("key_unknown") }
         let rules = ClaimsRules(
-            issuer: issuer.issuer, audience: issuer.audiences, types: issuer.types,
+            issuer: issuer.issuer, audience: resource.map { [$0.identifier] } ?? issuer.audiences, types: issuer.types,
             requiredClaims: [ClaimName.issuer, ClaimName.subject, ClaimName.audience, ClaimName.expiresAt],
             leeway: Double(policy.clockSkew) / 1000, maximumLifetime: nil)
         switch token.verify(with: key, rules: rules, now: Double(now) / 1000) {
-        case .success(let verified): return (issuer, verified.claims)
+        case .success(let verified): return (issuer, verified.claims, key)
         case .failure(let refusal): throw Self.untrusted(refusal.reason.rawValue)
         }
     }
@@ -106,7 +134,7 @@ struct TokenExchange: Sendable {
         return tenant
     }
 
-    private func account(
+    func account(
         issuer: TrustedIssuer, claims: Claims, tenantID: String, now: Int64
     ) async throws -> AccountRecord {
         guard let subject = claims.subject, (1...255).contains(subject.utf8.count),
@@ -126,6 +154,12 @@ struct TokenExchange: Sendable {
         return account
     }
 
+    /// How the subject signed in at its issuer, if the token says when; a time in the future counts as now.
+    static func signIn(_ claims: Claims, now: Int64) -> SignInFacts? {
+        guard let (time, acr) = TokenVerifier.signIn(claims), let time else { return nil }
+        return SignInFacts(authenticatedAt: min(time, now), acr: acr)
+    }
+
     private func scope(
         of request: ExchangeRequest, issuer: TrustedIssuer, claims: Claims, account: AccountRecord
     ) throws(OAuthFault) -> [String] {
@@ -140,7 +174,17 @@ struct TokenExchange: Sendable {
     }
 
     /// The same refusal for every fault of a subject token.
-    private static func untrusted(_ reason: String) -> OAuthFault {
+    static func untrusted(_ reason: String) -> OAuthFault {
         OAuthFault(.invalidGrant, "the subject token is not accepted", reason: reason)
     }
+}
+
+/// The account that a trusted issuer's token speaks of.
+package struct SubjectTokenOwner: Sendable {
+    /// The account, which is not disabled.
+    package let account: AccountRecord
+    /// The issuer, as the configuration has it.
+    package let issuer: String
+    /// When the owner proved who they are: `auth_time`, else `iat`, else now; in milliseconds since 1970.
+    package let authenticatedAt: Int64
 }

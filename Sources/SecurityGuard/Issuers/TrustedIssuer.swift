@@ -7,6 +7,8 @@ package struct TrustedIssuer: Sendable {
         /// The text of a JWK set.
         case inline([UInt8])
         case url(String)
+        /// A function that fetches the text of a JWK set.
+        case fetched(@Sendable () async throws -> [UInt8])
     }
 
     /// Its `iss`, byte for byte.
@@ -23,11 +25,14 @@ package struct TrustedIssuer: Sendable {
     package var defaultScope: [String]
     /// The accepted `typ` values; if empty, any or none.
     package var types: [String]
+    /// Whether its tokens are accepted at the gate itself, without an exchange.
+    package var atGate: Bool
 
     package init(
         issuer: String, keys: Keys, audiences: [String], tenants: [String] = [],
         algorithms: [SignatureAlgorithm] = [.rs256, .es256, .ed25519], scopes: [String: [String]] = [:],
-        defaultScope: [String] = [], types: [String] = []
+        defaultScope: [String] = [], types: [String] = [],
+        atGate: Bool = false
     ) {
         self.issuer = issuer
         self.keys = keys
@@ -37,6 +42,7 @@ package struct TrustedIssuer: Sendable {
         self.scopes = scopes
         self.defaultScope = defaultScope
         self.types = types
+        self.atGate = atGate
     }
 
     func check() throws(GuardError) {
@@ -48,6 +54,9 @@ package struct TrustedIssuer: Sendable {
         guard !algorithms.isEmpty else { throw GuardError(.issuer, "issuer \(issuer) has an empty list of algorithms") }
         for tenant in tenants where !NameRule.isTenant(tenant) {
             throw GuardError(.issuer, "issuer \(issuer) lists a tenant that is no tenant's name")
+        }
+        guard !atGate || tenants.count == 1 else {
+            throw GuardError(.issuer, "issuer \(issuer) has at_gate, so it needs exactly one tenant")
         }
         guard (scopes.values.flatMap { $0 } + defaultScope).allSatisfy(Scope.isScopeToken) else {
             throw GuardError(.issuer, "issuer \(issuer) maps to something that is no scope (RFC 6749 §3.3)")

@@ -19,8 +19,10 @@ package struct FamilyOpening: Sendable {
 
 /// The end of a family: its time, and the time until which its access tokens are kept as revoked.
 package struct FamilyEnd: Sendable {
-    let at: Int64
-    let revokedUntil: Int64
+    /// The time, in Unix milliseconds.
+    package let at: Int64
+    /// Until when its access tokens are kept as revoked.
+    package let revokedUntil: Int64
 
     /// Ends a family, its access tokens, its home session and its guests. It may be called again for an ended family.
     /// - Returns: the ids of the sessions that ended.

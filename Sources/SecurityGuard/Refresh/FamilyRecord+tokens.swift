@@ -9,6 +9,7 @@ extension FamilyRecord {
         self.init(
             id: principal.familyID ?? principal.tokenID, tenantID: principal.tenantID, userID: principal.subject,
             clientID: principal.clientID, scope: principal.scope, binding: nil, createdAt: principal.issuedAt,
-            absoluteExpiresAt: principal.expiresAt, currentHash: [])
+            absoluteExpiresAt: principal.expiresAt, currentHash: [],
+            signIn: principal.authenticatedAt.map { SignInFacts(authenticatedAt: $0, acr: principal.acr) })
     }
 }

@@ -28,7 +28,12 @@ enum RefreshDecision: Equatable, Sendable {
     ) -> RefreshDecision {
         guard family.isLive else { return .refuse(.ended) }
         guard now < family.absoluteExpiresAt else { return .refuse(.expired) }
-        if let clientID, !sameBytes(clientID, family.clientID) { return .refuse(.foreignClient) }
+        // A token for a resource belongs to a client, which has to be named.
+        if let clientID {
+            guard sameBytes(clientID, family.clientID) else { return .refuse(.foreignClient) }
+        } else if family.resource != nil {
+            return .refuse(.foreignClient)
+        }
         if position == family.counter {
             return ConstantTime.equal(family.currentHash, presented) ? .rotate : .reuse
         }

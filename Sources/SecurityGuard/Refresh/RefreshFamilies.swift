@@ -13,22 +13,24 @@ struct RefreshFamilies: Sendable {
 
     /// Prepares a family for an account that has just authenticated. Nothing is written.
     func prepare(
-        _ id: String, _ account: AccountRecord, clientID: String, binding: String?
+        _ id: String, _ account: AccountRecord, clientID: String, binding: String?, signIn: SignInFacts?
     ) throws -> FamilyOpening {
         let now = clock()
         let token = RefreshToken.random()
         let family = FamilyRecord(
             id: id, tenantID: account.tenantID, userID: account.userID,
             clientID: clientID, scope: account.scope, binding: binding, createdAt: now,
-            absoluteExpiresAt: now + policy.refreshTokenLifetime, currentHash: token.hash)
+            absoluteExpiresAt: now + policy.refreshTokenLifetime, currentHash: token.hash,
+            signIn: signIn ?? SignInFacts(authenticatedAt: now))
         return FamilyOpening(
             record: family, judged: JudgedOwner(credentialEpoch: account.credentialEpoch),
-            tokens: try tokens(of: family, scope: account.scope, refresh: token, now: now))
+            tokens: try tokens(of: family, account, scope: account.scope, refresh: token, now: now))
     }
 
     /// Uses a refresh token. See ``SecurityGuard/refresh(_:clientID:commit:)``.
     func refresh(
-        _ text: String, clientID: String?, commit: (RefreshWrite) async throws -> RefreshWritten
+        _ text: String, clientID: String?, narrowing: [String]? = nil,
+        commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome {
         guard let token = RefreshToken(text) else { return refused(.unknown, nil) }
         let hash = token.hash
@@ -45,11 +47,14 @@ struct RefreshFamilies: Sendable {
             case .refuse(let reason): return refused(reason, family)
             case .reuse: return try await endReused(family)
             case .repeat:
-                guard let scope = try await currentScope(of: family) else { return refused(.account, family) }
-                return try await repeated(token, family, scope: scope, now: now, commit)
+                guard let account = try await account(of: family) else { return refused(.account, family) }
+                let scope = try await currentScope(of: family, account, narrowing)
+                return try await repeated(token, family, account, scope: scope, now: now, commit)
             case .rotate:
-                guard let scope = try await currentScope(of: family) else { return refused(.account, family) }
-                if let outcome = try await rotated(token, family, scope: scope, now: now, commit) { return outcome }
+                guard let account = try await account(of: family) else { return refused(.account, family) }
+                let scope = try await currentScope(of: family, account, narrowing)
+                let outcome = try await rotated(token, family, account, scope: scope, now: now, commit)
+                if let outcome { return outcome }
             }
         }
         return refused(.contended, nil)
@@ -57,7 +62,7 @@ struct RefreshFamilies: Sendable {
 
     /// Rotates the token; nil if a concurrent call was faster.
     private func rotated(
-        _ token: RefreshToken, _ family: FamilyRecord, scope: [String], now: Int64,
+        _ token: RefreshToken, _ family: FamilyRecord, _ account: AccountRecord, scope: [String], now: Int64,
         _ commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome? {
         let salt = SecureRandom.bytes(32)
@@ -70,7 +75,7 @@ struct RefreshFamilies: Sendable {
         next.counter = family.counter + 1
         // The token is made before the write, which reports its lifetime to every node, so that a later end of the
         // family revokes it as well.
-        let tokens = try tokens(of: next, scope: scope, refresh: successor, now: now)
+        let tokens = try tokens(of: next, account, scope: scope, refresh: successor, now: now)
         next.tokenExpiresAt = max(tokens.principal.expiresAt, family.tokenExpiresAt ?? .min)
         next.tokenKey = tokens.principal.keyThumbprint
         switch try await commit(RefreshWrite(family: next, isRotation: true)) {
@@ -83,13 +88,13 @@ struct RefreshFamilies: Sendable {
     }
 
     private func repeated(
-        _ token: RefreshToken, _ family: FamilyRecord, scope: [String], now: Int64,
+        _ token: RefreshToken, _ family: FamilyRecord, _ account: AccountRecord, scope: [String], now: Int64,
         _ commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome {
         guard let salt = family.successorSalt else { return try await endReused(family) }
         let successor = token.successor(salt: salt)
         guard ConstantTime.equal(successor.hash, family.currentHash) else { return try await endReused(family) }
-        let tokens = try tokens(of: family, scope: scope, refresh: successor, now: now)
+        let tokens = try tokens(of: family, account, scope: scope, refresh: successor, now: now)
         // The key may have changed since the rotation, and sockets of the family depend on the new one.
         var extended = family
         extended.tokenExpiresAt = tokens.principal.expiresAt
@@ -106,7 +111,8 @@ struct RefreshFamilies: Sendable {
     private func endReused(_ family: FamilyRecord) async throws -> RefreshOutcome {
         let reason = RefreshDecision.Reason.reused.rawValue
         let end = end()
-        let sessions = try await state.endFamily(id: family.id, at: end.at, revokedUntil: end.revokedUntil)
+        let sessions = try await state.endReusedFamily(
+            id: family.id, at: end.at, revokedUntil: end.revokedUntil)
         report(endOf: family.id, end, reason: reason)
         report(.familyReused, family, reason: reason)
         return .refused(RefreshRefusal(reason: reason, endedFamily: family.id, endedSessions: sessions))
@@ -123,20 +129,33 @@ struct RefreshFamilies: Sendable {
         audit(AuditEvent(.familyEnded, reason: reason, familyID: id))
     }
 
-    /// The part of the family's scope that the user still has; nil if the account can no longer be used.
-    private func currentScope(of family: FamilyRecord) async throws -> [String]? {
+    /// The account of a family; nil if it can no longer be used.
+    private func account(of family: FamilyRecord) async throws -> AccountRecord? {
         guard let account = try await state.account(userID: family.userID), !account.disabled,
             sameBytes(account.tenantID, family.tenantID)
         else { return nil }
-        return family.scope.filter { Scope.contains(account.scope, $0) }
+        return account
     }
 
-    private func tokens(
-        of family: FamilyRecord, scope: [String], refresh: RefreshToken, now: Int64
+    /// The part of the family's scope that the account still has.
+    /// - Parameter narrowing: the scopes that were asked for, if fewer. They count only for the token of a resource.
+    func currentScope(
+        of family: FamilyRecord, _ account: AccountRecord, _ narrowing: [String]?
+    ) async throws -> [String] {
+        guard family.resource != nil else { return family.scope.filter { Scope.contains(account.scope, $0) } }
+        var scope: [String] = []
+        for token in family.scope where narrowing.map({ Scope.contains($0, token) }) ?? true {
+            if try await mayHave(account, scope: token) { scope.append(token) }
+        }
+        return scope
+    }
+
+    func tokens(
+        of family: FamilyRecord, _ account: AccountRecord, scope: [String], refresh: RefreshToken, now: Int64
     ) throws -> IssuedTokens {
         let request = TokenIssuer.Request(
             tenantID: family.tenantID, subject: family.userID, clientID: family.clientID, scope: scope,
-            familyID: family.id)
+            familyID: family.id, resource: family.resource, signIn: family.signIn, profile: CallerProfile(account))
         let (text, principal) = try issuer.issue(request, now: now)
         return IssuedTokens(
             accessToken: text, expiresIn: (principal.expiresAt - principal.issuedAt) / 1000,

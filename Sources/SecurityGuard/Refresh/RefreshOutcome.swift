@@ -42,6 +42,10 @@ package struct RefreshWrite: Sendable {
     /// The id of the family's home session.
     package var binding: String? { family.binding }
 
+    /// Whether it is what a person granted to a client. Its home is then the session in which the person did so, which
+    /// is at home with a family of its own.
+    package var isGrant: Bool { family.resource != nil }
+
     /// Writes the refresh.
     /// - Returns: false if a concurrent refresh was faster, or the family has ended.
     package func write(in transaction: any StoreTransaction) throws -> Bool {

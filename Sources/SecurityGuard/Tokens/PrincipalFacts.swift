@@ -11,6 +11,8 @@ extension SecurityGuard {
             ClaimName.expiresAt: .integer(principal.expiresAt), Self.keyMember: .string(principal.keyThumbprint),
         ]
         if let familyID = principal.familyID { facts[ClaimName.familyID] = .string(familyID) }
+        if let time = principal.authenticatedAt { facts[ClaimName.authenticatedAt] = .integer(time) }
+        if let acr = principal.acr { facts[ClaimName.contextClass] = .string(acr) }
         return JSONValue.object(facts).serializedBytes()
     }
 
@@ -40,6 +42,7 @@ extension SecurityGuard {
         return Principal(
             tenantID: tenantID, subject: subject, clientID: clientID, scope: scope, tokenID: tokenID,
             familyID: facts[ClaimName.familyID]?.stringValue, issuedAt: issuedAt, expiresAt: expiresAt,
-            keyThumbprint: key)
+            authenticatedAt: facts[ClaimName.authenticatedAt]?.int64Value,
+            acr: facts[ClaimName.contextClass]?.stringValue, keyThumbprint: key)
     }
 }

@@ -40,7 +40,7 @@ final class RevocationFeed: Sendable {
             revocations.insert(Revocation(kind: .family, id: id, expiresAt: clock() &+ reach.tokenReach))
         case .tokenReach(let told): reach.heard(told)
         case .reset: scheduleReload()
-        case .session, .familyRefreshed, .account, .events: break
+        case .session, .sessionExtended, .familyRefreshed, .account, .events, .protocolSessionEnded: break
         }
     }
 

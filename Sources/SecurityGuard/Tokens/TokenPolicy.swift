@@ -7,6 +7,10 @@ package struct TokenPolicy: Sendable {
     package var issuer: String
     /// The `aud` of access tokens.
     package var audience: [String]
+    /// The resources that tokens can be issued for besides (RFC 8707): each is the only `aud` of its tokens.
+    package var resources: [String]
+    /// The resources that other issuers' tokens are accepted for.
+    package var foreignResources: [ForeignResource]
     /// The algorithm of new signing keys.
     package var algorithm: SignatureAlgorithm
     /// The lifetime of access tokens, in milliseconds.
@@ -29,21 +33,26 @@ package struct TokenPolicy: Sendable {
     package var loginTenant: String?
     /// The parameters for hashing passwords.
     package var scrypt: ScryptParameters
+    /// What access tokens say of the account.
+    package var claims: [ProfileClaim]
     /// The number of threads for password hashing; 0 means one less than the number of cores, but at least one.
     package var hashingThreads: Int
     /// The number of logins that may wait for one of these threads.
     package var hashingQueue: Int
 
     package init(
-        issuer: String, audience: [String] = ["gatehouse"], algorithm: SignatureAlgorithm = .es256,
+        issuer: String, audience: [String] = ["gatehouse"], resources: [String] = [],
+        foreignResources: [ForeignResource] = [], algorithm: SignatureAlgorithm = .es256,
         accessTokenLifetime: Int64 = 900_000, refreshTokenLifetime: Int64 = 2_592_000_000, clockSkew: Int64 = 30_000,
         refreshGrace: Int64 = 10_000, defaultScope: [String] = [], registration: Bool = false,
         registrationTenants: [String] = [], defaultTenant: String = "default", loginTenant: String? = nil,
-        scrypt: ScryptParameters = .current, hashingThreads: Int = 0,
+        scrypt: ScryptParameters = .current, claims: [ProfileClaim] = [.email, .groups], hashingThreads: Int = 0,
         hashingQueue: Int = 64
     ) {
         self.issuer = issuer
         self.audience = audience
+        self.resources = resources
+        self.foreignResources = foreignResources
         self.algorithm = algorithm
         self.accessTokenLifetime = accessTokenLifetime
         self.refreshTokenLifetime = refreshTokenLifetime
@@ -55,6 +64,7 @@ package struct TokenPolicy: Sendable {
         self.defaultTenant = defaultTenant
         self.loginTenant = loginTenant
         self.scrypt = scrypt
+        self.claims = claims
         self.hashingThreads = hashingThreads
         self.hashingQueue = hashingQueue
     }
@@ -81,6 +91,12 @@ package struct TokenPolicy: Sendable {
         if issuer.utf8.isEmpty { throw GuardError(.policy, "tokens.issuer is empty: set it to the gateway's URL") }
         if audience.isEmpty || audience.contains(where: \.utf8.isEmpty) {
             throw GuardError(.policy, "tokens.audience needs at least one name, and none may be empty")
+        }
+        // A token of such an audience would pass as first-party, and as the resource's.
+        if let both = (resources + foreignResources.map(\.identifier)).first(where: { name in
+            audience.contains { sameBytes($0, name) }
+        }) {
+            throw GuardError(.policy, "tokens.audience holds '\(both)', the identifier of a resource: remove it there")
         }
         if !Self.accessTokenLifetimes.contains(accessTokenLifetime) {
             throw GuardError(.policy, "tokens.access_token_lifetime must lie between 1s and 366d")

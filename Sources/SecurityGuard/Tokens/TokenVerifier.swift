@@ -13,10 +13,13 @@ struct TokenVerifier: Sendable {
     private let headers = HeaderMemo()
     private let reach: FleetReach
 
-    init(policy: TokenPolicy, keys: KeyRingHolder, reach: FleetReach) {
+    private let resources: ResourceNames
+
+    init(policy: TokenPolicy, keys: KeyRingHolder, reach: FleetReach, resources: ResourceNames) {
         self.policy = policy
         self.keys = keys
         self.reach = reach
+        self.resources = resources
         rules = ClaimsRules(
             issuer: policy.issuer, audience: policy.audience,
             types: [TokenType.accessToken, TokenType.accessTokenMediaType],
@@ -27,9 +30,11 @@ struct TokenVerifier: Sendable {
             leeway: Double(policy.clockSkew) / 1000)
     }
 
-    /// The rules with the current limit on the lifetime, which is that of the tokens of any node.
+    /// The rules with the current limit on the lifetime, which is that of the tokens of any node, and with the current
+    /// resources.
     private var currentRules: ClaimsRules {
         var rules = rules
+        rules.audience += resources.all
         rules.maximumLifetime = (Double(reach.reach.lifetime) / 1000).rounded(.up)
         return rules
     }
@@ -74,17 +79,40 @@ struct TokenVerifier: Sendable {
     private func principal(_ claims: Claims, _ key: VerificationKey) -> Principal? {
         guard let tenantID = claims[ClaimName.tenantID]?.stringValue, NameRule.isToken(tenantID),
             let subject = claims.subject, NameRule.isSubject(subject),
-            let clientID = claims[ClaimName.clientID]?.stringValue, NameRule.isToken(clientID),
+            let clientID = claims[ClaimName.clientID]?.stringValue, NameRule.isClientID(clientID),
             let tokenID = claims.tokenID, NameRule.isToken(tokenID),
             let issuedAt = claims.issuedAt.flatMap(Self.milliseconds),
             let expiresAt = claims.expiresAt.flatMap(Self.milliseconds),
             let scope = Self.scope(claims[ClaimName.scope]),
-            let familyID = Self.family(claims[ClaimName.familyID])
+            let familyID = Self.family(claims[ClaimName.familyID]),
+            let signIn = Self.signIn(claims)
         else { return nil }
         return Principal(
             tenantID: tenantID, subject: subject, clientID: clientID, scope: scope, tokenID: tokenID,
             familyID: familyID.isEmpty ? nil : familyID, issuedAt: issuedAt, expiresAt: expiresAt,
-            keyThumbprint: key.thumbprint)
+            authenticatedAt: signIn.time, acr: signIn.acr, keyThumbprint: key.thumbprint,
+            resource: resource(claims.audience ?? []))
+    }
+
+    /// The resource of a token that is for one of them and not for the gateway's own audience.
+    private func resource(_ audience: [String]) -> String? {
+        let names = resources.all
+        if names.isEmpty || audience.contains(where: { Scope.contains(policy.audience, $0) }) { return nil }
+        return audience.first { Scope.contains(names, $0) }
+    }
+
+    /// `auth_time` in milliseconds and `acr`, where the token says them; nil if one is malformed.
+    static func signIn(_ claims: Claims) -> (time: Int64?, acr: String?)? {
+        var (time, acr): (Int64?, String?) = (nil, nil)
+        if let value = claims[ClaimName.authenticatedAt] {
+            guard let seconds = value.doubleValue, let found = milliseconds(seconds), found >= 0 else { return nil }
+            time = found
+        }
+        if let value = claims[ClaimName.contextClass] {
+            guard let found = value.stringValue, NameRule.isToken(found) else { return nil }
+            acr = found
+        }
+        return (time, acr)
     }
 
     private static func scope(_ value: JSONValue?) -> [String]? {
@@ -98,7 +126,8 @@ struct TokenVerifier: Sendable {
         return value.stringValue.flatMap { NameRule.isToken($0) ? $0 : nil }
     }
 
-    private static func milliseconds(_ seconds: Double) -> Int64? {
-        Int64(exactly: (seconds * 1000).rounded(.down))
+    /// A time of a claim in milliseconds; nil if there is none, or no such time.
+    static func milliseconds(_ seconds: Double?) -> Int64? {
+        seconds.flatMap { Int64(exactly: ($0 * 1000).rounded(.down)) }
     }
 }

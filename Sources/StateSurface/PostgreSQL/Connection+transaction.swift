@@ -36,6 +36,16 @@ extension Connection {
         if hasBegun { _ = try run("ROLLBACK") }
     }
 
+    /// Undoes everything since the savepoint. If the savepoint was not sent yet, nothing since it was either.
+    func rollbackToSavepoint(_ name: String) throws {
+        if let place = waiting.lastIndex(where: { $0.sql == "SAVEPOINT \(name)" }) {
+            waiting.removeSubrange(place...)
+            return
+        }
+        waiting = []
+        _ = try run("ROLLBACK TO SAVEPOINT \(name)")
+    }
+
     private func abandon() -> PostgresAnswer {
         waiting = []
         return PostgresAnswer(tag: "COMMIT")

@@ -83,26 +83,26 @@ final class Connection {
 
     // MARK: Listening
 
-    /// Sends a statement whose answer ``receive(milliseconds:)`` reads. No other statement may be in progress.
-    func post(_ sql: String) throws {
-        try send { PQsendQuery(raw, sql) }
+    /// The number of the server process behind this connection.
+    var backendID: CInt { PQbackendPID(raw) }
+
+    /// Waits up to `milliseconds` for input, or for input on another descriptor, and returns the notifications that have
+    /// arrived.
+    func receive(milliseconds: Int64, or other: CInt) throws -> [PostgresNotification] {
+        // Some may have come with the last answer.
+        var found = notifications()
+        guard found.isEmpty else { return found }
+        guard try wait(for: Int16(POLLIN), milliseconds: milliseconds, or: other) else { return [] }
+        guard PQconsumeInput(raw) == 1 else { throw lost("the server closed the connection") }
+        found = notifications()
+        return found
     }
 
-    /// Waits up to `milliseconds` for input, and returns the notifications that have arrived.
-    func receive(milliseconds: Int64) throws -> [PostgresNotification] {
-        _ = try wait(for: Int16(POLLIN), milliseconds: milliseconds)
-        guard PQconsumeInput(raw) == 1 else { throw lost("the server closed the connection") }
-        while PQisBusy(raw) == 0, let result = PQgetResult(raw) {
-            defer { PQclear(result) }
-            try check(result)
-        }
+    private func notifications() -> [PostgresNotification] {
         var found: [PostgresNotification] = []
         while let notification = PQnotifies(raw) {
             defer { PQfreemem(notification) }
-            found.append(
-                PostgresNotification(
-                    channel: String(cString: notification.pointee.relname),
-                    payload: String(cString: notification.pointee.extra)))
+            found.append(PostgresNotification(backendID: notification.pointee.be_pid))
         }
         return found
     }
@@ -184,10 +184,13 @@ final class Connection {
         return left > 0 ? try wait(for: events, milliseconds: Int64(left) + 1) : false
     }
 
-    func wait(for events: Int16, milliseconds: Int64) throws -> Bool {
-        var descriptor = pollfd(fd: PQsocket(raw), events: events, revents: 0)
-        guard descriptor.fd >= 0 else { throw lost("the connection is closed") }
-        let count = poll(&descriptor, 1, CInt(clamping: milliseconds))
+    /// - Parameter other: another descriptor whose input ends the wait as well; poll ignores a negative one.
+    func wait(for events: Int16, milliseconds: Int64, or other: CInt = -1) throws -> Bool {
+        var descriptors = [
+            pollfd(fd: PQsocket(raw), events: events, revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+        ]
+        guard PQsocket(raw) >= 0 else { throw lost("the connection is closed") }
+        let count = poll(&descriptors, 2, CInt(clamping: milliseconds))
         guard count >= 0 || errno == EINTR else { throw lost("cannot wait for the server") }
         // An interrupted wait counts as input: the caller checks and waits again.
         return count != 0

@@ -1,25 +1,30 @@
-/// A PostgreSQL database shared by any number of nodes: a pool of connections, and one that listens for notifications.
+/// A PostgreSQL database shared by any number of nodes: connections that write in groups, connections that read, and
+/// one that reads the change log.
 final class PostgresEngine: SQLEngine {
-    private static let poolSize = 8
-    /// How often a transaction is tried that conflicts with others.
-    private static let attempts = 5
+    private static let writers = 8
+    private static let readers = 4
 
     let capabilities = SQLDialect.postgres.capabilities
     let observers = Observers()
-    private let origin: String
-    private let pool: PostgresPool
+    let pool: PostgresPool
+    private let writer: PostgresWriter
     private let listener: PostgresListener
 
     init(url: String) async throws {
         let settings = try PostgresSettings(url: url)
-        origin = String(UInt64.random(in: .min ... .max), radix: 36)
-        pool = PostgresPool(settings, size: Self.poolSize)
-        listener = PostgresListener(settings, origin: origin, observers: observers)
+        let origin = String(UInt64.random(in: .min ... .max), radix: 36)
+        let gate = ConnectGate()
+        let listener = try PostgresListener(settings, origin: origin, observers: observers)
+        self.listener = listener
+        pool = PostgresPool(settings, gate: gate, size: Self.readers)
+        writer = PostgresWriter(
+            settings, gate: gate, size: Self.writers, origin: origin, observers: observers,
+            wake: { listener.wakeOthers() }, commitUnknown: { listener.readOwn() })
         do {
             try await migrate()
             try await listener.start()
         } catch {
-            await pool.close()
+            await close()
             throw Self.whenOpening(error)
         }
     }
@@ -27,7 +32,7 @@ final class PostgresEngine: SQLEngine {
     private func migrate() async throws {
         let schema = PostgresSettings.schema
         _ = try await pool.withWorker { worker in
-            try await worker.transaction(origin: origin, patience: .seconds(90)) { transaction in
+            try await worker.migrate(patience: .seconds(90)) { transaction in
                 _ = try transaction.execute("SET LOCAL statement_timeout = 60000", [])
                 _ = try transaction.execute("SET LOCAL lock_timeout = 0", [])
                 // One migration at a time, among all nodes that start at the same time.
@@ -35,6 +40,8 @@ final class PostgresEngine: SQLEngine {
                 var row = try transaction.row("SELECT to_regnamespace('\(schema)') IS NULL", [])
                 if try row?.flag() == true { _ = try transaction.execute("CREATE SCHEMA \(schema)", []) }
                 try Schema.migrate(transaction)
+                // Not in `Schema`, because SQLite has a change log of another form.
+                for statement in PostgresChangeLog.schema { _ = try transaction.execute(statement, []) }
             }
         }
     }
@@ -53,34 +60,8 @@ final class PostgresEngine: SQLEngine {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value {
-        do {
-            try requireFeed()
-            return try await attempt(body)
-        } catch PostgresFault.commitUnknown(let changes) {
-            // The changes may have been committed. Observers read the data again, so a report too many does no harm.
-            observers.tell(changes)
-            throw StateSurfaceError(postgres: PostgresFault.commitUnknown(changes))
-        } catch let error as any TransactionAbort {
-            throw error
-        } catch {
-            throw StateSurfaceError(postgres: error)
-        }
-    }
-
-    private func attempt<Value: Sendable>(
-        _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
-    ) async throws -> Value {
-        var left = Self.attempts
-        while true {
-            left -= 1
-            do {
-                let (value, changes) = try await pool.withWorker { try await $0.transaction(origin: origin, body) }
-                observers.tell(changes)
-                return value
-            } catch let fault as PostgresFault where fault.isCollision && left > 0 {
-                try? await Task.sleep(for: .milliseconds(.random(in: 1...20)))
-            }
-        }
+        try requireFeed()
+        return try await writer.write(body)
     }
 
     func rows(_ sql: String, _ values: [SQLValue]) async throws -> [SQLRow] {
@@ -109,6 +90,7 @@ final class PostgresEngine: SQLEngine {
 
     func close() async {
         listener.stop()
+        await writer.close()
         await pool.close()
     }
 }

@@ -39,9 +39,16 @@ extension StateSurfaceError {
 }
 
 extension PostgresFault {
-    /// Whether it is a conflict between transactions, after which the transaction can be run again.
+    /// Whether it is a conflict between transactions, after which the transaction can be run again: a serialisation
+    /// failure, a deadlock, or a lock that was not free in time.
     var isCollision: Bool {
-        if case .refused(let state) = self { return state == "40001" || state == "40P01" }
+        if case .refused(let state) = self { return ["40001", "40P01", "55P03"].contains(state) }
+        return false
+    }
+
+    /// Whether the prepared statements no longer fit the tables or the server process.
+    var isStaleStatement: Bool {
+        if case .refused(let state) = self { return state == "0A000" || state == "26000" }
         return false
     }
 

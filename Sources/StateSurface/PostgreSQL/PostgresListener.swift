@@ -1,13 +1,18 @@
 import Foundation
 import Synchronization
 
-/// The feed: a connection that listens for notifications. It has its own thread, because it blocks.
+/// The feed: a connection that reads the change log, when another node says that there is news and at least every half
+/// second. It has its own thread, because it blocks.
 ///
-/// A heartbeat is a notification to itself. Notifications arrive in the order of commit, so when it arrives, everything
-/// committed before it was sent has been reported.
+/// Each look at the log is a heartbeat: everything committed before it was sent has been reported when it is done.
 final class PostgresListener: Sendable {
+    /// How often the log is read without being told to.
     private static let interval = Duration.milliseconds(500)
-    private static let patience = Duration.seconds(2)
+    /// The least time between two looks, and between two notifications that this node sends: many changes share one.
+    static let pause = Duration.milliseconds(15)
+    /// How long a look may take before the connection counts as lost. Rows of the log are kept for much longer.
+    static let patience = Duration.seconds(2)
+    private static let lateCommits = Duration.seconds(60)
     private static let longestPause = Duration.seconds(1)
 
     let beat = Beat()
@@ -15,11 +20,14 @@ final class PostgresListener: Sendable {
     private let origin: String
     private let observers: Observers
     private let isStopped = Atomic(false)
+    private let bell: WakePipe
+    private let readsOwnUntil = Mutex<ContinuousClock.Instant?>(nil)
 
-    init(_ settings: PostgresSettings, origin: String, observers: Observers) {
+    init(_ settings: PostgresSettings, origin: String, observers: Observers) throws {
         self.settings = settings
         self.origin = origin
         self.observers = observers
+        bell = try WakePipe()
     }
 
     /// Returns when the feed is listening, so that no change is missed between opening the store and reading it.
@@ -31,16 +39,23 @@ final class PostgresListener: Sendable {
         }
     }
 
+    /// Reads this node's own changes, too, for as long as a commit that was given up on may still be done.
+    func readOwn() { readsOwnUntil.withLock { $0 = .now + Self.lateCommits } }
+
+    /// Tells the other nodes that there is news in the log. It returns at once, and may be called on any thread.
+    func wakeOthers() { bell.ring() }
+
     func stop() {
         isStopped.store(true, ordering: .relaxed)
+        bell.ring()
     }
 
     private func run(whenListening: (Result<Void, any Error>) -> Void) {
         do {
-            let first = try listen()
+            var reader = try listen()
             beat.proved(at: .now)
             whenListening(.success(()))
-            try? serve(first)
+            try? serve(&reader)
             beat.lost()
         } catch {
             return whenListening(.failure(error))
@@ -49,57 +64,72 @@ final class PostgresListener: Sendable {
         while !isStopped.load(ordering: .relaxed) {
             Thread.sleep(forTimeInterval: pause / .seconds(1))
             pause = min(pause * 2, Self.longestPause)
-            guard let connection = try? listen() else { continue }
+            guard var reader = try? listen() else { continue }
             pause = .milliseconds(100)
             // The gap is reported before the heartbeats resume, so that caches are invalidated before the feed counts
             // as alive.
             observers.tell([.reset])
-            try? serve(connection)
+            try? serve(&reader)
             beat.lost()
         }
     }
 
-    private var beatChannel: String { "gatehouse_beat_\(origin)" }
+    /// A connection that listens, and its place in the log.
+    private struct Reader {
+        let connection: Connection
+        /// The snapshot of the last look, as PostgreSQL writes it.
+        var position: String
+    }
 
-    private func listen() throws -> Connection {
+    private func listen() throws -> Reader {
         let connection = try settings.connect()
-        // Heartbeats need not be durable.
-        _ = try connection.run(
-            """
-            SET synchronous_commit = off; LISTEN \(PostgresTransaction.channel); LISTEN \(beatChannel)
-            """)
-        return connection
+        // What it sends need not be durable.
+        _ = try connection.run("SET synchronous_commit = off; LISTEN \(PostgresChangeLog.wakeChannel)")
+        connection.patience = Self.patience
+        var row = try connection.query(PostgresChangeLog.position, []).rows.first
+        guard let position = try row?.text() else { throw PostgresFault.lost("the server lost its place") }
+        return Reader(connection: connection, position: position)
     }
 
     /// Returns when it is stopped, and throws when the connection is lost.
-    private func serve(_ connection: Connection) throws {
-        var pending: (number: String, sentAt: ContinuousClock.Instant)?
-        var nextBeat = ContinuousClock.now
-        var count = 0
+    private func serve(_ reader: inout Reader) throws {
+        let ownBackend = reader.connection.backendID
+        var lastLook = ContinuousClock.now - Self.interval
+        var lastWake = lastLook
+        var hasNews = true
+        var mustWake = false
         while !isStopped.load(ordering: .relaxed) {
             let now = ContinuousClock.now
-            if let pending, pending.sentAt.duration(to: now) > Self.patience {
-                throw PostgresFault.lost("a beat did not come back")
+            if mustWake, lastWake.duration(to: now) >= Self.pause {
+                _ = try reader.connection.run("NOTIFY \(PostgresChangeLog.wakeChannel)")
+                (mustWake, lastWake) = (false, now)
             }
-            if pending == nil, now >= nextBeat {
-                count += 1
-                pending = ("\(count)", now)
-                nextBeat = now + Self.interval
-                try connection.post("NOTIFY \(beatChannel), '\(count)'")
+            if (hasNews && lastLook.duration(to: now) >= Self.pause) || lastLook.duration(to: now) >= Self.interval {
+                try look(&reader)
+                (hasNews, lastLook) = (false, now)
             }
-            for notification in try connection.receive(milliseconds: 100) {
-                if notification.channel == PostgresTransaction.channel {
-                    tell(notification.payload)
-                } else if let proof = pending, notification.payload == proof.number {
-                    beat.proved(at: proof.sentAt)
-                    pending = nil
-                }
-            }
+            let next = min(
+                lastLook + (hasNews ? Self.pause : Self.interval),
+                mustWake ? lastWake + Self.pause : now + Self.interval)
+            let wait = ContinuousClock.now.duration(to: next) / .milliseconds(1)
+            let found = try reader.connection.receive(milliseconds: max(0, Int64(wait.rounded(.up))), or: bell.reading)
+            if found.contains(where: { $0.backendID != ownBackend }) { hasNews = true }
+            if bell.silence() { mustWake = true }
         }
     }
 
-    private func tell(_ payload: String) {
-        guard let changes = PostgresTransaction.changes(inPayload: payload, except: origin) else { return }
+    /// Reports what was added to the log since the last look, and proves that nothing is missing.
+    private func look(_ reader: inout Reader) throws {
+        let start = ContinuousClock.now
+        let passedOver = readsOwnUntil.withLock { until in until.map { $0 > start } ?? false } ? "" : origin
+        let rows = try reader.connection.query(PostgresChangeLog.news, [.text(reader.position), .text(passedOver)]).rows
+        guard var first = rows.first else { throw PostgresFault.lost("the server lost its place") }
+        let changes = try rows.dropFirst().flatMap { row in
+            var row = row
+            return PostgresChangeLog.changes(in: try row.text())
+        }
+        reader.position = try first.text()
         observers.tell(changes)
+        beat.proved(at: start)
     }
 }

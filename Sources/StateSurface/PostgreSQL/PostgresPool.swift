@@ -37,8 +37,7 @@ final class PostgresPool: Sendable {
     private let workers: [PostgresWorker]
     private let state: Mutex<State>
 
-    init(_ settings: PostgresSettings, size: Int) {
-        let gate = ConnectGate()
+    init(_ settings: PostgresSettings, gate: ConnectGate, size: Int) {
         workers = (0..<size).map { _ in PostgresWorker(settings, gate: gate) }
         state = Mutex(State(idle: workers))
     }

@@ -49,13 +49,17 @@ struct PostgresSettings: Sendable {
     /// The schema of the tables, separate from those of an application in the same database.
     static let schema = "gatehouse"
 
-    /// Connects and sets up the session. `synchronous_commit` is only made stricter, never weaker than the operator's
-    /// setting.
+    /// Connects and sets up the session.
+    ///
+    /// The time for locks is shorter than PostgreSQL's `deadlock_timeout`: of transactions that wait for each other, one
+    /// gives way before the server looks for deadlocks. ``PostgresWriter`` then runs its writes again by themselves.
+    ///
+    /// `synchronous_commit` is only made stricter, never weaker than the operator's setting.
     func connect() throws -> Connection {
         let connection = try Connection(self)
         _ = try connection.run(
             """
-            SET search_path TO \(Self.schema); SET statement_timeout = 5000; SET lock_timeout = 4000;
+            SET search_path TO \(Self.schema); SET statement_timeout = 5000; SET lock_timeout = 250;
             SET idle_in_transaction_session_timeout = 15000;
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
             """)

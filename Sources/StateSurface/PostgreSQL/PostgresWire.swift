@@ -6,9 +6,10 @@ struct PostgresAnswer {
     var tag = ""
 }
 
+/// A notification of the one channel that is listened to. It has no content.
 struct PostgresNotification {
-    let channel: String
-    let payload: String
+    /// The number of the server process that sent it.
+    let backendID: CInt
 }
 
 /// Why a statement of PostgreSQL failed.

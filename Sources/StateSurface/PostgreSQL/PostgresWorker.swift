@@ -32,28 +32,99 @@ actor PostgresWorker {
         try withConnection { try $0.query(sql, values).rows }
     }
 
-    /// Runs a transaction.
-    ///
-    /// - Returns: the value, and the changes to report now that they are durable.
-    func transaction<Value: Sendable>(
-        origin: String, patience: Duration = .seconds(7),
-        _ body: @Sendable (any SQLTransaction) throws -> Value
-    ) throws -> (Value, [Change]) {
+    /// Runs a transaction of its own, without reporting any change: for migrations.
+    func migrate(patience: Duration, _ body: @Sendable (any SQLTransaction) throws -> Void) throws {
         try withConnection { connection in
             connection.patience = patience
             defer { connection.patience = .seconds(7) }
             try connection.begin()
-            let transaction = PostgresTransaction(connection, origin: origin)
             do {
-                let value = try body(transaction)
-                try transaction.notify()
-                try Self.commit(connection, transaction.changes)
-                return (value, transaction.changes)
-            } catch PostgresFault.commitUnknown(let changes) {
-                throw PostgresFault.commitUnknown(changes)
+                try body(PostgresTransaction(connection))
+                try Self.commit(connection, [])
             } catch {
                 if connection.isUsable { try connection.rollback() }
                 throw error
+            }
+        }
+    }
+
+    /// Runs writes in one transaction.
+    ///
+    /// A group holds the locks of all its writes until it commits, so it does not wait long for those of others; see
+    /// ``PostgresSettings/connect()``.
+    ///
+    /// - Parameters:
+    ///   - savepoints: whether a write that fails is undone alone. Otherwise the whole transaction is rolled back with
+    ///     the first failure.
+    ///   - isAlone: whether it may wait for the locks of others, because it is the only one that does.
+    /// - Returns: what to report now that the transaction is durable.
+    /// - Throws: ``PostgresGroupFailure`` if it was rolled back because a write failed; other errors if the connection
+    ///   was lost, with which nothing more can be said about it.
+    func group(
+        _ writes: [PostgresWrite], origin: String, savepoints: Bool, isAlone: Bool = false
+    ) throws -> PostgresGroup {
+        try withConnection { connection in
+            var group = PostgresGroup()
+            try connection.begin()
+            if isAlone { try connection.post(Self.lockTimeoutAlone, []) }
+            do {
+                for write in writes {
+                    if group.collided.count >= Self.patienceWithLocks {
+                        // The rows of the others stay locked while this transaction waits.
+                        group.collided.append(write)
+                    } else if savepoints {
+                        try Self.attempt(write, on: connection, into: &group)
+                    } else {
+                        try Self.run(write, on: connection, into: &group)
+                    }
+                }
+                if !group.changesForOthers.isEmpty {
+                    let payload = PostgresChangeLog.payload(group.changesForOthers)
+                    try connection.post(PostgresChangeLog.append, [.text(origin), .text(payload)])
+                }
+                try Self.commit(connection, group.changes)
+                return group
+            } catch PostgresFault.commitUnknown(let changes) {
+                throw PostgresFault.commitUnknown(changes)
+            } catch {
+                guard connection.isUsable, (error as? PostgresFault)?.isLoss != true else { throw error }
+                try connection.rollback()
+                throw PostgresGroupFailure(cause: error)
+            }
+        }
+    }
+
+    /// After so many writes of a group have waited for locks in vain, the rest runs by itself.
+    private static let patienceWithLocks = 2
+    private static let lockTimeoutAlone = "SET LOCAL lock_timeout = 4000"
+
+    private static func run(
+        _ write: PostgresWrite, on connection: Connection, into group: inout PostgresGroup
+    ) throws {
+        let transaction = PostgresTransaction(connection)
+        group.reports.append(try write.run(transaction))
+        group.changes += transaction.changes
+        group.changesForOthers += transaction.changesForOthers
+    }
+
+    /// Runs one write in a savepoint, so that its failure does not affect the others.
+    private static func attempt(
+        _ write: PostgresWrite, on connection: Connection, into group: inout PostgresGroup
+    ) throws {
+        try connection.post("SAVEPOINT one", [])
+        let before = group
+        do {
+            try run(write, on: connection, into: &group)
+            // Waits for the answers to everything that was posted: a failure belongs to this write.
+            _ = try connection.query("RELEASE SAVEPOINT one", [])
+        } catch {
+            group = before
+            guard connection.isUsable, (error as? PostgresFault)?.isLoss != true else { throw error }
+            try connection.rollbackToSavepoint("one")
+            if (error as? PostgresFault)?.isCollision == true {
+                group.collided.append(write)
+            } else {
+                group.failures.append((write, error))
             }
         }
     }
@@ -94,10 +165,22 @@ actor PostgresWorker {
             return try body(connection)
         } catch {
             let fault = error as? PostgresFault
-            // 0A000 and 26000: the prepared statements no longer fit the tables or the server process.
-            let isStale = if case .refused(let state)? = fault { ["0A000", "26000"].contains(state) } else { false }
+            if let failure = error as? PostgresGroupFailure, failure.isStale { self.connection = nil }
+            let isStale = fault?.isStaleStatement == true
             if !connection.isUsable || isStale || fault?.isLoss == true { self.connection = nil }
             throw error
         }
     }
+}
+
+/// A transaction was rolled back, because a write in it failed. The connection can still be used.
+struct PostgresGroupFailure: Error {
+    /// What the write threw.
+    let cause: any Error
+
+    /// Whether it conflicted with another transaction, so that it can be tried again.
+    var isCollision: Bool { (cause as? PostgresFault)?.isCollision ?? false }
+
+    /// Whether the prepared statements no longer fit the tables or the server process.
+    var isStale: Bool { (cause as? PostgresFault)?.isStaleStatement ?? false }
 }

@@ -24,8 +24,24 @@ package protocol AccountStore: Sendable {
     /// transaction.
     /// - Returns: whether there is such an account.
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
-    /// The account that an external issuer and subject map to. It is created with `create` the first time, atomically.
+    /// The account that an external issuer and subject map to. The first time, atomically, it becomes the account of the
+    /// tenant with this verified e-mail, if there is exactly one, or else is created with `create`.
+    /// - Parameter verifiedEmailKey: in the form of ``AccountRecord/emailKey``; nil to look for none.
     func identity(
-        issuer: String, subject: String, tenantID: String, create: @escaping @Sendable () -> AccountRecord
+        issuer: String, subject: String, tenantID: String, linking verifiedEmailKey: String?,
+        create: @escaping @Sendable () -> AccountRecord
     ) async throws -> AccountRecord
+    /// The users that an external issuer and subject map to, at most one in each tenant.
+    func userIDs(issuer: String, subject: String) async throws -> [String]
+    /// Whether any account has this scope.
+    func accountsHave(scope: String) async throws -> Bool
+}
+
+extension AccountStore {
+    /// The account that an external issuer and subject map to. It is created with `create` the first time, atomically.
+    package func identity(
+        issuer: String, subject: String, tenantID: String, create: @escaping @Sendable () -> AccountRecord
+    ) async throws -> AccountRecord {
+        try await identity(issuer: issuer, subject: subject, tenantID: tenantID, linking: nil, create: create)
+    }
 }

@@ -4,6 +4,7 @@ extension Change {
     var text: String {
         switch self {
         case .session(let id, let state, let epoch): "s|\(state.rawValue)|\(epoch)|\(id)"
+        case .sessionExtended(let id, let origin, let tokenExpiresAt): "n|\(tokenExpiresAt)|\(origin)|\(id)"
         case .familyEnded(let id): "f|\(id)"
         case .familyRefreshed(let id, let tokenExpiresAt, nil): "g|\(tokenExpiresAt)|\(id)"
         case .familyRefreshed(let id, let tokenExpiresAt, let key?): "k|\(tokenExpiresAt)|\(key)|\(id)"
@@ -15,6 +16,7 @@ extension Change {
         case .account(let userID): "a|\(userID)"
         case .tokenReach(let reach): "t|\(reach.lifetime)|\(reach.clockSkew)"
         case .events(let sessionID, let lastSeq): "e|\(lastSeq)|\(sessionID)"
+        case .protocolSessionEnded(let hash): "p|" + Self.hex(hash)
         case .reset: "x|"
         }
     }
@@ -35,6 +37,9 @@ extension Change {
                 let epoch = Int64(part[2])
             else { return nil }
             return .session(id: String(part[3]), state: state, epoch: epoch)
+        case "n|":
+            guard let part = fields(3), let tokenExpiresAt = Int64(part[1]) else { return nil }
+            return .sessionExtended(id: String(part[3]), origin: String(part[2]), tokenExpiresAt: tokenExpiresAt)
         case "f|":
             return .familyEnded(id: String(text.dropFirst(2)))
         case "g|":
@@ -65,8 +70,27 @@ extension Change {
         case "e|":
             guard let part = fields(2), let lastSeq = Int64(part[1]) else { return nil }
             return .events(sessionID: String(part[2]), lastSeq: lastSeq)
+        case "p|":
+            return unhex(text.utf8.dropFirst(2)).map { .protocolSessionEnded(hash: $0) }
         default:
             return nil
         }
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    private static func unhex(_ text: Substring.UTF8View) -> [UInt8]? {
+        guard text.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = text
+        while let high = rest.popFirst(), let low = rest.popFirst() {
+            guard let upper = digits.firstIndex(of: high), let lower = digits.firstIndex(of: low) else { return nil }
+            bytes.append(UInt8(upper << 4 | lower))
+        }
+        return bytes
     }
 }

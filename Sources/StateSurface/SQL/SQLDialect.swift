@@ -5,15 +5,21 @@ struct SQLDialect: Sendable {
     /// The database's names of the types that the schema calls `INTEGER` and `BLOB`.
     let integerType: String
     let blobType: String
+    /// What the schema calls `IDENTITY`: a primary key whose numbers grow, and are never used twice.
+    let identityType: String
     /// An expression for the length of a text column in bytes.
     let byteCount: @Sendable (_ column: String) -> String
+    /// A statement that removes old rows of the change log; nil where writers do it.
+    let forgetChanges: String?
 
     static let sqlite = SQLDialect(
         capabilities: StoreCapabilities(isSharedBetweenMachines: false, hasRowLocks: false),
-        integerType: "INTEGER", blobType: "BLOB", byteCount: { "LENGTH(CAST(\($0) AS BLOB))" })
+        integerType: "INTEGER", blobType: "BLOB", identityType: "INTEGER PRIMARY KEY AUTOINCREMENT",
+        byteCount: { "LENGTH(CAST(\($0) AS BLOB))" }, forgetChanges: nil)
     static let postgres = SQLDialect(
         capabilities: StoreCapabilities(isSharedBetweenMachines: true, hasRowLocks: true),
-        integerType: "BIGINT", blobType: "BYTEA", byteCount: { "OCTET_LENGTH(\($0))" })
+        integerType: "BIGINT", blobType: "BYTEA", identityType: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        byteCount: { "OCTET_LENGTH(\($0))" }, forgetChanges: PostgresChangeLog.forget)
 
     // A database with one writer at a time needs no row locks.
 
@@ -23,6 +29,17 @@ struct SQLDialect: Sendable {
     var forShare: String { capabilities.hasRowLocks ? " FOR SHARE" : "" }
     /// Appended to a SELECT for clean-up: rows that another node has locked are skipped.
     var skipLocked: String { capabilities.hasRowLocks ? " FOR UPDATE SKIP LOCKED" : "" }
+
+    /// Stands before VALUES where identities that exist already are inserted again.
+    var overridingIdentity: String { capabilities.hasRowLocks ? " OVERRIDING SYSTEM VALUE" : "" }
+    /// A statement after which new identities are greater than those that were inserted; nil if none is needed.
+    func passIdentities(of table: String, column: String) -> String? {
+        guard capabilities.hasRowLocks else { return nil }
+        return """
+            SELECT setval(pg_get_serial_sequence('\(table)', '\(column)'),
+            (SELECT COALESCE(MAX(\(column)), 0) + 1 FROM \(table)), false)
+            """
+    }
 
     /// A statement that locks a table against changes until the transaction ends; nil if none is needed.
     func lock(table: String) -> String? {
@@ -34,6 +51,7 @@ struct SQLDialect: Sendable {
         sql.split(separator: " ", omittingEmptySubsequences: false)
             .map { word in
                 if word.hasPrefix("INTEGER") { return integerType + word.dropFirst(7) }
+                if word.hasPrefix("IDENTITY") { return identityType + word.dropFirst(8) }
                 if word.hasPrefix("BLOB") { return blobType + word.dropFirst(4) }
                 return String(word)
             }

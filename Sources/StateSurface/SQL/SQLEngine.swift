@@ -12,6 +12,8 @@ enum ChangeReach: Sendable {
 /// Parameters are written `?1`, `?2` …; the engine translates them if necessary.
 protocol SQLTransaction: AnyObject, StoreTransaction {
     var dialect: SQLDialect { get }
+    /// Where events for others are collected; nil if nobody is told of any.
+    var events: EventLine? { get set }
     /// Runs a statement and returns its rows (also those of `RETURNING`).
     func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow]
     /// Runs a statement and returns how many rows it changed.

@@ -30,6 +30,9 @@ struct SQLRow: Sendable {
         self.values = values
     }
 
+    /// All values, from left to right.
+    var all: [SQLValue] { values }
+
     private mutating func next() throws -> SQLValue {
         guard position < values.count else { throw Self.unreadable }
         defer { position += 1 }

@@ -1,7 +1,17 @@
 /// The tables for both databases, and the migrations from one version to the next.
 enum Schema {
     /// Each entry migrates the store by one version. Released entries must not be edited; new ones are appended.
-    private static let steps: [[String]] = [first, tickets, judgedAccounts, fleet]
+    private static let steps: [[String]] = [
+        first, tickets, judgedAccounts, fleet, people, links, passkeys, deliveries, agents, accountScopes,
+    ]
+
+    /// The version of the schema.
+    static var version: Int { steps.count }
+
+    /// The statements of the steps after a version that correct rows, for rows that were written before these steps.
+    static func corrections(after version: Int) -> [String] {
+        steps.dropFirst(max(0, version)).flatMap { $0 }.filter { $0.hasPrefix("UPDATE ") }
+    }
 
     /// Migrates the store to the current schema. To be called in a transaction that excludes other migrations.
     static func migrate(_ transaction: any SQLTransaction) throws {
@@ -68,6 +78,27 @@ enum Schema {
         WHERE executions.session_id = streams.session_id)
         """,
         "CREATE INDEX executions_kept ON executions (session_id, seq) WHERE outcome IS NOT NULL",
+    ]
+
+    /// Who people are and how they signed in; records that are taken once.
+    private static let people = [
+        "ALTER TABLE accounts ADD COLUMN name TEXT",
+        "ALTER TABLE accounts ADD COLUMN member_of TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE families ADD COLUMN authenticated_at INTEGER",
+        "ALTER TABLE families ADD COLUMN acr TEXT",
+        "ALTER TABLE families ADD COLUMN provider TEXT",
+        "ALTER TABLE families ADD COLUMN provider_session TEXT",
+        "ALTER TABLE families ADD COLUMN resource TEXT",
+        """
+        CREATE INDEX families_by_provider_session ON families (provider, provider_session)
+        WHERE provider_session IS NOT NULL
+        """,
+        """
+        CREATE TABLE single_use (kind TEXT NOT NULL, hash BLOB NOT NULL, owner TEXT NOT NULL, payload BLOB NOT NULL,
+        expires_at INTEGER NOT NULL, created_at INTEGER NOT NULL, PRIMARY KEY (kind, hash))
+        """,
+        "CREATE INDEX single_use_by_owner ON single_use (owner, kind) WHERE owner <> ''",
+        "CREATE INDEX single_use_by_end ON single_use (expires_at)",
     ]
 
     private static let sessions = [

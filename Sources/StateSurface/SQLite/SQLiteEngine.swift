@@ -6,7 +6,7 @@ import Synchronization
 final class SQLiteEngine: SQLEngine {
     let capabilities = SQLDialect.sqlite.capabilities
     let observers = Observers()
-    private let pool: DatabasePool
+    let pool: DatabasePool
     private let writer: SQLiteWriter
     private let poller: SQLitePoller
 

@@ -1,5 +1,5 @@
 private enum AccountSQL {
-    static let insert = "INSERT INTO accounts (\(AccountRecord.columns)) VALUES (\(sqlParameters(11)))"
+    static let insert = "INSERT INTO accounts (\(AccountRecord.columns)) VALUES (\(sqlParameters(13)))"
     static let byID = "SELECT \(AccountRecord.columns) FROM accounts WHERE user_id = ?1"
 }
 
@@ -8,13 +8,39 @@ extension SQLTransaction {
     func account(userID: String) throws -> AccountRecord? {
         try row(AccountSQL.byID, [.text(userID)]).map(AccountRecord.init(row:))
     }
+
+    /// The account of a tenant with this verified e-mail; nil if there is none, or more than one without a login name
+    /// that decides between them.
+    fileprivate func account(tenantID: String, verifiedEmailKey key: String) throws -> AccountRecord? {
+        guard !key.isEmpty else { return nil }
+        // What the databases take for lower case differs beyond ASCII, so the bytes are compared here.
+        let found = try rows(
+            "SELECT \(AccountRecord.columns) FROM accounts WHERE tenant_id = ?1 AND LOWER(email) = LOWER(?2) LIMIT 100",
+            [.text(tenantID), .text(key)]
+        ).map(AccountRecord.init(row:)).filter { $0.emailVerified && $0.hasEmail(ofKey: key) }
+        return found.first { $0.emailKey.utf8.elementsEqual(key.utf8) } ?? (found.count == 1 ? found.first : nil)
+    }
+}
+
+extension SQLTransaction {
+    fileprivate func insert(_ account: AccountRecord) throws {
+        _ = try execute(AccountSQL.insert, account.values)
+        try remember(scopes: account.scope)
+    }
+
+    /// Sorted, so that nodes lock the rows in the same order.
+    fileprivate func remember(scopes: [String]) throws {
+        for scope in Set(scopes).sorted() {
+            try post("INSERT INTO account_scopes (scope) VALUES (?1) ON CONFLICT DO NOTHING", [.text(scope)])
+        }
+    }
 }
 
 // MARK: The roles
 extension SQLSurface {
     func insert(account: AccountRecord) async throws {
         try await write { transaction in
-            _ = try transaction.execute(AccountSQL.insert, account.values)
+            try transaction.insert(account)
             try transaction.record(.account(userID: account.userID), reach: .here)
         }
     }
@@ -44,10 +70,11 @@ extension SQLSurface {
             let changed = try transaction.execute(
                 """
                 UPDATE accounts SET tenant_id = ?2, email = ?3, email_key = ?4, password_hash = ?5, scope = ?6,
-                disabled = ?7, created_at = ?8, version = version + 1, email_verified = ?10
-                WHERE user_id = ?1 AND version = ?9
-                """, Array(record.values.dropLast()))
+                disabled = ?7, created_at = ?8, version = version + 1, email_verified = ?10, name = ?11,
+                member_of = ?12 WHERE user_id = ?1 AND version = ?9
+                """, record.replacement)
             guard changed == 1 else { return false }
+            try transaction.remember(scopes: record.scope)
             try transaction.record(.account(userID: record.userID))
             return true
         }
@@ -61,12 +88,15 @@ extension SQLSurface {
             var changed = try transaction.row(
                 """
                 UPDATE accounts SET disabled = 1, credential_epoch = credential_epoch + 1, version = version + 1
-                WHERE user_id = ?1 RETURNING version
+                WHERE user_id = ?1 RETURNING version, tenant_id
                 """, [.text(userID)])
             guard let version = try changed?.integer() else { return false }
+            try transaction.tell(
+                StoreEvent(.accountDisabled, tenantID: try changed?.optionalText(), userID: userID))
             // Families from before `fid` named the account's version are found by the user id only.
             _ = try transaction.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil) { _ in
-                try transaction.endSessions(userID: userID, at: at)
+                try transaction.endSessions(
+                    userID: userID, at: at, because: StoreEvent.EndReason.accountDisabled)
             }
             try transaction.revoke(
                 Revocation(
@@ -77,7 +107,8 @@ extension SQLSurface {
     }
 
     func identity(
-        issuer: String, subject: String, tenantID: String, create: @escaping @Sendable () -> AccountRecord
+        issuer: String, subject: String, tenantID: String, linking verifiedEmailKey: String?,
+        create: @escaping @Sendable () -> AccountRecord
     ) async throws -> AccountRecord {
         let key = [SQLValue.text(issuer), .text(subject), .text(tenantID)]
         let find = """
@@ -85,8 +116,12 @@ extension SQLSurface {
             WHERE issuer = ?1 AND subject = ?2 AND tenant_id = ?3)
             """
         if let row = try await row(find, key) { return try AccountRecord(row: row) }
-        let account = create()
+        let created = create()
         return try await write { transaction in
+            let linked = try verifiedEmailKey.flatMap { key in
+                try transaction.account(tenantID: tenantID, verifiedEmailKey: key)
+            }
+            let account = linked ?? created
             // Of concurrent calls, one inserts this row; the others wait and read it.
             let claimed = try transaction.execute(
                 """
@@ -94,7 +129,8 @@ extension SQLSurface {
                 ON CONFLICT DO NOTHING
                 """, key + [.text(account.userID)])
             guard claimed == 0 else {
-                _ = try transaction.execute(AccountSQL.insert, account.values)
+                if let linked { return linked }
+                try transaction.insert(account)
                 try transaction.record(.account(userID: account.userID), reach: .here)
                 return account
             }
@@ -105,12 +141,22 @@ extension SQLSurface {
         }
     }
 
+    func userIDs(issuer: String, subject: String) async throws -> [String] {
+        try await rows(
+            "SELECT user_id FROM identities WHERE issuer = ?1 AND subject = ?2 ORDER BY user_id",
+            [.text(issuer), .text(subject)]
+        ).map { row in
+            var row = row
+            return try row.text()
+        }
+    }
+
     // MARK: Clients
 
     func insert(client: ClientRecord) async throws {
         try await write { transaction in
             _ = try transaction.execute(
-                "INSERT INTO clients (\(ClientRecord.columns)) VALUES (\(sqlParameters(7)))", client.values)
+                "INSERT INTO clients (\(ClientRecord.columns)) VALUES (\(sqlParameters(11)))", client.values)
         }
     }
 
@@ -124,13 +170,15 @@ extension SQLSurface {
             let changed = try transaction.execute(
                 "UPDATE clients SET disabled = 1 WHERE client_id = ?1", [.text(clientID)])
             guard changed == 1 else { return false }
+            transaction.because(StoreEvent.EndReason.clientDisabled)
             // The second condition makes the index on clients usable; no registered client has that name.
             _ = try transaction.endFamilies(
                 "client_id = ?1 AND client_id <> 'gatehouse'", [.text(clientID)], revokedUntil: revokedUntil
             ) { families in
                 // A session of the client itself has the client as its user.
                 try families.flatMap { try transaction.endSessions(familyID: $0, at: at) }
-                    + transaction.endSessions(userID: clientID, at: at)
+                    + transaction.endSessions(
+                        userID: clientID, at: at, because: StoreEvent.EndReason.clientDisabled)
             }
             // Regardless of `iat`, so that a token that is issued at the same time is revoked as well.
             try transaction.revoke(
@@ -144,5 +192,12 @@ extension SQLSurface {
             "SELECT \(ClientRecord.columns) FROM clients ORDER BY created_at DESC, client_id LIMIT ?1",
             [.limit(limit)]
         ).map(ClientRecord.init(row:))
+    }
+}
+
+extension AccountRecord {
+    /// Whether the e-mail, with ASCII letters in lower case, is this.
+    fileprivate func hasEmail(ofKey key: String) -> Bool {
+        email.utf8.lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }.elementsEqual(key.utf8)
     }
 }

@@ -3,6 +3,10 @@ extension SQLSurface {
     /// longer than their `exp`.
     static let familyMargin: Milliseconds = 120_000
 
+    /// How long in milliseconds a protocol session is kept without use: 30 days, and the day that its last use may be
+    /// behind.
+    private static let protocolSessionIdle: Milliseconds = 31 * 86_400_000
+
     /// The number of tombstones removed at once; each may have a thousand events.
     private static let tombstoneBatch = 50
 
@@ -44,12 +48,18 @@ extension SQLSurface {
                 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2\(transaction.dialect.skipLocked))
                 UPDATE sessions SET state = 'expired', ended_at = expires_at, version = version + 1
                 WHERE id IN (SELECT id FROM due) AND \(StoredSessionState.isLiveSQL) AND expires_at <= ?1
-                RETURNING id, epoch
+                RETURNING id, epoch, user_id, tenant_id
                 """, [.integer(now), .limit(limit)])
             return try rows.map { row in
                 var row = row
                 let id = try row.text()
                 try transaction.record(.session(id: id, state: .expired, epoch: try row.integer()))
+                let userID = try row.optionalText()
+                if userID != nil { try transaction.endGrants(in: id, at: now) }
+                try transaction.tell(
+                    StoreEvent(
+                        .sessionEnded, sessionID: id, tenantID: try row.optionalText(), userID: userID,
+                        reason: StoreEvent.EndReason.expired))
                 return id
             }
         }
@@ -86,7 +96,13 @@ extension SQLSurface {
             // Expired by this node's clock; that of another may be a minute behind.
             let past = now.subtractingReportingOverflow(60_000).partialValue
             _ = try transaction.execute("DELETE FROM tickets WHERE expires_at <= ?1", [.integer(past)])
+            _ = try transaction.execute("DELETE FROM single_use WHERE expires_at <= ?1", [.integer(past)])
+            if let sql = transaction.dialect.forgetChanges { _ = try transaction.execute(sql, []) }
             _ = try transaction.execute("DELETE FROM counters WHERE expires_at <= ?1", [.integer(now)])
+            _ = try transaction.execute("DELETE FROM clients WHERE expires_at <= ?1", [.integer(past)])
+            _ = try transaction.execute("DELETE FROM personal_tokens WHERE expires_at <= ?1", [.integer(past)])
+            let unused = now.subtractingReportingOverflow(Self.protocolSessionIdle).partialValue
+            _ = try transaction.execute("DELETE FROM protocol_sessions WHERE last_used_at <= ?1", [.integer(unused)])
             return families.count >= max(1, limit)
         }
     }

@@ -7,10 +7,15 @@ private enum FamilySQL {
         """
     static let byHome = """
         SELECT \(FamilyRecord.columns) FROM families WHERE user_id = ?1 AND binding = ?2 AND is_live = 1
+        AND resource IS NULL
         ORDER BY created_at, id
         """
     static let live =
         "SELECT \(FamilyRecord.columns) FROM families WHERE user_id = ?1 AND is_live = 1 ORDER BY created_at, id"
+    static let byProviderSession = """
+        SELECT \(FamilyRecord.columns) FROM families WHERE provider = ?1 AND provider_session = ?2
+        AND provider_session IS NOT NULL AND is_live = 1 ORDER BY created_at, id
+        """
     static let rotate = """
         UPDATE families SET current_hash = ?2, previous_hash = ?3, successor_salt = ?4, rotated_at = ?5,
         absolute_expires_at = ?6, counter = ?7, token_expires_at = ?9 WHERE id = ?1 AND is_live = 1 AND counter = ?8
@@ -22,14 +27,15 @@ extension SQLTransaction {
     func insert(family: FamilyRecord, judged: JudgedOwner) throws {
         try require(judged, userID: family.userID)
         _ = try execute(
-            "INSERT INTO families (\(FamilyRecord.columns)) VALUES (\(sqlParameters(15)))", family.values)
+            "INSERT INTO families (\(FamilyRecord.columns)) VALUES (\(sqlParameters(20)))", family.values)
         guard !family.currentHash.isEmpty else { return }
         _ = try execute(
             FamilySQL.rememberToken, [.blob(family.currentHash), .text(family.id), .integer(family.counter)])
     }
 
-    /// Locks account and client until the transaction ends. Throws if they have changed since they were checked.
-    private func require(_ judged: JudgedOwner, userID: String) throws {
+    /// Locks account, client and the asking family until the transaction ends. Throws if they have changed since they
+    /// were checked.
+    func require(_ judged: JudgedOwner, userID: String) throws {
         let share = dialect.forShare
         if let epoch = judged.credentialEpoch {
             let account = try row(
@@ -41,6 +47,10 @@ extension SQLTransaction {
         if let clientID = judged.clientID {
             let client = try row("SELECT disabled FROM clients WHERE client_id = ?1\(share)", [.text(clientID)])
             guard var client, try !client.flag() else { throw StateSurfaceError.ownerGone }
+        }
+        if let familyID = judged.familyID {
+            let family = try row("SELECT is_live FROM families WHERE id = ?1\(share)", [.text(familyID)])
+            guard var family, try family.flag() else { throw StateSurfaceError.ownerGone }
         }
     }
 
@@ -91,6 +101,7 @@ extension SQLTransaction {
         // No token is issued for an ended family, so its first revocation covers all of them. A client that repeats an
         // old refresh token must not cause writes and reports on every node.
         if isKnownDead { return sessions }
+        try forgetProtocolSessions(familyID: id)
         try revoke(Revocation(kind: .family, id: id, expiresAt: revokedUntil))
         try record(.familyEnded(id: id))
         return sessions
@@ -113,6 +124,7 @@ extension SQLTransaction {
         }
         let ended = try sessions(families)
         for id in families {
+            try forgetProtocolSessions(familyID: id)
             try revoke(Revocation(kind: .family, id: id, expiresAt: revokedUntil))
             try record(.familyEnded(id: id))
         }
@@ -144,11 +156,35 @@ extension SQLSurface {
         try await write { try $0.extend(familyID: familyID, tokenExpiresAt: tokenExpiresAt, key: key) }
     }
 
+    func report(extensionOf sessionID: String, origin: String, tokenExpiresAt: Milliseconds) async throws {
+        try await write { transaction in
+            try transaction.record(.sessionExtended(id: sessionID, origin: origin, tokenExpiresAt: tokenExpiresAt))
+        }
+    }
+
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
         try await write { try $0.endFamily(id: id, at: at, revokedUntil: revokedUntil) }
     }
 
+    func endReusedFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
+        try await write { transaction in
+            if transaction.events != nil, let family = try transaction.family(id: id), family.isLive {
+                transaction.because(StoreEvent.EndReason.reused)
+                try transaction.tell(
+                    StoreEvent(
+                        .tokenReused, tenantID: family.tenantID, userID: family.userID,
+                        reason: StoreEvent.EndReason.reused))
+            }
+            return try transaction.endFamily(id: id, at: at, revokedUntil: revokedUntil)
+        }
+    }
+
     func liveFamilies(userID: String) async throws -> [FamilyRecord] {
         try await rows(FamilySQL.live, [.text(userID)]).map(FamilyRecord.init(row:))
+    }
+
+    func liveFamilies(provider: String, providerSession: String) async throws -> [FamilyRecord] {
+        try await rows(FamilySQL.byProviderSession, [.text(provider), .text(providerSession)])
+            .map(FamilyRecord.init(row:))
     }
 }

@@ -6,7 +6,8 @@ extension SQLTransaction {
         try record(.account(userID: change.userID))
         guard let familyID = change.keptFamilyID else {
             return try endFamilies("user_id = ?1", [user], revokedUntil: change.revokedUntil) { _ in
-                try endSessions(userID: change.userID, at: change.at)
+                try endSessions(
+                    userID: change.userID, at: change.at, because: StoreEvent.EndReason.passwordChanged)
             }
         }
         let home = try home(ofLiveFamily: familyID, user)

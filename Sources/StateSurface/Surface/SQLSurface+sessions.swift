@@ -21,17 +21,17 @@ private enum SessionSQL {
         "SELECT \(SessionRecord.columns) FROM sessions ORDER BY created_at DESC, id LIMIT ?1"
     static let endByFamily = """
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
-        WHERE family_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
+        WHERE family_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch, tenant_id, user_id
         """
     static let endByUser = """
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
-        WHERE user_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
+        WHERE user_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch, tenant_id, user_id
         """
     /// Only sessions of the kept family are kept; the others end with their families.
     static let endOthers = """
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
         WHERE user_id = ?1 AND (family_id IS NULL OR family_id <> ?3 OR id NOT IN (?4, ?5))
-        AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch
+        AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch, tenant_id, user_id
         """
 
     private static func makeOwners(_ dialect: SQLDialect) -> String {
@@ -88,17 +88,24 @@ extension SQLTransaction {
         try requireOwners(of: session)
         try post(SessionSQL.insert, session.values)
         try record(.session(id: session.id, state: session.state, epoch: session.epoch), reach: .here)
+        if events != nil, session.state == .authenticated { try tell(StoreEvent(.sessionUpgraded, of: session)) }
     }
 
     func session(id: String) throws -> SessionRecord? {
-        try row(SessionSQL.byID, [.text(id)]).map(SessionRecord.init(row:))
+        let session = try row(SessionSQL.byID, [.text(id)]).map(SessionRecord.init(row:))
+        if let session { events?.noteRead(session) }
+        return session
     }
 
     /// Besides the version, the statement checks that the state is not changed back and the owner is not changed.
     func replace(session: SessionRecord) throws -> Bool {
         try requireOwners(of: session)
         guard try execute(SessionSQL.replace(by: session.state), session.values) == 1 else { return false }
+        if !session.state.isLive, session.userID != nil {
+            try endGrants(in: session.id, at: session.endedAt ?? session.lastSeenAt)
+        }
         try record(.session(id: session.id, state: session.state, epoch: session.epoch))
+        if let event = events?.event(ofReplaced: session) { try tell(event) }
         return true
     }
 
@@ -111,11 +118,13 @@ extension SQLTransaction {
     }
 
     func endSessions(familyID: String, at: Milliseconds) throws -> [String] {
-        try tellEnded(rows(SessionSQL.endByFamily, [.text(familyID), .integer(at)]))
+        try tellEnded(
+            rows(SessionSQL.endByFamily, [.text(familyID), .integer(at)]), at: at, StoreEvent.EndReason.familyEnded)
     }
 
-    func endSessions(userID: String, at: Milliseconds) throws -> [String] {
-        try tellEnded(rows(SessionSQL.endByUser, [.text(userID), .integer(at)]))
+    /// - Parameter reason: why, for those who are told of it.
+    func endSessions(userID: String, at: Milliseconds, because reason: String) throws -> [String] {
+        try tellEnded(rows(SessionSQL.endByUser, [.text(userID), .integer(at)]), at: at, reason)
     }
 
     /// Ends the user's sessions except the named ones of a family.
@@ -123,14 +132,19 @@ extension SQLTransaction {
         userID: String, sparing kept: (String, String), of familyID: String, at: Milliseconds
     ) throws -> [String] {
         let values = [SQLValue.text(userID), .integer(at), .text(familyID), .text(kept.0), .text(kept.1)]
-        return try tellEnded(rows(SessionSQL.endOthers, values))
+        return try tellEnded(rows(SessionSQL.endOthers, values), at: at, StoreEvent.EndReason.passwordChanged)
     }
 
-    private func tellEnded(_ rows: [SQLRow]) throws -> [String] {
+    private func tellEnded(_ rows: [SQLRow], at: Milliseconds, _ reason: String) throws -> [String] {
         try rows.map { row in
             var row = row
             let id = try row.text()
             try record(.session(id: id, state: .ended, epoch: try row.integer()))
+            try endGrants(in: id, at: at)
+            try tell(
+                StoreEvent(
+                    .sessionEnded, sessionID: id, tenantID: try row.optionalText(), userID: try row.optionalText(),
+                    reason: events?.reason ?? reason))
             return id
         }
     }

@@ -1,15 +1,30 @@
+import Synchronization
+
 /// The store on either database. Each file that extends it has the SQL for one kind of record: the operations inside a
 /// transaction as an extension of ``SQLTransaction``, and the role that uses them.
-struct SQLSurface: StateSurface {
+struct SQLSurface: StateSurface, TimedStore {
     let engine: any SQLEngine
     let clock: @Sendable () -> Milliseconds
+    private let times = StoreTimes()
+    private let eventWriter = EventWriterBox()
+
+    init(engine: any SQLEngine, clock: @escaping @Sendable () -> Milliseconds) {
+        self.engine = engine
+        self.clock = clock
+    }
+
+    func tell(with writer: EventWriter?) { eventWriter.set(writer) }
+
+    func report(to observer: @escaping @Sendable (_ operation: String, _ time: Duration) -> Void) {
+        times.report(to: observer)
+    }
 
     var capabilities: StoreCapabilities { engine.capabilities }
 
     func transaction<Outcome: Sendable>(
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Outcome
     ) async throws -> Outcome {
-        try await engine.write { try body($0) }
+        try await write { try body($0) }
     }
 
     func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription {
@@ -23,21 +38,44 @@ struct SQLSurface: StateSurface {
 
     // MARK: Used by the extensions
 
+    // The operation is named after the function that calls these.
+
     /// Runs a SELECT. No stored text contains NUL, so with such a parameter the answer is empty.
-    func rows(_ sql: String, _ values: [SQLValue]) async throws -> [SQLRow] {
+    func rows(
+        _ sql: String, _ values: [SQLValue], operation: StaticString = #function
+    ) async throws -> [SQLRow] {
         if values.contains(where: \.holdsNUL) { return [] }
-        return try await engine.rows(sql, values)
+        return try await times.time(operation) { try await engine.rows(sql, values) }
     }
 
-    func row(_ sql: String, _ values: [SQLValue]) async throws -> SQLRow? {
-        try await rows(sql, values).first
+    func row(_ sql: String, _ values: [SQLValue], operation: StaticString = #function) async throws -> SQLRow? {
+        try await rows(sql, values, operation: operation).first
     }
 
     func write<Value: Sendable>(
-        _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
+        operation: StaticString = #function, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value {
-        try await engine.write(body)
+        guard let writer = eventWriter.value else {
+            return try await times.time(operation) { try await engine.write(body) }
+        }
+        let deliveries = writer.deliveries()
+        return try await times.time(operation) {
+            try await engine.write { transaction in
+                // A transaction that is run again begins with a line of its own.
+                transaction.events = EventLine(deliveries, limit: writer.limit)
+                defer { transaction.events = nil }
+                return try body(transaction)
+            }
+        }
     }
+}
+
+/// Who makes deliveries of what transactions do, which is known only when the store is open.
+final class EventWriterBox: Sendable {
+    private let writer = Mutex<EventWriter?>(nil)
+
+    var value: EventWriter? { writer.withLock { $0 } }
+    func set(_ value: EventWriter?) { writer.withLock { $0 = value } }
 }
 
 /// `?first, ?first+1, …`

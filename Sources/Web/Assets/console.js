@@ -1,72 +1,15 @@
 // @ts-check
 /** The page at `/`: everything it does goes through the client library that adopters use. */
 
-import { Gatehouse, Refusal, readAnswer, returnTarget } from '/gatehouse.js';
+import { show as showExchange, watch } from '/exchanges.js';
+import { Gatehouse, Refusal, readAnswer } from '/gatehouse.js';
+import { errand, offerSignIn, say } from '/.gatehouse/sign-in.js';
+import { MEANINGS, closing } from '/.gatehouse/words.js';
 
+watch(showExchange);
 const gate = new Gatehouse();
 /** @param {string} id @returns {any} */
 const at = (id) => document.getElementById(id);
-
-// MARK: Words
-
-/** What a refusal means and how to go on, by code. */
-const MEANINGS = {
-    invalid_request: 'The request itself was malformed, or it carried the same kind of credential twice.',
-    unknown_member: 'The body has a member this endpoint does not know.',
-    credentials_missing: 'No credentials were sent. Log in first.',
-    credentials_swapped: 'One kind of credential was sent as another, such as a session id in place of a token.',
-    session_token_unsupported: 'session_token is a name of the past. Send an access token and a session id, or a ticket.',
-    invalid_credentials: 'The e-mail, the password or the tenant is wrong. Which of them is not told.',
-    invalid_token: 'The access token was not accepted. Which check failed is in the audit log.',
-    token_expired: 'The access token was good once, but its time is over. A refresh gets a new one.',
-    invalid_grant: 'The refresh token cannot be used any more. Log in again.',
-    insufficient_scope: 'The token is good, but it does not reach this far.',
-    origin_refused: 'Pages of this origin may not call the gateway.',
-    session_mismatch: 'These credentials do not open that session. Whether it exists is not told.',
-    session_conflict: 'This session already has another owner. Log out first, then log in with a new session.',
-    session_ended: 'This session is over.',
-    session_expired: 'This session was unused for too long, or reached its greatest age.',
-    identity_mismatch: 'The user or tenant named is not the one in the token.',
-    not_found: 'There is nothing at this address.',
-    method_not_allowed: 'This address does not know that method.',
-    payload_too_large: 'The body is bigger than this address allows.',
-    unsupported_media_type: 'Bodies must be application/json.',
-    header_too_large: 'The header fields are bigger than the gateway allows.',
-    bad_message: 'The bytes were not a proper HTTP message.',
-    upgrade_required: 'This address speaks WebSocket only.',
-    rate_limited: 'Too many requests. Wait a little, then try again.',
-    overloaded: 'The gateway is busy. It will take requests again in a moment.',
-    store_unavailable: 'The gateway cannot reach its store, so it will not say yes. It keeps trying.',
-    upstream_unavailable: 'The service behind the gateway does not answer.',
-    upstream_timeout: 'The service behind the gateway took too long.',
-    no_cookies: 'No cookies travel over plain http, except on localhost.',
-    unreachable: 'The gateway could not be reached. Is it running?',
-};
-
-/** Why a socket closed. A reason, where there is one, says more than the code. */
-const CLOSINGS = {
-    token_expired: 'the access token ran out and was not refreshed',
-    token_revoked: 'the access token was revoked',
-    session_ended: 'the session is over',
-    session_upgraded: 'the session got an owner; reconnecting with the new rights',
-    1000: 'closed here',
-    1001: 'the gateway is shutting down',
-    1002: 'the gateway saw a protocol error',
-    1005: 'closed without a code',
-    1006: 'the connection broke, or the upgrade was refused (browsers do not tell which)',
-    1009: 'a message was too big',
-    1011: 'the gateway failed',
-    1013: 'the gateway is overloaded or has lost its store; try again later',
-    4401: 'the access token is not good any more',
-    4403: 'the session is over',
-    4409: 'the session changed under the socket',
-};
-
-/** @param {number} code @param {string} reason */
-function closing(code, reason) {
-    const words = CLOSINGS[reason] ?? MEANINGS[reason] ?? CLOSINGS[code] ?? 'closed';
-    return `${code}${reason ? ` ${reason}` : ''}: ${words}`;
-}
 
 // MARK: Showing
 
@@ -184,30 +127,16 @@ async function begin() {
     }
 }
 
-at('login-form').addEventListener('submit', async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    const before = gate.session?.session_id;
-    at('login-button').disabled = true;
-    show('login-result', 'Checking…');
-    try {
-        const { how, session } = await gate.login({
-            email: at('email').value, password: at('password').value, tenant: at('tenant').value.trim(),
-        });
-        const same = session.session_id === before;
-        at('password').value = '';
-        at('session-id').classList.toggle('kept', same);
-        show('login-result', same
-            ? `${how}: the same session id, now with an owner and a new secret.`
-            : `${how}: a new session was made for this login.`, 'good');
-        show('session-note', '');
-        if (returnTo) location.assign(returnTo);
-    } catch (error) {
-        const refusal = showRefusal(error, 'Login');
-        show('login-result', `${refusal.code}: ${MEANINGS[refusal.code] ?? refusal.message}`, 'bad');
-    } finally {
-        at('login-button').disabled = false;
-    }
-});
+/** @param {{how: string, session: any}} answer @param {string|undefined} before */
+function signedIn({ how, session }, before) {
+    const same = session.session_id === before;
+    at('session-id').classList.toggle('kept', same);
+    say(same
+        ? `${how}: the same session id, now with an owner and a new secret.`
+        : `${how}: a new session was made for this login.`, 'good');
+    show('session-note', '');
+    if (errand.target) location.assign(errand.target);
+}
 
 at('logout').addEventListener('click', async () => {
     const ended = gate.session?.session_id;
@@ -223,9 +152,6 @@ at('logout').addEventListener('click', async () => {
 });
 
 at('refresh').addEventListener('click', () => gate.refresh().catch((error) => showRefusal(error, 'Refresh')));
-
-/** Where a protected page sent its visitor from. */
-const returnTo = returnTarget(location.search);
 
 // MARK: Socket
 
@@ -391,4 +317,6 @@ at('clear-refusals').addEventListener('click', () => {
     at('no-refusals').hidden = false;
 });
 
-await begin();
+const started = begin();
+await offerSignIn(gate, { started, signedIn, refused: showRefusal });
+await started;

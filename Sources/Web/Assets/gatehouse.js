@@ -6,8 +6,13 @@
  *     const gate = new Gatehouse();
  *     await gate.start();                              // an anonymous session, or the one this browser has
  *     await gate.login({ email, password });           // the same session id, now with an owner
+ *     await gate.loginWith('keycloak');                // or at an identity provider, by a redirect and back
+ *     await gate.loginWithPasskey();                   // or with a passkey
  *     await gate.connect();                            // a socket that outlives the access token
  *     const data = await gate.intent('echo', { hello: 'world' });
+ *
+ * `Gatehouse` is all of it in one object. The same in parts, for programs that are built of parts: `PlatformState` (the
+ * session), `Auth` (who), `RuntimeClient` (the socket), `ExperienceClient` (the HTTP API, typed).
  *
  * Nothing secret is stored: the session secret and the refresh token are HttpOnly cookies that scripts cannot read,
  * and the access token lives in memory only. Tabs of one origin share a login and never race for a refresh.
@@ -32,6 +37,7 @@
  * @property {string} [reason]    Its close reason, such as `token_expired`.
  * @property {number} [retryIn]   Milliseconds until the next attempt, in state `waiting`.
  * @property {number} [attempt]   How many attempts have failed in a row.
+ * @property {boolean} [offline]  In state `waiting`: the browser is offline; no attempt is made until it is online.
  */
 /**
  * @typedef {object} Events
@@ -41,6 +47,20 @@
  * @property {Record<string, any>} event          A frame of the session's stream: `ready`, `event` or `error`.
  * @property {{id: string, intent: string, params: unknown, again: boolean}} sent   An intent went out.
  * @property {Refusal} refusal                    Something was refused in the background (refresh, reconnect).
+ */
+
+/**
+ * @typedef {object} SignInOptions
+ * @property {{name: string, display_name: string, login_url: string}[]} providers
+ * @property {boolean} password      Whether e-mail and password are accepted.
+ */
+/**
+ * @typedef {object} ProviderLogin
+ * @property {string} [returnTo]     Where to come back to: a URL or path of the gateway's origin. By default this page.
+ * @property {string} [prompt]       For the provider, as the members below: `login`, `consent`, `select_account`.
+ * @property {string} [login_hint]   Whom it should offer, such as an e-mail address.
+ * @property {string} [max_age]      How many seconds ago the person may have signed in there at most.
+ * @property {string} [acr_values]   Which authentication context is asked for.
  */
 
 /** An answer that was a refusal (problem+json), or no answer at all (`code` is then `unreachable`). */
@@ -60,11 +80,19 @@ export class Refusal extends Error {
         this.retryAfter = retryAfter;
     }
 
-    /** Whether asking again later can help. */
+    /**
+     * Whether asking again later can help. An answer of success that makes no sense counts: it is not the gateway's, but
+     * that of something in between (a captive portal, a service worker), which will not be there for ever.
+     */
     get isPassing() {
-        return this.status === 0 || this.status === 429 || this.status >= 500;
+        if (DECIDED_HERE.includes(this.code)) return false;
+        return this.status < 300 || this.status === 429 || this.status >= 500;
     }
 }
+
+/** Codes of this client that no later attempt changes. */
+const DECIDED_HERE = ['credentials_missing', 'not_connected', 'closed_here', 'too_big', 'not_found', 'passkey_declined',
+    'passkey_exists', 'passkeys_unsupported'];
 
 /**
  * What to do when a socket closes: `stop`, `retry` after a while, or `renew` the token first.
@@ -100,6 +128,11 @@ export function returnTarget(search, origin = location.origin) {
     return url.origin === origin && !url.pathname.startsWith('//') ? url.href : null;
 }
 
+/** Whether passkeys can be used here: in browsers that have them, over https and on localhost. */
+export function canUsePasskeys() {
+    return typeof globalThis.PublicKeyCredential === 'function' && !!globalThis.navigator?.credentials;
+}
+
 /** A browser's session with the gateway. One object a page is enough. */
 export class Gatehouse {
     #base;
@@ -111,25 +144,37 @@ export class Gatehouse {
     /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
     #socket;
     #channel;
+    #api;
 
     /** @param {{base?: string}} [options] `base`: origin of the gateway, by default that of the page. */
     constructor({ base = location.origin } = {}) {
         this.#base = new URL(base);
+        this.#api = new ExperienceClient({ baseUrl: base, authorized: (path, init) => this.fetch(path, init) });
         this.#channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('gatehouse') : null;
         this.#channel?.addEventListener('message', ({ data }) => this.#heard(data));
         this.#socket = new AgentSocket({
             base: this.#base,
-            mint: async () => (await this.#call('POST', `${this.#path()}/ticket`, { bearer: true })).ticket,
+            mint: async () => {
+                if (!this.#session || !this.#token) throw signedOut();
+                return this.#api.mintTicket(this.#session.session_id);
+            },
             renew: () => this.refresh(),
             tell: (name, value) => this.#tell(name, value),
         });
         globalThis.document?.addEventListener('visibilitychange', () => {
-            if (document.visibilityState === 'visible' && this.#token && Date.now() > this.#expiresAt - 5_000) {
-                this.#refreshQuietly(0);
-            }
+            if (document.visibilityState === 'visible') this.#wake();
         });
+        // Back from the page cache, and from being offline.
+        for (const name of ['pageshow', 'online']) globalThis.addEventListener?.(name, () => this.#wake());
     }
 
+    /** After a while in which timers may have stood still: a token that has run out is replaced at once. */
+    #wake() {
+        if (this.#token && Date.now() > this.#expiresAt - 5_000) this.#refreshQuietly(0);
+    }
+
+    /** The gateway's origin. */
+    get base() { return this.#base.origin; }
     /** @returns {Session|null} The session as last heard of. */
     get session() { return this.#session; }
     /** Whether an access token is at hand. */
@@ -179,12 +224,67 @@ export class Gatehouse {
     async login({ email, password, tenant }) {
         const asked = Date.now();
         const body = { email, password, ...(tenant ? { tenant_id: tenant } : {}) };
-        const answer = await this.#call('POST', '/api/auth/login', { body });
-        const session = await this.#call('GET', '/api/session/current');
-        this.#adopt(session);
-        this.#broadcast({ kind: 'session', session });
-        this.#accept(answer, asked);
-        return { how: answer.session, session };
+        return this.#signedIn(await this.#call('POST', '/api/auth/login', { body }), asked);
+    }
+
+    /**
+     * The ways to sign in: the identity providers that the operator configured, and whether passwords are accepted.
+     * @returns {Promise<SignInOptions>}
+     */
+    async signInOptions() {
+        return this.#api.providers();
+    }
+
+    /**
+     * The address that signs in at an identity provider and comes back. For a link; {@link loginWith} goes there.
+     * @param {{login_url: string}} provider one of {@link signInOptions} @param {ProviderLogin} [options]
+     * @returns {string}
+     */
+    loginURL(provider, { returnTo = location.href, ...asked } = {}) {
+        const url = new URL(provider.login_url, this.#base);
+        const target = new URL(returnTo, this.#base);
+        if (url.origin !== this.#base.origin || target.origin !== this.#base.origin) {
+            throw new TypeError('a sign-in begins and ends at the gateway’s origin');
+        }
+        // Characters that URL parsers leave as they are and the gateway refuses.
+        const path = (target.pathname + target.search).replace(/["<>\\^`{|}]/g, encodeURIComponent);
+        url.searchParams.set('return_to', path);
+        for (const [name, value] of Object.entries(asked)) if (value !== undefined) url.searchParams.set(name, value);
+        return url.href;
+    }
+
+    /**
+     * Leaves the page to sign in at an identity provider, which brings the person back. The session keeps its id.
+     * If nobody was signed in, the address that they come back to has `login_error` in its query.
+     * @param {string} name of the provider, as the operator configured it @param {ProviderLogin} [options]
+     * @returns {Promise<void>}
+     */
+    async loginWith(name, options = {}) {
+        const { providers } = await this.signInOptions();
+        const provider = providers.find((one) => one.name === name);
+        if (!provider) throw new Refusal({ code: 'not_found', detail: `There is no identity provider “${name}”.` }, 0);
+        location.assign(this.loginURL(provider, options));
+    }
+
+    /**
+     * Signs in with a passkey. Rejects with `passkey_declined` when there is none or the person cancels.
+     * @returns {Promise<{how: 'upgraded'|'created'|'resumed', session: Session}>}
+     */
+    async loginWithPasskey() {
+        // The passkey signs the session in that the visitor has.
+        if (!this.#session) await this.start();
+        const asked = Date.now();
+        const options = await this.#call('POST', '/api/auth/passkey/login/begin', { body: {} });
+        const body = await askAuthenticator('get', options);
+        return this.#signedIn(await this.#call('POST', '/api/auth/passkey/login/finish', { body }), asked);
+    }
+
+    /** Makes a passkey for the account that is signed in. @returns {Promise<void>} */
+    async registerPasskey() {
+        const path = '/api/auth/passkey/register';
+        const options = await this.#call('POST', `${path}/begin`, { body: {}, bearer: true });
+        const body = await askAuthenticator('create', options);
+        await this.#call('POST', `${path}/finish`, { body, bearer: true });
     }
 
     /** Ends the session, its login and every token of it. Sockets close with 4403. */
@@ -202,7 +302,10 @@ export class Gatehouse {
         this.#refreshing ??= locked('gatehouse-refresh', async () => {
             if (this.#token && this.#expiresAt > known) return; // another tab was faster
             const asked = Date.now();
+            const hasLapsed = this.#token !== null && asked > this.#expiresAt + 1_000;
             this.#accept(await this.#call('POST', '/api/auth/refresh'), asked);
+            // The gateway closed the socket when its token ran out. A tab that slept may not have heard of it.
+            if (hasLapsed) this.#socket.redial();
         }).finally(() => { this.#refreshing = null; });
         return this.#refreshing;
     }
@@ -232,41 +335,43 @@ export class Gatehouse {
     intent(intent, params = {}, { id = newID() } = {}) { return this.#socket.send(id, intent, params); }
 
     /**
-     * `fetch` with the access token, refreshed when it has expired. Same origin as the gateway only.
-     * @param {string} path @param {RequestInit} [init] @returns {Promise<Response>}
+     * `fetch` with the access token. When the answer is 401, the token is refreshed once and the request sent again.
+     * Rejects for a URL of another origin than the gateway's: the token is never sent there.
+     * @param {RequestInfo | URL} input relative to the gateway @param {RequestInit} [init] @returns {Promise<Response>}
      */
-    async fetch(path, init = {}) {
-        const url = new URL(path, this.#base);
+    async fetch(input, init = {}) {
+        const isRequest = typeof Request === 'function' && input instanceof Request;
+        const url = new URL(isRequest ? input.url : /** @type {string} */ (input), this.#base);
         if (url.origin !== this.#base.origin) throw new TypeError('the access token never leaves the gateway’s origin');
+        // A body can be read once: the copy is for the second attempt.
         const attempt = () => {
-            const headers = new Headers(init.headers);
+            const headers = new Headers(init.headers ?? (isRequest ? input.headers : undefined));
             if (this.#token) headers.set('Authorization', `Bearer ${this.#token}`);
-            return fetch(url, { credentials: 'include', ...init, headers });
+            return fetch(isRequest ? input.clone() : url, { credentials: 'include', ...init, headers });
         };
         const used = this.#token;
         const answer = await attempt();
-        if (answer.status !== 401 || used === null) return answer;
+        if (answer.status !== 401 || used === null || init.body instanceof ReadableStream) return answer;
         if (this.#token === used) await this.refresh().catch(() => {});
         return this.#token && this.#token !== used ? attempt() : answer;
     }
 
     /** @param {string} method @param {string} path @param {{body?: unknown, bearer?: boolean}} [options] */
-    async #call(method, path, { body, bearer = false } = {}) {
-        /** @type {RequestInit} */
-        const init = { method, credentials: 'include', cache: 'no-store' };
-        if (body !== undefined) {
-            init.body = JSON.stringify(body);
-            init.headers = { 'Content-Type': 'application/json' };
-        }
-        const answer = await (bearer ? this.fetch(path, init) : fetch(new URL(path, this.#base), init))
-            .catch((error) => { throw new Refusal({ code: 'unreachable', detail: error.message }, 0); });
-        return readAnswer(answer);
+    #call(method, path, options) { return this.#api.call(method, path, options); }
+
+    /** @param {{access_token: string, expires_in: number, session: any}} answer @param {number} asked */
+    async #signedIn(answer, asked) {
+        const session = await this.#call('GET', '/api/session/current');
+        this.#adopt(session);
+        this.#broadcast({ kind: 'session', session });
+        this.#accept(answer, asked);
+        return { how: answer.session, session };
     }
 
-    #path() { return `/api/session/${encodeURIComponent(this.#session?.session_id ?? '')}`; }
-
     /** @param {Session & {session_secret?: string}} answer */
-    #adopt({ session_secret: _, ...session }) {
+    #adopt(answer) {
+        if (typeof answer?.session_id !== 'string' || typeof answer.state !== 'string') throw misunderstood(200);
+        const { session_secret: _, ...session } = answer;
         if (session.session_id !== this.#session?.session_id) {
             this.#dropToken();
             this.#socket.forget();
@@ -277,6 +382,7 @@ export class Gatehouse {
 
     /** @param {{access_token: string, expires_in: number}} answer @param {number} asked */
     #accept(answer, asked) {
+        if (typeof answer?.access_token !== 'string' || !(Number.isFinite(answer.expires_in) && answer.expires_in > 0)) throw misunderstood(200);
         this.#hold(answer.access_token, asked + answer.expires_in * 1000);
         this.#broadcast(this.#tokenMessage());
     }
@@ -308,6 +414,7 @@ export class Gatehouse {
     #refreshQuietly(delay, attempt = 0) {
         clearTimeout(this.#timer);
         this.#timer = setTimeout(async () => {
+            if (isOffline()) return; // `online` wakes it
             try {
                 await this.refresh();
             } catch (error) {
@@ -333,15 +440,16 @@ export class Gatehouse {
         if (message.kind === 'session' && message.session && differs(message.session, this.#session)) {
             this.#adopt(message.session);
         }
-        if (message.kind === 'token' && message.sessionID === mine && message.expiresAt > this.#expiresAt) {
-            this.#hold(message.token, message.expiresAt);
+        if (message.kind === 'token' && message.sessionID === mine && message.token !== this.#token) {
+            const expiresAt = Date.now() + message.expiresIn;
+            if (expiresAt > this.#expiresAt) this.#hold(message.token, expiresAt);
         }
     }
 
+    /** With what is left of its time, and not with a date: the clock may have been set since another tab looked at it. */
     #tokenMessage() {
-        return {
-            kind: 'token', token: this.#token, expiresAt: this.#expiresAt, sessionID: this.#session?.session_id,
-        };
+        const expiresIn = this.#expiresAt - Date.now();
+        return { kind: 'token', token: this.#token, expiresIn, sessionID: this.#session?.session_id };
     }
 
     /** Saves a rotation when another tab holds a token already. @returns {Promise<boolean>} */
@@ -360,10 +468,403 @@ export class Gatehouse {
     }
 }
 
+// MARK: The same in parts
+
+/** Listeners by name. */
+class Emitter {
+    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
+
+    /** @param {string} name @param {(value: any) => void} listener @returns {() => void} stops it */
+    on(name, listener) {
+        const set = this.#listeners.get(name) ?? new Set();
+        this.#listeners.set(name, set.add(listener));
+        return () => void set.delete(listener);
+    }
+
+    /** @param {string} name @param {any} value */
+    tell(name, value) {
+        for (const listener of this.#listeners.get(name) ?? []) listener(value);
+    }
+}
+
+/**
+ * The session of this browser: there is one as soon as there is this object, it is kept over reloads and redirects, and
+ * made again when it has ended.
+ *
+ *     const platform = new PlatformState();
+ *     platform.on('session', ({ session_id, state }) => console.log(session_id, state));
+ *     const session = await platform.ready;
+ */
+export class PlatformState {
+    #gate;
+    #metadata;
+    #events = new Emitter();
+    #attempt = 0;
+    #since = 0;
+    #isClosed = false;
+    /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
+    /** @type {(session: Session) => void} */ #isReady = () => {};
+    /** The first session. It waits for the gateway as long as that takes. @type {Promise<Session>} */ ready;
+
+    /**
+     * @param {{baseUrl?: string, metadata?: Record<string, unknown>, gate?: Gatehouse}} [options]
+     *   `metadata`: for a session that has to be made. `gate`: an object that the page has already.
+     */
+    constructor({ baseUrl, metadata, gate } = {}) {
+        this.#gate = gate ?? new Gatehouse(baseUrl === undefined ? {} : { base: baseUrl });
+        this.#metadata = metadata;
+        this.ready = new Promise((resolve) => { this.#isReady = resolve; });
+        this.#gate.on('session', (session) => this.#changed(session));
+        this.#gate.on('refusal', (refusal) => this.#events.tell('refusal', refusal));
+        globalThis.addEventListener?.('online', () => !this.session && this.#begin(0));
+        this.#begin(0);
+    }
+
+    /** What {@link Auth} and {@link RuntimeClient} share with it. */
+    get gate() { return this.#gate; }
+    /** @returns {Session|null} */
+    get session() { return this.#gate.session; }
+    /** @returns {string|null} */
+    get sessionId() { return this.session?.session_id ?? null; }
+    get isAuthenticated() { return this.session?.state === 'authenticated'; }
+
+    /**
+     * `session`: it was made, picked up or changed, here or in another tab. `ended`: it is over, and a new one is on
+     * its way. `refusal`: something was refused in the background.
+     * @param {'session'|'ended'|'refusal'} name @param {(value: any) => void} listener @returns {() => void} stops it
+     */
+    on(name, listener) { return this.#events.on(name, listener); }
+
+    /** Stops making sessions. The session there is stays. */
+    close() {
+        this.#isClosed = true;
+        clearTimeout(this.#timer);
+    }
+
+    /** @param {Session|null} session */
+    #changed(session) {
+        if (session) {
+            this.#events.tell('session', session);
+            return this.#isReady(session);
+        }
+        this.#events.tell('ended', null);
+        // A session that ends as soon as it is made must not become a loop.
+        if (Date.now() - this.#since > 60_000) this.#attempt = 0;
+        this.#begin(this.#attempt === 0 ? 0 : backOff(this.#attempt));
+    }
+
+    /** @param {number} delay */
+    #begin(delay) {
+        clearTimeout(this.#timer);
+        if (this.#isClosed) return;
+        this.#timer = setTimeout(async () => {
+            if (isOffline()) return; // `online` begins again
+            this.#attempt += 1;
+            try {
+                await this.#gate.start(this.#metadata ? { metadata: this.#metadata } : {});
+                this.#since = Date.now();
+            } catch (error) {
+                const refusal = /** @type {Refusal} */ (error);
+                this.#events.tell('refusal', refusal);
+                // What is refused for good is asked again, too, but rarely: nothing works without a session.
+                this.#begin(refusal.isPassing ? backOff(this.#attempt, (refusal.retryAfter ?? 0) * 1000) : 30_000);
+            }
+        }, delay);
+    }
+}
+
+/**
+ * Who it is: signing in and out, and the access token, which is refreshed ahead of its end by one tab for all.
+ *
+ *     const auth = new Auth(platform);
+ *     auth.on('change', ({ userId }) => console.log(userId ?? 'nobody'));
+ *     await auth.login({ email, password });       // or auth.loginWith('keycloak'), or auth.loginWithPasskey()
+ *     auth.goToSignIn();                           // or at the gateway's own page, which comes back here
+ */
+export class Auth {
+    #gate;
+    #events = new Emitter();
+    /** @type {string|null} */ #userID = null;
+
+    /** @param {PlatformState|Gatehouse} platform */
+    constructor(platform) {
+        this.#gate = platform instanceof PlatformState ? platform.gate : platform;
+        this.#gate.on('session', (session) => {
+            const before = this.#userID;
+            this.#userID = session?.state === 'authenticated' ? session.user_id : null;
+            if (before !== this.#userID) this.#events.tell('change', { userId: this.#userID, session });
+        });
+        this.#gate.on('token', (token) => this.#events.tell('token', token));
+    }
+
+    /** @returns {string|null} */
+    get userId() { return this.#gate.session?.state === 'authenticated' ? this.#gate.session.user_id : null; }
+    get isAuthenticated() { return this.userId !== null; }
+    /** Keep it in memory, and read it anew each time. */
+    get accessToken() { return this.#gate.accessToken; }
+
+    /**
+     * `change`: somebody signed in or out, here or in another tab. `token`: an access token arrived, or is gone.
+     * @param {'change'|'token'} name @param {(value: any) => void} listener @returns {() => void} stops it
+     */
+    on(name, listener) { return this.#events.on(name, listener); }
+
+    /** @param {{email: string, password: string, tenant?: string}} credentials */
+    login(credentials) { return this.#gate.login(credentials); }
+    /**
+     * Leaves the page for an identity provider, which brings the person back.
+     * @param {string} name @param {ProviderLogin} [options]
+     */
+    loginWith(name, options) { return this.#gate.loginWith(name, options); }
+    loginWithPasskey() { return this.#gate.loginWithPasskey(); }
+    registerPasskey() { return this.#gate.registerPasskey(); }
+    /** The ways to sign in. */
+    options() { return this.#gate.signInOptions(); }
+    refresh() { return this.#gate.refresh(); }
+    /** Ends this session, in all tabs. */
+    logout() { return this.#gate.logout(); }
+
+    /** Ends every session of this person, on every device; this one last. */
+    async logoutEverywhere() {
+        const { sessions } = await readAnswer(await this.#gate.fetch('/api/session').catch(unreachable));
+        const mine = this.#gate.session?.session_id;
+        for (const { session_id: id } of sessions) {
+            if (id === mine) continue;
+            const answer = await this.#gate.fetch(`/api/session/${encodeURIComponent(id)}`, { method: 'DELETE' })
+                .catch(unreachable);
+            // One that ended in the meantime is no fault.
+            if (!answer.ok && answer.status !== 410) await readAnswer(answer);
+        }
+        await this.#gate.logout();
+    }
+
+    /**
+     * The address of the gateway's sign-in page, which brings the person back.
+     * @param {string} [returnTo] by default this page
+     */
+    signInURL(returnTo = location.href) {
+        const back = new URL(returnTo, location.href);
+        const url = new URL('/.gatehouse/sign-in', this.#gate.base);
+        if (back.origin !== url.origin) throw new TypeError('a sign-in ends at the gateway’s origin');
+        url.searchParams.set('return_to', back.pathname + back.search);
+        return url.href;
+    }
+
+    /** Leaves the page for the gateway's sign-in page. @param {string} [returnTo] by default this page */
+    goToSignIn(returnTo) { location.assign(this.signInURL(returnTo)); }
+}
+
+/**
+ * The socket of a session by itself, for programs that hold the access token: a ticket in place of the token in the
+ * URL, back-off with jitter, and a stream in which no event is lost or doubled.
+ *
+ *     const runtime = new RuntimeClient({ baseUrl, accessToken: () => auth.accessToken, sessionId, autoReconnect: true });
+ *     runtime.on('event', (frame) => console.log(frame));
+ *     await runtime.connect();                          // rejects with `credentials_missing`: it may not yet
+ *     const data = await runtime.intent('echo', { hello: 'world' });
+ */
+export class RuntimeClient {
+    #events = new Emitter();
+    #token;
+    #sessionID;
+    #socket;
+
+    /**
+     * @param {{baseUrl?: string, accessToken: Given, sessionId: Given, autoReconnect?: boolean,
+     *          renew?: () => Promise<unknown>}} options
+     *   `accessToken`, `sessionId`: values, or functions that return them. `renew`: gets a new token when the one that
+     *   the socket rests on has expired; without it, `accessToken` is read again and must have changed.
+     */
+    constructor({ baseUrl = location.origin, accessToken, sessionId, autoReconnect = true, renew }) {
+        this.#token = accessToken;
+        this.#sessionID = sessionId;
+        const api = new ExperienceClient({ baseUrl, accessToken: () => given(this.#token) });
+        /** @type {string|null} */
+        let used = null;
+        this.#socket = new AgentSocket({
+            base: new URL(baseUrl),
+            reconnects: autoReconnect,
+            mint: () => {
+                const id = given(this.#sessionID);
+                used = given(this.#token);
+                if (!used || !id) throw signedOut();
+                return api.mintTicket(id);
+            },
+            renew: async () => {
+                await renew?.();
+                if (given(this.#token) !== used) return;
+                throw new Refusal({ code: 'token_expired', detail: 'There is no newer access token.' }, 401);
+            },
+            tell: (name, value) => this.#events.tell(name, value),
+        });
+    }
+
+    /** @returns {SocketStatus} */
+    get status() { return this.#socket.status; }
+    get isOpen() { return this.#socket.status.state === 'open'; }
+
+    /**
+     * `event`: a frame of the stream. `socket`: its state. `sent`: an intent went out. `refusal`: a refused attempt.
+     * @param {'event'|'socket'|'sent'|'refusal'} name @param {(value: any) => void} listener
+     * @returns {() => void} stops it
+     */
+    on(name, listener) { return this.#events.on(name, listener); }
+
+    /** @param {{resumeFrom?: number}} [options] @returns {Promise<void>} once the socket is ready */
+    connect(options = {}) { return this.#socket.open(options.resumeFrom); }
+    /** Closes the socket for good. */
+    disconnect() { this.#socket.close(); }
+
+    /** @param {string} intent @param {unknown} [params] @param {{id?: string}} [options] @returns {Promise<any>} */
+    intent(intent, params = {}, { id = newID() } = {}) { return this.#socket.send(id, intent, params); }
+
+    /**
+     * Another token or session. The socket there is stays as it is.
+     * @param {{accessToken?: Given, sessionId?: Given}} credentials
+     */
+    update({ accessToken, sessionId }) {
+        if (accessToken !== undefined) this.#token = accessToken;
+        if (sessionId !== undefined) this.#sessionID = sessionId;
+    }
+}
+
+/** @typedef {string|null|(() => string|null)} Given   A value, or a function that returns it. */
+
+/** @param {Given|undefined} value @returns {string|null} */
+function given(value) { return (typeof value === 'function' ? value() : value) ?? null; }
+
+/**
+ * The gateway's HTTP API: one method for each request. Every refusal is thrown as a {@link Refusal} with its `code`.
+ * In a browser the session is that of its cookie; elsewhere give the `sessionSecret`.
+ *
+ *     const api = new ExperienceClient({ accessToken: () => auth.accessToken });
+ *     const { email } = await api.me();
+ *     await api.endSession(id).catch((refusal) => refusal.code === 'session_mismatch' || Promise.reject(refusal));
+ */
+export class ExperienceClient {
+    #base;
+    #token;
+    #secret;
+    #timeout;
+    #authorized;
+
+    /**
+     * @param {{baseUrl?: string, accessToken?: Given, sessionSecret?: Given, timeout?: number,
+     *          authorized?: (path: string, init: RequestInit) => Promise<Response>}} [options]
+     *   `timeout`: of a request, in milliseconds. `authorized`: sends what takes an access token, such as `gate.fetch`.
+     */
+    constructor({ baseUrl = location.origin, accessToken, sessionSecret, timeout = 30_000, authorized } = {}) {
+        this.#base = new URL(baseUrl);
+        this.#token = accessToken;
+        this.#secret = sessionSecret;
+        this.#timeout = timeout;
+        this.#authorized = authorized;
+    }
+
+    /** @param {{metadata?: Record<string, unknown>, fresh?: boolean}} [options] */
+    createAnonymousSession(options = {}) { return this.call('POST', '/api/session/create-anonymous', { body: options }); }
+    /** A session of the token's user. @param {{metadata?: Record<string, unknown>}} [options] */
+    createSession(options = {}) { return this.call('POST', '/api/session/create', { body: options, bearer: true }); }
+    currentSession() { return this.call('GET', '/api/session/current'); }
+    /** @param {string} id */
+    session(id) { return this.call('GET', sessionPath(id), { bearer: true }); }
+    /** The caller's live sessions. @returns {Promise<Session[]>} */
+    async sessions() { return (await this.call('GET', '/api/session', { bearer: true })).sessions; }
+    /** @param {string} id @param {{metadata?: Record<string, unknown>}} [options] */
+    upgradeSession(id, options = {}) {
+        return this.call('PATCH', `${sessionPath(id)}/upgrade`, { body: options, bearer: true });
+    }
+
+    /** @param {string} id */
+    endSession(id) { return this.call('DELETE', sessionPath(id), { bearer: true }); }
+    /** @param {string} id @returns {Promise<string>} a ticket for one socket, good for 30 s */
+    async mintTicket(id) {
+        const answer = await this.call('POST', `${sessionPath(id)}/ticket`, { bearer: true });
+        if (typeof answer?.ticket !== 'string') throw misunderstood(200);
+        return answer.ticket;
+    }
+
+    /** @param {{email: string, password: string, tenant?: string, sessionId?: string}} credentials */
+    login({ email, password, tenant, sessionId }) {
+        const body = {
+            email, password, ...(tenant ? { tenant_id: tenant } : {}), ...(sessionId ? { session_id: sessionId } : {}),
+        };
+        return this.call('POST', '/api/auth/login', { body });
+    }
+
+    /** @param {string} [refreshToken] in a browser it is a cookie, and left out */
+    refresh(refreshToken) {
+        return this.call('POST', '/api/auth/refresh', refreshToken ? { body: { refresh_token: refreshToken } } : {});
+    }
+
+    logout() { return this.call('POST', '/api/auth/logout', { bearer: true }); }
+    me() { return this.call('GET', '/api/auth/me', { bearer: true }); }
+    /** @param {{current: string, next: string}} passwords */
+    changePassword({ current, next }) {
+        return this.call('POST', '/api/auth/password', { body: { current, new: next }, bearer: true });
+    }
+
+    /** The ways to sign in. @returns {Promise<SignInOptions>} */
+    providers() { return this.call('GET', '/api/auth/providers', { credentials: 'omit' }); }
+
+    /**
+     * Runs one intent without a socket.
+     * @param {string} sessionId @param {string} intent @param {unknown} [params] @param {{id?: string}} [options]
+     * @returns {Promise<any>} the result's data
+     */
+    async intent(sessionId, intent, params = {}, { id = newID() } = {}) {
+        const frame = await this.call('POST', '/api/intent', {
+            body: { type: 'intent', id, intent, params }, bearer: true, headers: { 'Session-Id': sessionId },
+        });
+        if (frame?.event === 'result') return frame.data;
+        throw new Refusal({ code: frame?.error?.code, detail: frame?.error?.message }, 200);
+    }
+
+    /** What programs the caller has let in. */
+    async grants() { return (await this.call('GET', '/api/auth/grants', { bearer: true })).grants; }
+    /** @param {string} id */
+    endGrant(id) { return this.call('DELETE', `/api/auth/grants/${encodeURIComponent(id)}`, { bearer: true }); }
+    /** @param {{name: string, scopes: string[], expires_in: number, resource?: string}} wish */
+    createToken(wish) { return this.call('POST', '/api/auth/tokens', { body: wish, bearer: true }); }
+    async tokens() { return (await this.call('GET', '/api/auth/tokens', { bearer: true })).tokens; }
+    /** @param {string} id */
+    endToken(id) { return this.call('DELETE', `/api/auth/tokens/${encodeURIComponent(id)}`, { bearer: true }); }
+
+    /**
+     * Any request of the API.
+     * @param {string} method @param {string} path
+     * @param {{body?: unknown, bearer?: boolean, headers?: Record<string, string>, credentials?: RequestCredentials}} [options]
+     *   `bearer`: with the access token
+     * @returns {Promise<any>} the JSON of the answer; null where it has none
+     */
+    async call(method, path, { body, bearer = false, headers = {}, credentials = 'include' } = {}) {
+        const url = new URL(path, this.#base);
+        if (url.origin !== this.#base.origin) throw new TypeError('credentials never leave the gateway’s origin');
+        /** @type {RequestInit} */
+        const init = { method, credentials, cache: 'no-store', headers: { ...headers } };
+        const fields = /** @type {Record<string, string>} */ (init.headers);
+        if (body !== undefined) {
+            init.body = JSON.stringify(body);
+            fields['Content-Type'] = 'application/json';
+        }
+        const secret = given(this.#secret);
+        if (secret) fields['Session-Secret'] = secret;
+        // An answer that never comes must not hold the lock that all tabs share.
+        if (typeof AbortSignal?.timeout === 'function') init.signal = AbortSignal.timeout(this.#timeout);
+        if (bearer && this.#authorized) return readAnswer(await this.#authorized(url.href, init).catch(unreachable));
+        const token = bearer ? given(this.#token) : null;
+        if (token) fields.Authorization = `Bearer ${token}`;
+        return readAnswer(await fetch(url, init).catch(unreachable));
+    }
+}
+
+/** @param {string} id */
+function sessionPath(id) { return `/api/session/${encodeURIComponent(id)}`; }
+
 /** One WebSocket after another that together look like a single one. */
 class AgentSocket {
     /** @type {SocketStatus} */ status = { state: 'idle' };
-    #base; #mint; #renew; #tell;
+    #base; #mint; #renew; #tell; #reconnects;
     /** @type {WebSocket|null} */ #ws = null;
     /** @type {number|null} */ #lastSeq = null;
     #catchUpTo = 0;
@@ -378,14 +879,22 @@ class AgentSocket {
 
     /**
      * @param {{base: URL, mint: () => Promise<string>, renew: () => Promise<void>,
-     *          tell: (name: string, value: any) => void}} parts
+     *          tell: (name: string, value: any) => void, reconnects?: boolean}} parts
      */
-    constructor({ base, mint, renew, tell }) {
+    constructor({ base, mint, renew, tell, reconnects = true }) {
         this.#base = base;
         this.#mint = mint;
         this.#renew = renew;
         this.#tell = tell;
+        this.#reconnects = reconnects;
         globalThis.addEventListener?.('online', () => this.status.state === 'waiting' && this.#dial());
+    }
+
+    /** Dials anew where a socket is wanted: the one there is cannot be alive. */
+    redial() {
+        if (!this.#wanted) return;
+        this.#ready = false;
+        this.#dial();
     }
 
     /** @param {number} [resumeFrom] @returns {Promise<void>} */
@@ -437,6 +946,8 @@ class AgentSocket {
         clearTimeout(this.#timer);
         const run = ++this.#run;
         this.#ws?.close(1000);
+        this.#ws = null;
+        if (isOffline()) return this.#report({ state: 'waiting', offline: true, attempt: this.#attempt });
         this.#report({ state: 'connecting', attempt: this.#attempt });
         let ticket;
         try {
@@ -453,13 +964,25 @@ class AgentSocket {
         const ws = this.#ws = new WebSocket(url);
         ws.onmessage = ({ data }) => run === this.#run && this.#frame(data);
         ws.onclose = ({ code, reason }) => run === this.#run && this.#lost(code, reason);
+        // Something between that accepts sockets and says nothing must not be waited for.
+        this.#timer = setTimeout(() => {
+            if (run !== this.#run || this.#ready) return;
+            ws.close(1000);
+            this.#run += 1;
+            this.#lost(1006, '');
+        }, READY_WITHIN);
     }
 
     /** @param {string} text */
     #frame(text) {
-        let frame;
-        try { frame = JSON.parse(text); } catch { return; }
-        if (frame?.type === 'ready') {
+        let frame = null;
+        try { frame = JSON.parse(text); } catch { /* told below */ }
+        if (!isFrame(frame)) {
+            const detail = 'A frame of the socket was not understood. It was left out.';
+            return this.#tell('refusal', new Refusal({ code: 'malformed_frame', detail }, 0));
+        }
+        if (frame.type === 'ready') {
+            clearTimeout(this.#timer);
             this.#ready = true;
             this.#attempt = 0;
             if (frame.lost) this.#lastSeq = frame.first_seq - 1;
@@ -467,11 +990,11 @@ class AgentSocket {
             this.#catchUpTo = frame.last_seq;
             this.#report({ state: 'open' });
             for (const { resolve } of this.#waiting.splice(0)) resolve();
-        } else if (frame?.type === 'event') {
+        } else if (frame.type === 'event') {
             this.#settle(frame);
             if (this.#lastSeq !== null && frame.seq <= this.#lastSeq) return; // seen before the reconnect
             this.#lastSeq = frame.seq;
-        } else if (frame?.type === 'error' && frame.id) {
+        } else if (frame.type === 'error' && frame.id) {
             this.#settle(frame);
         }
         this.#tell('event', frame);
@@ -503,16 +1026,17 @@ class AgentSocket {
     #refused(refusal) {
         // Whoever waits for `connect` is told by its rejection.
         if (refusal.isPassing || this.#waiting.length === 0) this.#tell('refusal', refusal);
-        if (refusal.isPassing) this.#later({}, (refusal.retryAfter ?? 0) * 1000);
+        if (refusal.isPassing && this.#reconnects) this.#later({}, (refusal.retryAfter ?? 0) * 1000);
         else this.#stop({ state: 'closed' }, refusal);
     }
 
     /** @param {number} code @param {string} reason */
     async #lost(code, reason) {
+        clearTimeout(this.#timer);
         this.#ws = null;
         this.#ready = false;
         if (code === 1009) this.#dropUnanswered();
-        const next = this.#wanted ? afterClose(code, reason) : 'stop';
+        const next = this.#wanted && this.#reconnects ? afterClose(code, reason) : 'stop';
         if (next === 'stop') {
             this.#stop({ state: 'closed', code, reason }, new Refusal({ code: reason || `close_${code}` }, 0));
         } else if (next === 'renew' && this.#attempt === 0) {
@@ -541,6 +1065,10 @@ class AgentSocket {
 
     /** @param {{code?: number, reason?: string}} why @param {number} least */
     #later(why, least) {
+        if (!this.#reconnects) return this.#stop({ state: 'closed', ...why }, new Refusal({ code: 'unreachable' }, 0));
+        if (isOffline()) {
+            return this.#report({ state: 'waiting', ...why, offline: true, attempt: this.#attempt });
+        }
         const retryIn = backOff(this.#attempt, least);
         this.#attempt += 1;
         this.#report({ state: 'waiting', ...why, retryIn, attempt: this.#attempt });
@@ -566,15 +1094,109 @@ class AgentSocket {
     }
 }
 
+/** How long a socket may take until its first frame, in milliseconds. */
+const READY_WITHIN = 20_000;
+
 /** The JSON of a good answer; throws a {@link Refusal} for every other. @param {Response} answer */
 export async function readAnswer(answer) {
-    const text = await answer.text();
-    let value = null;
+    const text = await answer.text().catch(unreachable);
+    let value;
     try { value = text ? JSON.parse(text) : null; } catch { /* told below */ }
-    if (answer.ok && (value !== null || text === '')) return value;
+    if (answer.ok && value !== undefined && (value !== null || text === '')) return value;
     const retryAfter = Number.parseInt(answer.headers.get('Retry-After') ?? '', 10);
-    const problem = value && typeof value === 'object' ? value : { detail: 'The answer was not understood.' };
-    throw new Refusal(problem, answer.status, Number.isNaN(retryAfter) ? null : retryAfter);
+    const after = Number.isNaN(retryAfter) ? null : retryAfter;
+    const isProblem = value && typeof value === 'object' && !Array.isArray(value);
+    if (!isProblem) throw misunderstood(answer.status, text, after);
+    throw new Refusal(value, answer.status, after);
+}
+
+/**
+ * An answer that cannot be the gateway's, in words.
+ * @param {number} status @param {string} [text] @param {number|null} [retryAfter]
+ */
+function misunderstood(status, text = '', retryAfter = null) {
+    const what = /^\s*</.test(text) ? 'a page (HTML)' : text ? 'something that is not JSON' : 'nothing that says more';
+    const detail = `The answer was status ${status} and ${what}. Something between this page and the gateway may have `
+        + 'answered: a proxy, a captive portal, a service worker.';
+    return new Refusal({ code: 'unexpected_answer', detail }, status, retryAfter);
+}
+
+/** The refusal of what takes a login, told without asking. */
+function signedOut() {
+    return new Refusal({ code: 'credentials_missing', detail: 'Nobody is signed in here. Log in first.' }, 0);
+}
+
+/** Whether the browser says that it has no network. (That it has one is no promise.) */
+function isOffline() { return globalThis.navigator?.onLine === false; }
+
+/** Whether a value is a frame of the agent protocol. @param {any} frame */
+function isFrame(frame) {
+    if (frame?.type === 'ready') return Number.isSafeInteger(frame.last_seq);
+    if (frame?.type === 'event') return Number.isSafeInteger(frame.seq) && typeof frame.id === 'string';
+    return frame?.type === 'error';
+}
+
+/** @param {any} error @returns {never} */
+function unreachable(error) {
+    throw error instanceof Refusal ? error : new Refusal({ code: 'unreachable', detail: String(error?.message ?? error) }, 0);
+}
+
+/**
+ * Lets the person's authenticator answer, and writes the answer as JSON (WebAuthn Level 3 §5.1.8 and §5.1.9).
+ * By hand: the browser's own conversions are younger than passkeys.
+ * @param {'create'|'get'} way @param {Record<string, any>} options with base64url in place of bytes
+ * @returns {Promise<Record<string, unknown>>}
+ */
+async function askAuthenticator(way, options) {
+    if (!canUsePasskeys()) throw new Refusal({ code: 'passkeys_unsupported' }, 0);
+    /** @param {any} list */
+    const named = (list) => list?.map((/** @type {any} */ one) => ({ ...one, id: bytes(one.id) }));
+    /** @type {any} */
+    const publicKey = {
+        ...options,
+        challenge: bytes(options.challenge),
+        ...(options.user ? { user: { ...options.user, id: bytes(options.user.id) } } : {}),
+        ...(options.excludeCredentials ? { excludeCredentials: named(options.excludeCredentials) } : {}),
+        ...(options.allowCredentials ? { allowCredentials: named(options.allowCredentials) } : {}),
+    };
+    /** @type {any} */
+    let credential;
+    try {
+        credential = await navigator.credentials[way]({ publicKey });
+    } catch (error) {
+        const { name, message } = /** @type {Error} */ (error);
+        const code = { NotAllowedError: 'passkey_declined', AbortError: 'passkey_declined',
+            InvalidStateError: 'passkey_exists' }[name] ?? 'passkeys_unsupported';
+        throw new Refusal({ code, detail: message }, 0);
+    }
+    if (!credential) throw new Refusal({ code: 'passkey_declined' }, 0);
+    const { response } = credential;
+    /** @type {Record<string, unknown>} */
+    const answer = { clientDataJSON: base64url(response.clientDataJSON) };
+    if (way === 'create') {
+        answer.authenticatorData = base64url(response.getAuthenticatorData());
+        answer.publicKey = base64url(response.getPublicKey());
+        answer.publicKeyAlgorithm = response.getPublicKeyAlgorithm();
+        answer.transports = response.getTransports();
+        answer.attestationObject = base64url(response.attestationObject);
+    } else {
+        answer.authenticatorData = base64url(response.authenticatorData);
+        answer.signature = base64url(response.signature);
+        answer.userHandle = base64url(response.userHandle);
+    }
+    const id = base64url(credential.rawId);
+    return { id, rawId: id, type: credential.type, response: answer, clientExtensionResults: {} };
+}
+
+/** @param {string} text in base64url */
+function bytes(text) {
+    return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (byte) => byte.charCodeAt(0));
+}
+
+/** @param {ArrayBuffer|null} buffer */
+function base64url(buffer) {
+    const text = btoa(Array.from(new Uint8Array(buffer ?? []), (byte) => String.fromCharCode(byte)).join(''));
+    return text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
 /** @param {Session} a @param {Session|null} b */

@@ -129,6 +129,7 @@ struct AttackCourse {
         target.clientAuthorization = Self.client.map { "Basic " + Data($0.utf8).base64EncodedString() }
         target.canaryPath = profile.canary?.route
         target.promises = profile.promises
+        target.oauth = profile.oauth
         target.users = profile.users
         target.isStrict = options.isStrict
         return target

@@ -21,7 +21,7 @@ struct ProfileReader {
             throw ConfigurationFault(place: file, message: "an empty profile: say at least 'path'")
         }
         var profile = AttackProfile()
-        let keys = ["token", "second_user", "path", "success", "socket", "promises", "canary"]
+        let keys = ["token", "second_user", "path", "success", "socket", "promises", "canary", "oauth"]
         for (key, value) in try members(root, "", keys) {
             switch key {
             case "token": try readToken(value, into: &profile)
@@ -30,6 +30,7 @@ struct ProfileReader {
             case "success": profile.successStatuses = try statuses(value)
             case "socket": profile.socket = try socket(value)
             case "promises": profile.promises = try promises(value)
+            case "oauth": profile.oauth = try oauth(value)
             default: profile.canary = try canary(value)
             }
         }
@@ -78,8 +79,9 @@ struct ProfileReader {
         case "header": return .authorization
         case "query": return .query
         case "cookie": return .cookie
+        case "body": return .body
         case "subprotocol": return .socketProtocol
-        default: throw fault(value, "token.carrier", "expected header, query, cookie or subprotocol")
+        default: throw fault(value, "token.carrier", "expected header, query, cookie, body or subprotocol")
         }
     }
 
@@ -154,7 +156,7 @@ struct ProfileReader {
     }
 
     private static func promises(_ value: FileValue) throws(ConfigurationFault) -> Set<Need> {
-        let known: [Need] = [.sessions, .refresh, .revoke, .ownership, .assertion]
+        let known: [Need] = [.sessions, .refresh, .revoke, .ownership, .assertion, .protocolSessions]
         var promises: Set<Need> = []
         for element in try list(value, "promises") {
             let name = try text(element, "promises")
@@ -165,6 +167,35 @@ struct ProfileReader {
             promises.insert(promise)
         }
         return promises
+    }
+
+    private static func oauth(_ value: FileValue) throws(ConfigurationFault) -> OAuthSettings {
+        var settings = OAuthSettings(resource: "")
+        for (key, value) in try members(value, "oauth", ["resource", "scopes", "client_id", "redirect_uri"]) {
+            switch key {
+            case "resource": settings.resource = try path(value, "oauth.resource")
+            case "scopes":
+                for element in try list(value, "oauth.scopes") {
+                    let scope = try visible(element, "oauth.scopes")
+                    guard !scope.contains(" ") else {
+                        throw fault(element, "oauth.scopes", "expected scopes without spaces")
+                    }
+                    settings.scopes.append(scope)
+                }
+            case "client_id": settings.clientID = try visible(value, "oauth.client_id")
+            default:
+                let uri = try visible(value, "oauth.redirect_uri")
+                guard uri.contains(":"), !uri.contains("#"), !uri.contains(" ") else {
+                    throw fault(value, "oauth.redirect_uri", "expected an absolute URI without a fragment")
+                }
+                settings.redirectURI = uri
+            }
+        }
+        guard !settings.resource.isEmpty else { throw fault(value, "oauth", "'resource' is missing: say it") }
+        guard (settings.clientID == nil) == (settings.redirectURI == nil) else {
+            throw fault(value, "oauth", "'client_id' and 'redirect_uri' belong together: say both or neither")
+        }
+        return settings
     }
 
     private static func canary(_ value: FileValue) throws(ConfigurationFault) -> AttackProfile.Canary {

@@ -40,6 +40,7 @@ struct AttackProfile: Sendable, Equatable {
     var socket: Socket?
     var promises: Set<Need> = []
     var canary: Canary?
+    var oauth: OAuthSettings?
 
     /// The profile of a Gatehouse, which is used if none is given.
     static let usual: AttackProfile = {

@@ -15,8 +15,10 @@ struct CaseSelection: ParsableArguments {
     var list = false
     @Option(help: .init("Say what a case does.", valueName: "id"))
     var explain: String?
+    @Option(help: .init("Write the selected tokens as vectors for other suites: JSON.", valueName: "file"))
+    var export: String?
 
-    var isListing: Bool { list || explain != nil }
+    var isListing: Bool { list || explain != nil || export != nil }
 
     func validate(isListing: Bool) throws {
         let groups = Set(CaseCatalogue.all.map(\.info.group))
@@ -36,8 +38,9 @@ struct CaseSelection: ParsableArguments {
         return cases
     }
 
-    /// Carries out `--list` and `--explain`.
+    /// Carries out `--list`, `--explain` and `--export`.
     func show(asJSON: Bool) throws {
+        if let export { return try VectorExport.write(try cases(), to: export) }
         if let explain {
             guard let hostile = CaseCatalogue.named(explain) else {
                 let nearest = NearestKey.nearest(to: explain, among: CaseCatalogue.all.map(\.info.id)) ?? ""

@@ -9,6 +9,8 @@ struct HTTP2Exchange {
     private static let window = 65_535
 
     private let bytes: [UInt8]
+    /// Whether it opens a WebSocket (RFC 8441): its stream stays open, and 200 is what 101 is in HTTP/1.1.
+    private let isConnect: Bool
 
     /// Converts a request of HTTP/1.1. Fields that apply to a connection are left out.
     init(_ request: RawRequest, isSecure: Bool) throws(SendFailure) {
@@ -19,11 +21,14 @@ struct HTTP2Exchange {
         let line = lines.removeFirst()
         let words = line.split(separator: 0x20, maxSplits: 2)
         guard words.count == 3 else { throw SendFailure(.unreadable, "the request has no method and path") }
+        let upgrade = Self.value(of: "upgrade", in: lines)
+        isConnect = upgrade != nil && words[0].elementsEqual("GET".utf8)
         var pseudo: [(name: [UInt8], value: [UInt8])] = [
-            (Array(":method".utf8), Array(words[0])),
+            (Array(":method".utf8), isConnect ? Array("CONNECT".utf8) : Array(words[0])),
             (Array(":scheme".utf8), Array((isSecure ? "https" : "http").utf8)),
             (Array(":path".utf8), Array(words[1])),
         ]
+        if isConnect, let upgrade { pseudo.append((Array(":protocol".utf8), upgrade)) }
         var fields: [(name: [UInt8], value: [UInt8])] = []
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
@@ -31,11 +36,25 @@ struct HTTP2Exchange {
             let value = Array(line[(colon + 1)...].drop { $0 == 0x20 })
             switch String(decoding: name, as: UTF8.self) {
             case "host": pseudo.append((Array(":authority".utf8), value))
-            case "connection", "transfer-encoding", "upgrade", "keep-alive": break
+            case "connection", "transfer-encoding", "upgrade", "keep-alive", "http2-settings": break
+            // The key has no meaning over HTTP/2 (RFC 8441 section 5).
+            case "sec-websocket-key" where isConnect: break
             default: fields.append((name, value))
             }
         }
-        bytes = Self.frames(pseudo + fields, body: request.bytes[end.upperBound...].prefix(Self.window))
+        bytes = Self.frames(
+            pseudo + fields, body: request.bytes[end.upperBound...].prefix(Self.window), staysOpen: isConnect)
+    }
+
+    /// The value of the first field of this name.
+    private static func value(of name: String, in lines: [ArraySlice<UInt8>]) -> [UInt8]? {
+        for line in lines {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                String(decoding: line[..<colon], as: UTF8.self).lowercased() == name
+            else { continue }
+            return Array(line[(colon + 1)...].drop { $0 == 0x20 })
+        }
+        return nil
     }
 
     private static func lines(_ head: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
@@ -45,7 +64,7 @@ struct HTTP2Exchange {
     // MARK: Writing
 
     private static func frames(
-        _ fields: [(name: [UInt8], value: [UInt8])], body: ArraySlice<UInt8>
+        _ fields: [(name: [UInt8], value: [UInt8])], body: ArraySlice<UInt8>, staysOpen: Bool
     ) -> [UInt8] {
         var block: [UInt8] = []
         // Literals without indexing (RFC 7541 section 6.2.2), so that every byte is sent as it is.
@@ -56,7 +75,7 @@ struct HTTP2Exchange {
         repeat {
             let part = rest.prefix(frameLimit)
             rest = rest.dropFirst(frameLimit)
-            let flags: UInt8 = (rest.isEmpty ? 4 : 0) | (isFirst && body.isEmpty ? 1 : 0)
+            let flags: UInt8 = (rest.isEmpty ? 4 : 0) | (isFirst && body.isEmpty && !staysOpen ? 1 : 0)
             bytes += frame(type: isFirst ? 1 : 9, flags: flags, stream: 1, part)
             isFirst = false
         } while !rest.isEmpty
@@ -105,9 +124,16 @@ struct HTTP2Exchange {
         _ = await stream.receive(within: limit) { Self.holdsSettings($0) }
         try await stream.send(Self.frame(type: 4, flags: 1, stream: 0, []) + bytes)
         let limit = max(.zero, end - ContinuousClock.now)
-        let received = await stream.receive(within: limit) { Answer($0).isOver }
+        let isConnect = isConnect
+        let received = await stream.receive(within: limit) { bytes in
+            var answer = Answer(bytes)
+            return answer.isOver || (isConnect && answer.response?.status == 200)
+        }
         var answer = Answer(received.bytes)
-        if let response = answer.response { return response }
+        if let response = answer.response {
+            guard isConnect, response.status == 200 else { return response }
+            return RawResponse(status: 101, bytes: response.bytes)
+        }
         if answer.wasReset { throw SendFailure(.refused, "the stream was reset") }
         throw RawSender.failure(received.bytes, received.hasEnded, stream.fault)
     }

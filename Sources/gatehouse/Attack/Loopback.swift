@@ -10,9 +10,9 @@ enum Loopback {
     /// Whether an address as text is this machine.
     static func contains(address text: String) -> Bool {
         if NetworkText.isIPv4(text) { return text.hasPrefix("127.") }
-        var bytes = in6_addr()
+        var bytes = [UInt8](repeating: 0, count: 16)
         guard inet_pton(AF_INET6, text, &bytes) == 1 else { return false }
-        return withUnsafeBytes(of: bytes) { isLoopback(Array($0)) }
+        return isLoopback(bytes)
     }
 
     /// Whether the address is `::1`, or an IPv4-mapped address of 127/8.

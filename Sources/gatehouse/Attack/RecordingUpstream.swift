@@ -86,12 +86,10 @@ private final class UpstreamHandler: ChannelInboundHandler {
             return
         }
         while let count = requestLength() {
+            let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
             record.add(Array(bytes.prefix(count)))
             bytes.removeFirst(count)
-            let body = "the suite's own upstream\n"
-            let answer =
-                "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: UpstreamAnswer.text(for: line))), promise: nil)
         }
     }
 
@@ -100,7 +98,9 @@ private final class UpstreamHandler: ChannelInboundHandler {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
         if head.contains("transfer-encoding"), head.contains("chunked") {
-            return bytes[end.upperBound...].firstRange(of: Array("0\r\n\r\n".utf8))?.upperBound
+            // A body of one last chunk ends at an empty line, whatever stands behind its size.
+            let ending = bytes[end.upperBound...].first == UInt8(ascii: "0") ? "\r\n\r\n" : "0\r\n\r\n"
+            return bytes[end.upperBound...].firstRange(of: Array(ending.utf8))?.upperBound
         }
         let line = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
         let digits = line.map { $0.dropFirst(15).filter(\.isNumber) } ?? ""

@@ -21,7 +21,8 @@ struct Replay {
             throw CommandFailure(
                 "\(path): no such file: name a report written with --report json=FILE", status: .misused)
         }
-        let limits = JSONLimits(maxBytes: Self.limit)
+        let limits = JSONLimits(
+            maxBytes: Self.limit, maxMembers: 1 << 16, maxValues: 1 << 20, maxStringBytes: 1 << 24)
         guard case .success(let object) = Result(catching: { try StrictJSON.object(bytes, limits: limits) }),
             let recorded = object["cases"]?.arrayValue
         else {

@@ -42,6 +42,14 @@ struct ReportFile {
         Terminal.write(text, to: descriptor)
     }
 
+    /// Writes a text that holds no secrets to a file.
+    static func write(_ text: String, to path: String) throws(CommandFailure) {
+        let file = ReportFile(.sarif, path)
+        let descriptor = try file.descriptor(truncating: true)
+        defer { close(descriptor) }
+        Terminal.write(text, to: descriptor)
+    }
+
     /// Opens the file. A JSON report contains tokens, including the valid one, so only its owner may read it.
     private func descriptor(truncating: Bool) throws(CommandFailure) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (truncating ? O_TRUNC : 0)

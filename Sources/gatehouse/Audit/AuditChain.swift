@@ -8,6 +8,8 @@ import Libcrypto
 struct AuditChain: Sendable, Equatable {
     /// The value of `prev` in the first line.
     static let origin = String(repeating: "0", count: 64)
+    /// The event of the first line of a file that goes on from another one.
+    static let continued = "audit.continued"
     /// The length of `,"hash":"`, 64 digits and `"}`.
     private static let tailLength = 9 + 64 + 2
 
@@ -52,6 +54,20 @@ struct AuditChain: Sendable, Equatable {
         chain.head = prev
         chain.sequence = sequence - 1
         return chain.accept(line) ? chain : nil
+    }
+
+    /// The chain with the first line of a file: one that begins a log, or one that says which hash it goes on from. Nil
+    /// for any other line.
+    static func beginning(with line: some BidirectionalCollection<UInt8>) -> AuditChain? {
+        var chain = AuditChain()
+        if chain.accept(line) { return chain }
+        guard isContinued(line) else { return nil }
+        return resuming(after: line)
+    }
+
+    /// Whether the line says that its file goes on from another one.
+    static func isContinued(_ line: some BidirectionalCollection<UInt8>) -> Bool {
+        (try? StrictJSON.object(Array(line)))?["event"]?.stringValue == continued
     }
 
     private static func hash(_ bytes: some Collection<UInt8>) -> String {

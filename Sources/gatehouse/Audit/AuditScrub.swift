@@ -7,6 +7,8 @@ import Encodings
 enum AuditScrub {
     private static let prefixes = ["sec_", "ref_", "tkt_", "ses_", "cls_"]
     private static let kept = 8
+    /// How a session is named in the log: `ses_` and eight characters.
+    private static let referenceLength = 12
 
     /// The members with every such text shortened.
     static func clean(_ members: JSONObject) -> JSONObject {
@@ -41,7 +43,10 @@ enum AuditScrub {
     }
 
     private static func shortened(_ run: String) -> String {
+        if run.hasPrefix("ses_"), run.utf8.count == referenceLength { return run }
         if let start = prefixes.compactMap({ run.firstRange(of: $0)?.lowerBound }).min() {
+            // Shortened before: the ellipsis stands behind it.
+            if run[start...].count <= kept { return run }
             return String(run[..<start]) + String(run[start...].prefix(kept)) + "…"
         }
         let isToken = run.hasPrefix("eyJ") && run.utf8.count(where: { $0 == UInt8(ascii: ".") }) >= 2

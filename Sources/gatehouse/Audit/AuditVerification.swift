@@ -1,4 +1,4 @@
-/// Checks an audit log from the first line to the last. It keeps one line in memory.
+/// Checks an audit log from the first line to the last, over any number of files. It keeps one line in memory.
 struct AuditVerification {
     /// The first line at which the chain is broken.
     struct Break: Error, Sendable, Equatable {
@@ -11,12 +11,16 @@ struct AuditVerification {
 
     private var chain = AuditChain()
     private var pending: [UInt8] = []
-
-    /// The number of valid lines so far.
-    var lines: Int64 { chain.sequence }
+    /// The number of valid lines so far, in all files.
+    private(set) var lines: Int64 = 0
+    /// The number of valid lines of the current file.
+    private var linesOfFile: Int64 = 0
     /// The hash of the last valid line. If it is also stored elsewhere, lines removed at the end of the log are
     /// noticed.
     var head: String { chain.head }
+
+    /// Goes on with the next file, which must go on from the last line of the one before.
+    mutating func beginFile() { linesOfFile = 0 }
 
     /// Continues with the next bytes of the file.
     mutating func update(_ bytes: some Sequence<UInt8>) throws(Break) {
@@ -24,19 +28,34 @@ struct AuditVerification {
             if byte != UInt8(ascii: "\n") {
                 pending.append(byte)
                 guard pending.count <= Self.longestLine else {
-                    throw Break(line: lines + 1, reason: "the line is longer than any that is written")
+                    throw Break(line: linesOfFile + 1, reason: "the line is longer than any that is written")
                 }
             } else {
-                guard chain.accept(pending) else {
-                    throw Break(line: lines + 1, reason: "the line was changed, or lines before it were removed")
-                }
+                try accept(pending)
+                lines += 1
+                linesOfFile += 1
                 pending.removeAll(keepingCapacity: true)
             }
         }
     }
 
+    private mutating func accept(_ line: [UInt8]) throws(Break) {
+        if lines == 0 {
+            guard let begun = AuditChain.beginning(with: line) else {
+                throw Break(line: 1, reason: "the line was changed, or it is not the first one of a log")
+            }
+            chain = begun
+        } else if !chain.accept(line) {
+            let reason =
+                linesOfFile == 0
+                ? "the file does not go on from the end of the one before"
+                : "the line was changed, or lines before it were removed"
+            throw Break(line: linesOfFile + 1, reason: reason)
+        }
+    }
+
     /// Ends the file. Throws if the last line is incomplete.
     func finish() throws(Break) {
-        guard pending.isEmpty else { throw Break(line: lines + 1, reason: "the line is cut off") }
+        guard pending.isEmpty else { throw Break(line: linesOfFile + 1, reason: "the line is cut off") }
     }
 }

@@ -1,10 +1,11 @@
 import ArgumentParser
 import Glibc
 
-/// `gatehouse audit`: checks the audit log.
+/// `gatehouse audit`: checks the audit log, and looks up requests in it.
 struct AuditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Checks the audit log.", subcommands: [Verify.self])
+        commandName: "audit", abstract: "Checks the audit log, and looks up requests in it.",
+        subcommands: [Verify.self, Why.self])
 
     /// `audit verify`.
     struct Verify: ParsableCommand {
@@ -12,27 +13,30 @@ struct AuditCommand: ParsableCommand {
             abstract: "Checks every line of an audit log against the one before it.",
             discussion: """
                 Prints how many lines are good, and the hash of the last. Keep that hash elsewhere: a log whose end was \
-                cut off is still a good chain, only a shorter one. Exits 1 where the chain breaks.
+                cut off is still a good chain, only a shorter one. Several files are those of a log that was rotated, the \
+                oldest first. Exits 1 where the chain breaks.
                 """)
 
-        @Argument(help: "The audit log.")
-        var file: String
+        @Argument(help: "The audit log, or its files, the oldest first.")
+        var files: [String]
 
         func run() throws {
-            let verification: AuditVerification
-            do {
-                verification = try check()
-            } catch let error as AuditVerification.Break {
-                throw CommandFailure("\(file):\(error.line): the chain breaks: \(error.reason)")
+            var verification = AuditVerification()
+            for file in files {
+                verification.beginFile()
+                do {
+                    try check(file, &verification)
+                } catch let error as AuditVerification.Break {
+                    throw CommandFailure("\(file):\(error.line): the chain breaks: \(error.reason)")
+                }
             }
             Terminal.answer("ok: lines: \(verification.lines), head: \(verification.head)")
         }
 
-        private func check() throws -> AuditVerification {
+        private func check(_ file: String, _ verification: inout AuditVerification) throws {
             let descriptor = open(file, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw CommandFailure("\(file): \(FileBytes.reason(errno))") }
             defer { close(descriptor) }
-            var verification = AuditVerification()
             var chunk = [UInt8](repeating: 0, count: 65_536)
             while true {
                 let count = read(descriptor, &chunk, chunk.count)
@@ -42,7 +46,6 @@ struct AuditCommand: ParsableCommand {
                 try verification.update(chunk.prefix(count))
             }
             try verification.finish()
-            return verification
         }
     }
 }

@@ -1,11 +1,12 @@
 import ArgumentParser
+import AuthorizationServer
 import Encodings
 import JOSE
 import Runtime
 import SecurityGuard
 import StateSurface
 
-/// `gatehouse clients`: OAuth clients with a secret.
+/// `gatehouse clients`: OAuth clients.
 struct ClientsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clients", abstract: "Adds, lists and disables OAuth clients.",
@@ -14,7 +15,7 @@ struct ClientsCommand: AsyncParsableCommand {
     /// `clients add`.
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Adds a client and prints its id and its secret, which is shown this once.")
+            abstract: "Adds a client and prints its id and, if it has one, its secret, which is shown this once.")
 
         @Argument(help: "What people call it.")
         var name: String
@@ -22,27 +23,62 @@ struct ClientsCommand: AsyncParsableCommand {
         var tenant: String?
         @Option(help: "A scope it may ask for; may be repeated.")
         var scope: [String] = []
+        @Option(
+            name: .customLong("redirect-uri"),
+            help: "Where it may receive authorization codes; may be repeated. Makes it public.")
+        var redirectURIs: [String] = []
+        @Flag(name: .customLong("public"), help: "Without a secret: the default with a redirect URI.")
+        var isPublic = false
+        @Flag(name: .customLong("confidential"), help: "With a secret: the default without a redirect URI.")
+        var isConfidential = false
         @Flag(help: "Answer as one JSON object.")
         var json = false
         @OptionGroup var options: StateOptions
 
+        func validate() throws {
+            if isPublic, isConfidential {
+                throw ValidationError("--public and --confidential contradict each other: give one of them")
+            }
+            if let wrong = redirectURIs.first(where: { RedirectURI($0) == nil }) {
+                throw ValidationError(
+                    "'\(TerminalText.escaped(wrong))' is no redirect URI: use https, http on loopback, or a private-use "
+                        + "scheme with a dot such as com.example.app:/callback, without a fragment")
+            }
+            if isPublic, redirectURIs.isEmpty {
+                throw ValidationError("a public client needs --redirect-uri: without it, it could get no token")
+            }
+        }
+
         func run() async throws {
             try await options.withStore(makes: true) { store in
+                let audit = try store.openAudit()
                 let clients = Clients(state: store.surface, clock: SystemClock.milliseconds)
-                let (client, secret) = try await clients.add(
-                    name: name, tenantID: tenant ?? store.policy.defaultTenant, scope: scope)
-                if json {
-                    let answer: JSONObject = [
-                        "client_id": .string(client.clientID), "client_secret": .string(secret),
-                        "tenant_id": .string(client.tenantID),
-                    ]
-                    Terminal.answer(TerminalJSON.text(.object(answer)))
+                let tenantID = tenant ?? store.policy.defaultTenant
+                if isPublic || (!redirectURIs.isEmpty && !isConfidential) {
+                    let client = try await clients.addPublic(
+                        name: name, tenantID: tenantID, scope: scope, redirectURIs: redirectURIs)
+                    try audit.record(added: client)
+                    show(client, nil)
                 } else {
-                    Terminal.answer("client_id: \(client.clientID)")
-                    Terminal.answer("client_secret: \(secret)")
-                    Terminal.notice("keep the secret now: it can't be shown again")
+                    let (client, secret) = try await clients.add(
+                        name: name, tenantID: tenantID, scope: scope, redirectURIs: redirectURIs)
+                    try audit.record(added: client)
+                    show(client, secret)
                 }
             }
+        }
+
+        private func show(_ client: ClientRecord, _ secret: String?) {
+            if json {
+                var answer: JSONObject = ["client_id": .string(client.clientID)]
+                if let secret { answer["client_secret"] = .string(secret) }
+                answer["tenant_id"] = .string(client.tenantID)
+                return Terminal.answer(TerminalJSON.text(.object(answer)))
+            }
+            Terminal.answer("client_id: \(client.clientID)")
+            guard let secret else { return }
+            Terminal.answer("client_secret: \(secret)")
+            Terminal.notice("keep the secret now: it can't be shown again")
         }
     }
 
@@ -57,7 +93,9 @@ struct ClientsCommand: AsyncParsableCommand {
             try await options.withStore { store in
                 let clients = try await store.surface.clients(limit: listing.limit)
                 var rows = Listing(columns: ["client_id", "name", "tenant_id", "scope", "disabled", "created_at"])
-                for client in clients {
+                let now = SystemClock.milliseconds()
+                // A registration that nobody has used in its time is forgotten; the store removes it a little later.
+                for client in clients where client.expiresAt.map({ $0 > now }) ?? true {
                     rows.rows.append([
                         "client_id": .string(client.clientID), "name": .string(client.name),
                         "tenant_id": .string(client.tenantID), "scope": .array(client.scope.map { .string($0) }),
@@ -74,18 +112,20 @@ struct ClientsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Disables a client for good; its tokens, and the sessions opened with them, end at once.")
 
-        @Argument(help: "The client id (cli_…).")
+        @Argument(help: "The client id (cli_…, or the https URL of its metadata).")
         var clientID: String
         @OptionGroup var options: StateOptions
 
         func run() async throws {
             try await options.withStore { store in
+                let audit = try store.openAudit()
                 let now = SystemClock.milliseconds()
                 let found = try await store.surface.disable(
                     clientID: clientID, at: now, revokedUntil: store.revokedUntil)
                 guard found else { throw CommandFailure("no such client: see 'gatehouse clients list'") }
+                try audit.record("client.disabled", ["client_id": .string(clientID)])
                 let name = TerminalText.escaped(clientID)
-                Terminal.notice("disabled \(name): its secret is refused, its tokens and their sessions have ended")
+                Terminal.notice("disabled \(name): it is refused, its tokens and their sessions have ended")
             }
         }
     }

@@ -22,7 +22,8 @@ struct ConfigCommand: ParsableCommand {
                 let place = loaded.file ?? "configuration"
                 let faults =
                     ServerFiles.faults(
-                        of: loaded.configuration, place: place, contents: ConfigurationLoader.ofProcess().contents)
+                        of: loaded, contents: ConfigurationLoader.ofProcess().contents)
+                    + IssuerFiles.faults(of: loaded, contents: ConfigurationLoader.ofProcess().contents)
                     + passphraseFaults(of: loaded.configuration, place: place)
                 guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
                 Terminal.answer("ok: \(loaded.file ?? "no file, defaults and environment only")")

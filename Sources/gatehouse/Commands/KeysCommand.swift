@@ -22,7 +22,9 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var options: KeyOptions
 
         func run() throws {
+            let audit = try options.openAudit()
             let made = try options.directory().generate(algorithm: algorithm.value)
+            try audit.record("key.generated", ["kid": .string(made.entry.keyID)])
             Terminal.answer(made.entry.keyID)
             Terminal.notice("made \(options.place(of: made)): \(made.state.rawValue)")
         }
@@ -65,7 +67,9 @@ struct KeysCommand: ParsableCommand {
 
         func run() throws {
             let directory = try options.directory()
+            let audit = try options.openAudit()
             let next = try directory.rotate(algorithm: algorithm.value, immediately: now)
+            try audit.record("key.rotated", ["kid": .string(next.entry.keyID)])
             options.warnOfStrays(in: directory)
             Terminal.answer(next.entry.keyID)
             let start = next.until.map { "from \(Timestamp.text($0))" } ?? "now"
@@ -85,7 +89,9 @@ struct KeysCommand: ParsableCommand {
         func run() throws {
             let directory = try options.directory()
             let before = try directory.list()
+            let audit = try options.openAudit()
             let retired = try directory.retire(keyID: kid)
+            try audit.record("key.retired", ["kid": .string(retired.entry.keyID)])
             options.warnOfStrays(in: directory)
             Terminal.notice("\(options.place(of: retired)) is retired: its tokens are refused from now on")
             guard let signer = try directory.list().first(where: { $0.state == .active }) else { return }
@@ -140,6 +146,9 @@ struct KeyOptions: ParsableArguments {
             path: configuration.keys.directory, policy: try TokenPolicy(configuration),
             passphrase: try configuration.keys.readPassphrase(), clock: SystemClock.milliseconds)
     }
+
+    /// The audit log, for commands that change the keys.
+    func openAudit() throws -> CommandAudit { try CommandAudit(state.configuration.load(warn: false).configuration) }
 
     /// Warns of files in the directory that are ignored because they cannot be used.
     func warnOfStrays(in directory: KeyDirectory) {

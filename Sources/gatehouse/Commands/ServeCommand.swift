@@ -27,11 +27,16 @@ struct ServeCommand: AsyncParsableCommand {
     var runtime: String?
 
     func run() async throws {
-        let loaded = try options.load(flags: flags, warn: false)
-        LineLogHandler.bootstrap(loaded.configuration.log)
+        ProcessLimits.raiseDescriptors()
+        let source = ConfigurationSource(file: options.file, flags: flags)
+        let loaded = try source.load()
+        let level = SharedLogLevel(loaded.configuration.log.level)
+        LineLogHandler.bootstrap(loaded.configuration.log, level: level)
         let logger = Logger(label: "gatehouse")
         loaded.logWarnings(to: logger)
-        try await Composition(configuration: loaded.configuration, logger: logger).run()
+        try await Composition(
+            loaded: loaded, source: source, logger: logger, level: level
+        ).run()
     }
 
     private var flags: [ConfigurationFlag] {

@@ -63,11 +63,16 @@ struct SessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { store in
+                let audit = try store.openAudit()
                 var unknown: [String] = []
                 for (index, id) in ids.enumerated() {
                     guard let ended = try await SessionEnding(store: store).end(id) else {
                         unknown.append("\(index + 1)")
                         continue
+                    }
+                    if ended {
+                        let reference = String(id.prefix(SessionAudit.referenceLength))
+                        try audit.record("session.ended", ["session": .string(reference)])
                     }
                     Terminal.notice("\(index + 1) of \(ids.count): \(ended ? "ended" : "had ended before")")
                 }
@@ -106,10 +111,12 @@ struct SessionEnding {
         throw CommandFailure("the session is being changed all the time: try again")
     }
 
+    /// - Returns: whether it was alive; nil when there is no such session.
     private static func end(
         _ id: String, at now: Milliseconds, revokedUntil: Milliseconds, _ transaction: any StoreTransaction
     ) throws -> Bool? {
         guard var session = try transaction.session(id: id) else { return nil }
+        transaction.because(StoreEvent.EndReason.endedByOperator)
         let family = try session.familyID.flatMap { try transaction.family(id: $0) }
         let wasLive = session.state.isLive
         if wasLive {

@@ -90,10 +90,17 @@ struct ListingOptions: ParsableArguments {
 struct Store {
     let surface: any StateSurface
     let policy: TokenPolicy
+    private let configuration: GatewayConfiguration
+
+    /// The audit log, for commands that change something: open it before the change, which is not made if it can't be
+    /// recorded.
+    func openAudit() throws(CommandFailure) -> CommandAudit { try CommandAudit(configuration) }
 
     static func open(_ configuration: GatewayConfiguration) async throws -> Store {
         let surface = try await StateSurfaceFactory.open(url: configuration.state.url, clock: SystemClock.milliseconds)
-        return Store(surface: surface, policy: try TokenPolicy(configuration))
+        // The receivers of `events` are told of what a command does; a gateway of the store delivers it.
+        surface.tell(with: EventReceivers(configuration.events).writer(clock: SystemClock.milliseconds))
+        return Store(surface: surface, policy: try TokenPolicy(configuration), configuration: configuration)
     }
 
     var accounts: Accounts {

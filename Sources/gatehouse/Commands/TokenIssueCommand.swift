@@ -103,11 +103,15 @@ struct TokenIssueCommand: AsyncParsableCommand {
                 key, algorithm.flatMap { SignatureAlgorithm(name: $0) }, keyID: nil, passphrase: try passphrase.read(),
                 setting: KeyPassphraseOption.flag)
         }
-        let directory = try options.directory()
+        return try Self.activeKey(in: try options.directory())
+    }
+
+    /// The gateway's key that signs now.
+    static func activeKey(in directory: KeyDirectory) throws -> SigningKey {
         guard let active = try directory.list().first(where: { $0.state == .active })?.entry else {
             throw CommandFailure("\(directory.path) has no active key: make one with 'gatehouse keys generate'")
         }
-        return try Self.signingKey(
+        return try signingKey(
             "\(directory.path)/\(active.file)", active.algorithm, keyID: active.keyID,
             passphrase: directory.passphrase, setting: "keys.passphrase_file")
     }

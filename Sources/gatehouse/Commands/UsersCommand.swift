@@ -8,8 +8,10 @@ import StateSurface
 /// `gatehouse users`: accounts with a password.
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "users", abstract: "Adds, lists, disables and enables accounts.",
-        subcommands: [Add.self, List.self, Disable.self, Enable.self, Password.self])
+        commandName: "users", abstract: "Adds, changes, lists, disables and enables accounts.",
+        subcommands: [
+            Add.self, Set.self, List.self, Disable.self, Enable.self, Password.self, UserPasskeysCommand.self,
+        ])
 
     /// `users add`.
     struct Add: AsyncParsableCommand {
@@ -21,17 +23,61 @@ struct UsersCommand: AsyncParsableCommand {
         var tenant: String?
         @Option(help: "A scope of its tokens; may be repeated. Default: accounts.default_scope.")
         var scope: [String] = []
+        @Option(help: "The name for people.")
+        var name: String?
+        @Option(help: "A group of the user; may be repeated.")
+        var group: [String] = []
         @Flag(help: "Read the password from standard input; one final newline is dropped.")
         var passwordStdin = false
         @OptionGroup var options: StateOptions
 
         func run() async throws {
+            // A configuration that can't be used is told before anything is asked.
+            _ = try options.load()
             let password = try PasswordPrompt.password(fromInput: passwordStdin)
             try await options.withStore(makes: true) { store in
+                let audit = try store.openAudit()
                 let account = try await store.accounts.add(
-                    email: email, password: password, tenantID: tenant, scope: scope.isEmpty ? nil : scope)
+                    email: email, password: password, tenantID: tenant, scope: scope.isEmpty ? nil : scope,
+                    profile: AccountProfile(name: name, groups: group))
+                try audit.record("account.added", account)
                 Terminal.answer(account.userID)
                 Terminal.notice("added \(TerminalText.escaped(account.email)) to tenant \(account.tenantID)")
+            }
+        }
+    }
+
+    /// `users set`.
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Replaces the name, the groups or both; running gateways obey within a second.")
+
+        @OptionGroup var user: AccountName
+        @Option(help: "The name for people; empty for none.")
+        var name: String?
+        @Option(help: "A group of the user; may be repeated. Those that are given replace all.")
+        var group: [String] = []
+        @Flag(help: "Remove all groups.")
+        var noGroups = false
+        @OptionGroup var options: StateOptions
+
+        func validate() throws {
+            guard group.isEmpty || !noGroups else {
+                throw ValidationError("--group and --no-groups exclude each other")
+            }
+            guard name != nil || !group.isEmpty || noGroups else {
+                throw ValidationError("nothing to set: give --name, --group or --no-groups")
+            }
+        }
+
+        func run() async throws {
+            try await options.withStore { store in
+                let audit = try store.openAudit()
+                let account = try await user.account(in: store)
+                let groups = noGroups ? [] : group.isEmpty ? nil : group
+                try await store.accounts.describe(userID: account.userID, name: name, groups: groups)
+                try audit.record("account.described", account)
+                Terminal.notice("changed \(account.userID)")
             }
         }
     }
@@ -50,6 +96,7 @@ struct UsersCommand: AsyncParsableCommand {
                 let accounts = try await store.surface.accounts(limit: listing.limit)
                 var rows = Listing(columns: [
                     "user_id", "email", "tenant_id", "scope", "disabled", "email_verified", "created_at",
+                    "name", "groups",
                 ])
                 for account in accounts where tenant.map({ $0.utf8.elementsEqual(account.tenantID.utf8) }) ?? true {
                     rows.rows.append([
@@ -57,6 +104,8 @@ struct UsersCommand: AsyncParsableCommand {
                         "tenant_id": .string(account.tenantID), "scope": .array(account.scope.map { .string($0) }),
                         "disabled": .bool(account.disabled), "email_verified": .bool(account.emailVerified),
                         "created_at": .string(Timestamp.text(account.createdAt)),
+                        "name": account.name.map { .string($0) } ?? .null,
+                        "groups": .array(account.groups.map { .string($0) }),
                     ])
                 }
                 listing.show(rows, fetched: accounts.count)
@@ -74,8 +123,10 @@ struct UsersCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { store in
+                let audit = try store.openAudit()
                 let account = try await name.account(in: store)
                 guard try await store.accounts.disable(userID: account.userID) else { throw AuthError(.notFound) }
+                try audit.record("account.disabled", account)
                 Terminal.notice("disabled \(account.userID): its sessions and tokens have ended")
             }
         }
@@ -91,8 +142,10 @@ struct UsersCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { store in
+                let audit = try store.openAudit()
                 let account = try await name.account(in: store)
                 let wasDisabled = try await store.accounts.enable(userID: account.userID)
+                if wasDisabled { try audit.record("account.enabled", account) }
                 Terminal.notice(wasDisabled ? "enabled \(account.userID)" : "\(account.userID) was not disabled")
             }
         }
@@ -109,10 +162,14 @@ struct UsersCommand: AsyncParsableCommand {
         @OptionGroup var options: StateOptions
 
         func run() async throws {
+            // A configuration that can't be used is told before anything is asked.
+            _ = try options.load()
             let password = try PasswordPrompt.password(fromInput: passwordStdin)
             try await options.withStore { store in
+                let audit = try store.openAudit()
                 let account = try await name.account(in: store)
                 let ended = try await store.accounts.setPassword(userID: account.userID, new: password)
+                try audit.record("account.password_changed", account)
                 Terminal.notice("changed the password of \(account.userID); sessions ended: \(ended.count)")
             }
         }
@@ -134,5 +191,12 @@ struct AccountName: ParsableArguments {
             throw CommandFailure("several tenants have this e-mail: add --tenant, or give the user id")
         }
         return account
+    }
+}
+
+extension CommandAudit {
+    /// Records what was done to an account.
+    func record(_ event: String, _ account: AccountRecord) throws(CommandFailure) {
+        try record(event, ["user_id": .string(account.userID), "tenant_id": .string(account.tenantID)])
     }
 }

@@ -18,6 +18,16 @@ struct LoadedConfiguration: Sendable {
     let warnings: [ConfigurationFault]
     /// The file it was read from; nil if there was none.
     let file: String?
+    /// Where each key was given, by key: `FILE:LINE:COLUMN`, a variable or a flag.
+    var places: [String: String] = [:]
+
+    /// The same with another configuration: keys that need a restart keep what they were.
+    func with(_ configuration: GatewayConfiguration) -> LoadedConfiguration {
+        LoadedConfiguration(configuration: configuration, warnings: warnings, file: file, places: places)
+    }
+
+    /// Where a key was given; the file for one that was not.
+    func place(of key: String) -> String { places[key] ?? file ?? "configuration" }
 
     func logWarnings(to logger: Logger) {
         for warning in warnings {
@@ -55,11 +65,14 @@ struct ConfigurationLoader: Sendable {
         for flag in flags {
             apply(flag.value, to: flag.key, from: flag.name, &draft, &faults)
         }
+        takeStateURL(into: &draft, faults: &faults)
         takePassphrase(into: &draft, faults: &faults)
-        warnings += unknownVariables()
+        warnings += unknownVariables(
+            besides: draft.configuration.identityProviders.flatMap { [$0.secretVariable, $0.secretVariable + "_FILE"] })
         ConfigurationChecks.check(&draft, place: file ?? "configuration", faults: &faults, warnings: &warnings)
         guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
-        return LoadedConfiguration(configuration: draft.configuration, warnings: warnings, file: file)
+        return LoadedConfiguration(
+            configuration: draft.configuration, warnings: warnings, file: file, places: draft.places)
     }
 
     // MARK: The file
@@ -92,11 +105,24 @@ struct ConfigurationLoader: Sendable {
         }
         let reader = SettingReader(settings: GatewaySettings.all, elsewhere: Self.lists)
         reader.read(
-            mapping.filter { !Self.lists.contains($0.key.text ?? "") }, into: &draft, faults: &faults)
+            mapping.filter { !Self.lists.contains($0.key.text ?? "") }, into: &draft, faults: &faults
+        ) { draft, key, place in draft.places[key] = place }
         for (key, value) in mapping {
+            for (index, entry) in (value.list ?? []).enumerated() {
+                draft.places["\(key.text ?? "")[\(index)]"] = entry.place
+            }
             switch key.text {
             case "routes": draft.configuration.routes = RouteReader.routes(value, files: contents, faults: &faults)
             case "issuers": draft.configuration.issuers = RouteReader.issuers(value, faults: &faults)
+            case "events": draft.configuration.events = RouteReader.events(value, faults: &faults)
+            case "identity_providers":
+                let before = faults.count
+                var providers = ProviderReader.providers(value, faults: &faults)
+                if faults.count == before {
+                    ProviderReader.check(
+                        &providers, in: value, files: contents, environment: environment, faults: &faults)
+                }
+                draft.configuration.identityProviders = providers
             default: break
             }
         }
@@ -135,6 +161,33 @@ struct ConfigurationLoader: Sendable {
         }
     }
 
+    /// Takes over the URL of the store from its file. A flag or variable that names the store goes before it.
+    private func takeStateURL(into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
+        guard let path = draft.stateURLFile else { return }
+        let place = draft.places["state.url_file"] ?? "configuration"
+        if let other = draft.places["state.url"] {
+            let isFlag = other.hasPrefix("--")
+            if !isFlag {
+                let message = "is given beside state.url: give one of the two"
+                faults.append(.init(place: place, key: "state.url_file", message: message))
+            }
+            return
+        }
+        do throws(ConfigurationFault) {
+            guard let bytes = try contents(path) else {
+                let message = "\(path): no such file: correct the path, or create it"
+                return faults.append(.init(place: place, key: "state.url_file", message: message))
+            }
+            // One final newline, which editors leave, is no part of it.
+            let text = String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
+            let count = faults.count
+            apply(text, to: "state.url", from: place, &draft, &faults)
+            if faults.count == count { draft.places["state.url"] = place }
+        } catch {
+            faults.append(.init(place: place, key: "state.url_file", message: error.message))
+        }
+    }
+
     private func apply(
         _ text: String, to key: String, from place: String, _ draft: inout ConfigurationDraft,
         _ faults: inout [ConfigurationFault]
@@ -146,21 +199,22 @@ struct ConfigurationLoader: Sendable {
         }
         do {
             try setting.set(&draft, texts.map { SettingEntry(text: $0) })
+            draft.places[key] = place
         } catch {
             faults.append(.init(place: place, message: error.message))
         }
     }
 
     /// The keys that variables cannot set.
-    private static let lists = ["routes", "issuers"]
+    private static let lists = ["routes", "issuers", "identity_providers", "events"]
 
     private static func isOrBelow(_ name: String, _ variable: String) -> Bool {
         name == variable || name.hasPrefix(variable + "_")
     }
 
     /// Warnings of variables that begin with the prefix and are unknown.
-    private func unknownVariables() -> [ConfigurationFault] {
-        let others = [Self.fileVariable, KeyPassphrase.variable]
+    private func unknownVariables(besides secrets: [String]) -> [ConfigurationFault] {
+        let others = [Self.fileVariable, KeyPassphrase.variable] + secrets
         let known = Set(GatewaySettings.all.map { Self.variable(for: $0.key) } + others)
         let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
         return unknown.sorted().map { name in

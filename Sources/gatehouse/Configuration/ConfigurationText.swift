@@ -20,6 +20,8 @@ enum ConfigurationText {
         }
         lines += list("routes", configuration.routes, RouteSettings.all)
         lines += list("issuers", configuration.issuers, IssuerSettings.all)
+        lines += list("events", configuration.events, EventSettings.all)
+        lines += list("identity_providers", configuration.identityProviders, ProviderSettings.all)
         return lines.joined(separator: "\n")
     }
 
@@ -27,11 +29,24 @@ enum ConfigurationText {
         guard !roots.isEmpty else { return ["\(name): []"] }
         var lines = ["\(name):"]
         for root in roots {
-            for (index, setting) in settings.compactMap({ setting in
-                setting.show(root).map { line(setting.key, $0) }
-            }).enumerated() {
-                lines.append((index == 0 ? "  - " : "    ") + setting)
+            for (index, text) in entry(root, settings).enumerated() {
+                lines.append((index == 0 ? "  - " : "    ") + text)
             }
+        }
+        return lines
+    }
+
+    /// The lines of one entry of a list. Keys such as `allow.groups` stand below their first part.
+    private static func entry<Root>(_ root: Root, _ settings: [Setting<Root>]) -> [String] {
+        var lines: [String] = []
+        var open: Substring?
+        for setting in settings {
+            guard let shown = setting.show(root) else { continue }
+            let parts = setting.key.split(separator: ".", maxSplits: 1)
+            let section = parts.count == 2 ? parts.first : nil
+            if let section, section != open { lines.append("\(section):") }
+            open = section
+            lines.append((section == nil ? "" : "  ") + line(String(parts.last ?? ""), shown))
         }
         return lines
     }
@@ -42,7 +57,26 @@ enum ConfigurationText {
         case .list(let texts): "\(name): [\(texts.map(scalar).joined(separator: ", "))]"
         case .pairs(let pairs):
             "\(name): {\(pairs.map { "\(scalar($0.name ?? "")): \(scalar($0.text))" }.joined(separator: ", "))}"
+        case .lists(let lists):
+            "\(name): {"
+                + lists.map { "\(scalar($0.name)): [" + $0.texts.map(scalar).joined(separator: ", ") + "]" }
+                .joined(separator: ", ") + "}"
+        case .records(let records, let lists):
+            "\(name): ["
+                + records.map { record in "{" + record.map { member($0, in: lists) }.joined(separator: ", ") + "}" }
+                .joined(separator: ", ") + "]"
         }
+    }
+
+    private static func member(_ member: NamedTexts, in lists: Set<String>) -> String {
+        let texts = member.texts.map(scalar).joined(separator: ", ")
+        return "\(member.name): " + (lists.contains(member.name) ? "[\(texts)]" : texts)
+    }
+
+    /// A value alone, on one line.
+    static func text<Root>(of shown: Setting<Root>.Shown) -> String {
+        if case .scalar(let text) = shown { return text }
+        return String(line("", shown).dropFirst(2))
     }
 
     private static func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }

@@ -7,6 +7,12 @@ struct ConfigurationDraft: Sendable {
     var configuration = GatewayConfiguration()
     var certificate: String?
     var certificateKey: String?
+    var certificates: [GatewayConfiguration.NamedCertificate] = []
+    var clientCA: String?
+    /// A file that holds `state.url`.
+    var stateURLFile: String?
+    /// Where each key was given.
+    var places: [String: String] = [:]
 
     init() {}
 
@@ -14,10 +20,24 @@ struct ConfigurationDraft: Sendable {
         self.configuration = configuration
         certificate = configuration.server.tls?.certificate
         certificateKey = configuration.server.tls?.key
+        certificates = configuration.server.tls?.certificates ?? []
+        clientCA = configuration.server.tls?.clientCA
+    }
+
+    /// Puts the keys of `server.tls` together, where TLS is on.
+    mutating func joinTLS() {
+        guard let certificate, let certificateKey else {
+            configuration.server.tls = nil
+            return
+        }
+        var tls = GatewayConfiguration.TLS(certificate: certificate, key: certificateKey)
+        tls.certificates = certificates
+        tls.clientCA = clientCA
+        configuration.server.tls = tls
     }
 }
 
-/// Every key but `routes` and `issuers`: the one list that file, environment, flags and `config show` go by.
+/// Every key but `routes`, `issuers` and `events`: the one list that file, environment, flags and `config show` go by.
 enum GatewaySettings {
     typealias Key = Setting<ConfigurationDraft>
 
@@ -39,16 +59,21 @@ enum GatewaySettings {
         .list("server.hosts", \.configuration.server.hosts, .hostName),
         .maybe("server.tls.certificate", \.certificate, .text("the path of a PEM file"), missing: "off"),
         .maybe("server.tls.key", \.certificateKey, .text("the path of a PEM file"), missing: "off"),
+        CertificateSettings.certificates,
+        .maybe("server.tls.client_ca", \.clientCA, .text("the path of a PEM file"), missing: "off"),
         .one("server.max_header", \.configuration.server.maxHeader, .size(ConfigurationBounds.maxHeader)),
         .maybe("server.max_body", \.configuration.server.maxBody, .size(ConfigurationBounds.maxBody), missing: "none"),
         .one(
             "server.header_timeout", \.configuration.server.headerTimeout, .duration(ConfigurationBounds.headerTimeout)),
         .one("server.idle_timeout", \.configuration.server.idleTimeout, .duration(ConfigurationBounds.idleTimeout)),
         .one("server.drain", \.configuration.server.drain, .duration(ConfigurationBounds.drain)),
+        .one("server.watch", \.configuration.server.watch, .flag),
+        .one("server.reuse_port", \.configuration.server.reusePort, .flag),
     ]
 
     private static let state: [Key] = [
         .one("state.url", \.configuration.state.url, .stateURL),
+        .maybe("state.url_file", \.stateURLFile, .text("the path of a file"), missing: "off"),
         .one("state.grace", \.configuration.state.grace, .duration(ConfigurationBounds.grace)),
         .one("keys.directory", \.configuration.keys.directory, .text("the path of a directory")),
         .maybe(
@@ -58,6 +83,7 @@ enum GatewaySettings {
     private static let tokens: [Key] = [
         .maybe("tokens.issuer", \.configuration.tokens.issuer, .issuer),
         .list("tokens.audience", \.configuration.tokens.audience, .text("a name"), orOne: true),
+        .list("tokens.claims", \.configuration.tokens.claims, .word),
         .one("tokens.algorithm", \.configuration.tokens.algorithm, AlgorithmNames.signing),
         .one(
             "tokens.access_token_lifetime", \.configuration.tokens.accessTokenLifetime,
@@ -102,14 +128,29 @@ enum GatewaySettings {
 
     private static let rest: [Key] = [
         .maybe("runtime.url", \.configuration.runtime.url, .endpoint(schemes: ["http"]), missing: "embedded"),
+        .one("runtime.mcp", \.configuration.runtime.mcp, .flag),
         .one("accounts.registration", \.configuration.accounts.registration, .flag),
         .list("accounts.registration_tenants", \.configuration.accounts.registrationTenants, .tenant),
         .maybe("accounts.default_tenant", \.configuration.accounts.defaultTenant, .tenant, missing: "none"),
         .one("accounts.passwords", \.configuration.accounts.passwords, .flag),
         .list("accounts.default_scope", \.configuration.accounts.defaultScope, .scope),
+        .one("clients.registration", \.configuration.clients.registration, .flag),
+        .one(
+            "clients.registration_per_hour", \.configuration.clients.registrationPerHour,
+            .integer(ConfigurationBounds.registrationPerHour)),
+        .one(
+            "clients.registration_lifetime", \.configuration.clients.registrationLifetime,
+            .duration(ConfigurationBounds.registrationLifetime)),
+        .one("clients.allow_private", \.configuration.clients.allowPrivate, .flag),
+        .maybe("clients.ca", \.configuration.clients.ca, .text("the path of a PEM file"), missing: "off"),
+        .maybe("passkeys.rp_id", \.configuration.passkeys.rpID, .serverName, missing: "issuer"),
         .one("errors.explain", \.configuration.errors.explain, .flag),
         .one("log.format", \.configuration.log.format, .word),
         .one("log.level", \.configuration.log.level, .word),
+        .maybe(
+            "log.access", \.configuration.log.access, .text("the path of a file, or 'stderr'"), missing: "off"),
         .maybe("audit.file", \.configuration.audit.file, .text("the path of a file"), missing: "off"),
+        .maybe("tracing.otlp", \.configuration.tracing.otlp, .collector, missing: "off"),
+        .one("tracing.ratio", \.configuration.tracing.ratio, .fraction(ConfigurationBounds.tracingRatio)),
     ]
 }

@@ -3,7 +3,7 @@ import EdgeCore
 import Experience
 import Proxy
 
-/// Reads the two lists of mappings: `routes` and `issuers`.
+/// Reads the lists of mappings: `routes`, `issuers` and `events`.
 enum RouteReader {
     /// Reads a file that a route names; nil if it does not exist.
     typealias Files = (String) throws(ConfigurationFault) -> [UInt8]?
@@ -12,13 +12,22 @@ enum RouteReader {
         _ value: FileValue, files: Files, faults: inout [ConfigurationFault]
     ) -> [RouteConfiguration] {
         var seen: [(route: RouteConfiguration, place: String)] = []
-        let routes = entries(
+        var routes = entries(
             value, label: "routes", settings: RouteSettings.all, required: ["path"],
             make: { RouteConfiguration(path: "") },
             faults: &faults)
+        var given: [Set<String>] = []
+        for index in routes.indices {
+            let element = value.list?.first { $0.place == routes[index].place }
+            let keys = Set((element?.mapping ?? []).compactMap { $0.key.text })
+            given.append(keys)
+            UpstreamSettings.addDefaults(to: &routes[index].value, for: keys)
+            // Agents have no session: where nothing else is said, a resource requires a token.
+            if routes[index].value.resource != nil, !keys.contains("require") { routes[index].value.require = .token }
+        }
         for (index, (route, place)) in routes.enumerated() {
             let key = "routes[\(index)]"
-            for message in complaints(about: route) {
+            for message in complaints(about: route) + UpstreamSettings.complaints(about: route, in: given[index]) {
                 faults.append(.init(place: place, key: key, message: message))
             }
             if !route.path.isEmpty, let other = seen.first(where: { overlaps($0.route, route) }) {
@@ -28,9 +37,22 @@ enum RouteReader {
             seen.append((route, place))
         }
         for (index, element) in (value.list ?? []).enumerated() {
+            checkAllow(of: element, label: "routes[\(index)]", faults: &faults)
             checkFiles(of: element, label: "routes[\(index)]", files: files, faults: &faults)
         }
         return routes.map(\.value)
+    }
+
+    /// Refuses an `allow` that lists nothing: it would let everybody in, which nobody writes it for.
+    private static func checkAllow(of route: FileValue, label: String, faults: inout [ConfigurationFault]) {
+        for (key, value) in route.mapping ?? [] where key.text == "allow" {
+            guard value.isEmpty || value.mapping?.isEmpty == true else { continue }
+            faults.append(
+                .init(
+                    place: value.place, key: "\(label).allow",
+                    message: "lists nothing: give one of groups, users, email_domains, scopes_any, clients and tenants")
+            )
+        }
     }
 
     /// Checks that the files a route names exist and have the right content, so that faults are found before the first
@@ -65,15 +87,68 @@ enum RouteReader {
 
     static func issuers(_ value: FileValue, faults: inout [ConfigurationFault]) -> [IssuerConfiguration] {
         let issuers = entries(
-            value, label: "issuers", settings: IssuerSettings.all, required: ["issuer", "jwks", "audience"],
-            make: { IssuerConfiguration(issuer: "", jwks: "", audience: []) }, faults: &faults)
+            value, label: "issuers", settings: IssuerSettings.all, required: ["issuer", "audience"],
+            make: { IssuerConfiguration(issuer: "", jwks: nil, audience: []) }, faults: &faults)
         var seen: Set<[UInt8]> = []
-        for (index, (issuer, place)) in issuers.enumerated() where !issuer.issuer.isEmpty {
-            if !seen.insert(Array(issuer.issuer.utf8)).inserted {
+        for (index, (issuer, place)) in issuers.enumerated() {
+            if !issuer.issuer.isEmpty, !seen.insert(Array(issuer.issuer.utf8)).inserted {
                 faults.append(.init(place: place, key: "issuers[\(index)]", message: "the same issuer twice: keep one"))
+            }
+            for message in complaints(about: issuer) {
+                faults.append(.init(place: place, key: "issuers[\(index)]", message: message))
             }
         }
         return issuers.map(\.value)
+    }
+
+    static func events(_ value: FileValue, faults: inout [ConfigurationFault]) -> [EventReceiverConfiguration] {
+        let receivers = entries(
+            value, label: "events", settings: EventSettings.all, required: ["url", "events"],
+            make: { EventReceiverConfiguration(url: "", events: []) }, faults: &faults)
+        var seen: Set<[UInt8]> = []
+        for (index, (receiver, place)) in receivers.enumerated() where !receiver.url.isEmpty {
+            if !seen.insert(Array(receiver.url.utf8)).inserted {
+                let message = "the same URL twice: list all of its events in one entry"
+                faults.append(.init(place: place, key: "events[\(index)]", message: message))
+            }
+            if index >= ConfigurationBounds.eventReceivers.upperBound {
+                let message = "at most \(ConfigurationBounds.eventReceivers.upperBound) receivers"
+                faults.append(.init(place: place, key: "events[\(index)]", message: message))
+            }
+        }
+        return receivers.map(\.value)
+    }
+
+    /// Faults that involve several keys of an issuer.
+    private static func complaints(about issuer: IssuerConfiguration) -> [String] {
+        var complaints: [String] = []
+        if issuer.jwks == nil, !issuer.discovery { complaints.append("missing 'jwks', or 'discovery: true'") }
+        if issuer.jwks != nil, issuer.discovery {
+            complaints.append("'jwks' and 'discovery' say where the keys are in two ways: keep one")
+        }
+        if issuer.atGate, issuer.tenants.count != 1 {
+            complaints.append("'at_gate' needs exactly one tenant: no token says which of several is meant")
+        }
+        return complaints
+    }
+
+    /// What a resource can't be at the same time.
+    private static func contradictions(of route: RouteConfiguration) -> [String] {
+        guard let resource = route.resource else { return [] }
+        var complaints: [String] = []
+        if resource.name.isEmpty { complaints.append("'resource' needs a 'name', which people are shown") }
+        if route.require != .token { complaints.append("'resource' takes tokens alone: use 'require: token'") }
+        if route.webSocket { complaints.append("'resource' takes no WebSockets: remove 'websocket'") }
+        if route.forwardAuthorization {
+            complaints.append("a resource's token is never passed on: remove 'forward_authorization'")
+        }
+        if route.cors == .upstream {
+            complaints.append("the gateway answers the preflights of a resource: remove 'cors: upstream'")
+        }
+        for scope in route.scopes where !resource.scopes.contains(where: { $0 == scope }) {
+            complaints.append("'scopes' needs '\(scope)', which 'resource.scopes' does not offer: add it there")
+        }
+        return complaints
     }
 
     /// Faults that involve several keys of a route: keys that contradict each other.
@@ -82,6 +157,11 @@ enum RouteReader {
         let provesToken = route.require == .token || route.require == .tokenAndSession
         if !route.scopes.isEmpty, !provesToken {
             complaints.append("'scopes' are read from a token: use 'require: token' or 'token+session'")
+        }
+        complaints += contradictions(of: route)
+        complaints += contradictions(of: route.allow, require: route.require)
+        if route.fresh != nil || !route.acr.isEmpty, route.require == .none {
+            complaints.append("'fresh' and 'acr' need a caller: use 'require: token', 'session' or 'token+session'")
         }
         let isRemote = route.upstreams.map { $0.hasPrefix("https:") }
         if isRemote.contains(true), isRemote.contains(false) {
@@ -99,13 +179,25 @@ enum RouteReader {
         return complaints
     }
 
+    private static func contradictions(
+        of allow: RouteConfiguration.Allow, require: RouteConfiguration.Requirement
+    ) -> [String] {
+        switch require {
+        case .none where allow != .init():
+            ["'allow' has to know the caller: use 'require: token', 'session' or 'token+session'"]
+        case .session where allow.readsToken:
+            ["'allow.scopes_any' and 'allow.clients' are read from a token: use 'require: token' or 'token+session'"]
+        case .none, .session, .token, .tokenAndSession: []
+        }
+    }
+
     private static func overlaps(_ a: RouteConfiguration, _ b: RouteConfiguration) -> Bool {
         guard a.path == b.path, a.host == b.host else { return false }
         guard let first = a.methods, let second = b.methods else { return a.methods == nil && b.methods == nil }
         return !Set(first).isDisjoint(with: second)
     }
 
-    private static func entries<Root>(
+    static func entries<Root>(
         _ value: FileValue, label: String, settings: [Setting<Root>], required: [String], make: () -> Root,
         faults: inout [ConfigurationFault]
     ) -> [(value: Root, place: String)] {

@@ -3,33 +3,57 @@ import Experience
 
 /// The keys of one entry of `routes`.
 enum RouteSettings {
-    static let all: [Setting<RouteConfiguration>] = [
-        .one("path", \.path, .routePath),
-        .maybe("host", \.host, .hostName),
-        .maybeList("methods", \.methods, .method),
-        .list("upstream", \.upstreams, .endpoint(schemes: ["http", "https"]), orOne: true),
-        .maybe("upstream_ca", \.upstreamTLS.ca, .text("the path of a PEM file")),
-        .maybe("upstream_name", \.upstreamTLS.name, .serverName),
-        .maybe("upstream_certificate", \.upstreamTLS.certificate, .text("the path of a PEM file")),
-        .maybe("upstream_key", \.upstreamTLS.key, .text("the path of a PEM file")),
-        .one("require", \.require, .word),
-        .list("scopes", \.scopes, .scope),
-        .maybe("audience", \.audience, .text("a name")),
-        .one("strip_prefix", \.stripPrefix, .flag),
-        .one("websocket", \.webSocket, .flag),
-        .one("lease", \.lease, .flag),
-        .one("timeout", \.timeout, .duration(ConfigurationBounds.routeTimeout)),
-        .maybe("max_body", \.maxBody, .size(ConfigurationBounds.maxBody), missing: "none"),
-        .one("cors", \.cors, .word),
-        .maybe("login_url", \.loginURL, .loginURL),
-        .one("encoded_slash", \.encodedSlash, .flag),
-        .one("forward_authorization", \.forwardAuthorization, .flag),
-        headers,
+    static let all: [Setting<RouteConfiguration>] =
+        [
+            .one("path", \.path, .routePath),
+            .maybe("host", \.host, .hostName),
+            .maybeList("methods", \.methods, .method),
+            .list("upstream", \.upstreams, .endpoint(schemes: ["http", "https"]), orOne: true),
+            .maybe("upstream_ca", \.upstreamTLS.ca, .text("the path of a PEM file")),
+            .maybe("upstream_name", \.upstreamTLS.name, .serverName),
+            .maybe("upstream_certificate", \.upstreamTLS.certificate, .text("the path of a PEM file")),
+            .maybe("upstream_key", \.upstreamTLS.key, .text("the path of a PEM file")),
+            .one("require", \.require, .word),
+            .list("scopes", \.scopes, .scope),
+            .maybeList("allow.scopes_any", \.allow.scopesAny, .scope),
+            .maybeList("allow.groups", \.allow.groups, .group),
+            .maybeList("allow.users", \.allow.users, .userID),
+            .maybeList("allow.email_domains", \.allow.emailDomains, .emailDomain),
+            .maybeList("allow.clients", \.allow.clients, .clientID),
+            .maybeList("allow.tenants", \.allow.tenants, .tenant),
+            .maybe("fresh", \.fresh, .duration(ConfigurationBounds.freshness)),
+            .list("acr", \.acr, .scope),
+            .list("identity", \.identity, .word),
+            .maybe("audience", \.audience, .text("a name")),
+            .one("strip_prefix", \.stripPrefix, .flag),
+            .one("websocket", \.webSocket, .flag),
+            .one("lease", \.lease, .flag),
+            .one("timeout", \.timeout, .duration(ConfigurationBounds.routeTimeout)),
+            .maybe("max_body", \.maxBody, .size(ConfigurationBounds.maxBody), missing: "none"),
+            .one("cors", \.cors, .word),
+            .maybe("login_url", \.loginURL, .loginURL),
+            .one("encoded_slash", \.encodedSlash, .flag),
+            .one("forward_authorization", \.forwardAuthorization, .flag),
+            headers,
+            .one("client_certificate", \.clientCertificate, .word),
+            .one("forward_client_certificate", \.forwardClientCertificate, .flag),
+        ] + UpstreamSettings.all + resource
+
+    /// The keys below `resource`, which are shown only where there is one.
+    private static let resource = resourceKeys.map { setting in setting.shownOnlyIf { $0.resource != nil } }
+
+    private static let resourceKeys: [Setting<RouteConfiguration>] = [
+        .one("resource.name", \.draftedResource.name, .text("a name")),
+        .list("resource.scopes", \.draftedResource.scopes, .scope),
+        .maybe("resource.documentation", \.draftedResource.documentation, .text("a URL")),
+        .one("resource.offline", \.draftedResource.offline, .flag),
+        .list("resource.authorization_servers", \.draftedResource.authorizationServers, .issuer, orOne: true),
     ]
 
     /// Header names that frame the message or apply to a connection, which a route may not set.
     private static let ownNames = [
-        "connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+        "client-cert", "client-cert-chain", "connection", "content-length", "host", "keep-alive", "te", "trailer",
+        "transfer-encoding", "upgrade",
     ]
 
     private static let headers = Setting<RouteConfiguration>(
@@ -59,14 +83,41 @@ enum RouteSettings {
     }
 }
 
+/// The keys of one entry of `events`.
+enum EventSettings {
+    static let all: [Setting<EventReceiverConfiguration>] = [
+        .one("url", \.url, .receiver),
+        .list("events", \.events, .word, orOne: true),
+        .one("allow_private", \.allowPrivate, .flag),
+    ]
+}
+
 /// The keys of one entry of `issuers`.
 enum IssuerSettings {
     static let all: [Setting<IssuerConfiguration>] = [
         .one("issuer", \.issuer, .issuer),
-        .one("jwks", \.jwks, .keySource),
+        .maybe("jwks", \.jwks, .keySource),
+        .one("discovery", \.discovery, .flag),
+        .one("allow_private", \.allowPrivate, .flag),
+        .one("at_gate", \.atGate, .flag),
         .list("audience", \.audience, .text("a name"), orOne: true),
         .list("tenants", \.tenants, .text("a tenant")),
         .list("algorithms", \.algorithms, AlgorithmNames.verifying),
         .list("scopes", \.scopes, .scope),
     ]
+}
+
+extension RouteConfiguration {
+    /// The route's resource, which setting any of its keys makes.
+    fileprivate var draftedResource: Resource {
+        get { resource ?? Resource() }
+        set { resource = newValue }
+    }
+}
+
+extension Setting where Root: Sendable {
+    /// The same key, which is not shown where the condition does not hold.
+    func shownOnlyIf(_ condition: @escaping @Sendable (Root) -> Bool) -> Self {
+        Self(key: key, shape: shape, set: set, show: { [show] root in condition(root) ? show(root) : nil })
+    }
 }

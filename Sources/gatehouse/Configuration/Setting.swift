@@ -2,6 +2,14 @@
 struct SettingEntry: Sendable, Equatable {
     var name: String?
     let text: String
+    /// The number of the record that it belongs to, where the value is a list of mappings.
+    var record: Int?
+}
+
+/// A name and the texts that belong to it.
+struct NamedTexts: Sendable, Equatable {
+    let name: String
+    let texts: [String]
 }
 
 /// One key: how its value is stored in a `Root`, and how it is shown.
@@ -12,6 +20,10 @@ struct Setting<Root>: Sendable {
         case list
         case scalarOrList
         case pairs
+        /// A mapping of names to lists. Each element is an entry of that name.
+        case lists
+        /// A list of mappings. Each value in them is an entry with the name of its key; a list is one entry each.
+        case records
     }
 
     /// A value in the form in which it is shown.
@@ -19,6 +31,9 @@ struct Setting<Root>: Sendable {
         case scalar(String)
         case list([String])
         case pairs([SettingEntry])
+        case lists([NamedTexts])
+        /// Each record's keys in order; a key with one text is shown as a scalar unless it is a list.
+        case records([[NamedTexts]], lists: Set<String>)
     }
 
     /// The key, with its parts joined by dots.
@@ -27,24 +42,38 @@ struct Setting<Root>: Sendable {
     let set: @Sendable (inout Root, [SettingEntry]) throws(Complaint) -> Void
     /// Returns the value to show; nil if the key is not set.
     let show: @Sendable (Root) -> Shown?
+    /// Takes the value of a running gateway over into the next configuration, and returns whether they differed. Nil for
+    /// keys of entries, which are replaced as a whole.
+    var keep: (@Sendable (_ running: Root, _ next: inout Root) -> Bool)?
 }
 
 extension Setting {
     typealias Path<Value> = any WritableKeyPath<Root, Value> & Sendable
 
+    private static func keeping<Value: Sendable & Equatable>(
+        _ path: Path<Value>
+    ) -> @Sendable (Root, inout Root) -> Bool {
+        { running, next in
+            let hasChanged = running[keyPath: path] != next[keyPath: path]
+            next[keyPath: path] = running[keyPath: path]
+            return hasChanged
+        }
+    }
+
     /// A key with one value that always has a default.
-    static func one<Value: Sendable>(
+    static func one<Value: Sendable & Equatable>(
         _ key: String, _ path: Path<Value>, _ format: ValueFormat<Value>
     ) -> Self {
         Self(
             key: key, shape: .scalar,
             set: { root, entries throws(Complaint) in
                 root[keyPath: path] = try format.value(of: entries.first?.text ?? "")
-            }, show: { .scalar(format.write($0[keyPath: path])) })
+            }, show: { .scalar(format.write($0[keyPath: path])) },
+            keep: keeping(path))
     }
 
     /// A key with one value that may be missing. `word` is the text that stands for no value.
-    static func maybe<Value: Sendable>(
+    static func maybe<Value: Sendable & Equatable>(
         _ key: String, _ path: Path<Value?>, _ format: ValueFormat<Value>,
         missing word: String? = nil
     ) -> Self {
@@ -62,22 +91,24 @@ extension Setting {
             show: { root in
                 if let value = root[keyPath: path] { return .scalar(format.write(value)) }
                 return word.map { .scalar($0) }
-            })
+            },
+            keep: keeping(path))
     }
 
     /// A key with a list of values. With `orOne`, a single value need not be written as a list.
-    static func list<Value: Sendable>(
+    static func list<Value: Sendable & Equatable>(
         _ key: String, _ path: Path<[Value]>, _ format: ValueFormat<Value>,
         orOne: Bool = false
     ) -> Self {
         Self(
             key: key, shape: orOne ? .scalarOrList : .list,
             set: { root, entries throws(Complaint) in root[keyPath: path] = try format.values(of: entries) },
-            show: { .list($0[keyPath: path].map(format.write)) })
+            show: { .list($0[keyPath: path].map(format.write)) },
+            keep: keeping(path))
     }
 
     /// A key with a list that may be missing, which is different from an empty list.
-    static func maybeList<Value: Sendable>(
+    static func maybeList<Value: Sendable & Equatable>(
         _ key: String, _ path: Path<[Value]?>, _ format: ValueFormat<Value>
     ) -> Self {
         Self(
@@ -85,7 +116,18 @@ extension Setting {
             set: { root, entries throws(Complaint) in
                 guard !entries.isEmpty else { throw Complaint("expected at least one; leave the key out for any") }
                 root[keyPath: path] = try format.values(of: entries)
-            }, show: { root in root[keyPath: path].map { .list($0.map(format.write)) } })
+            }, show: { root in root[keyPath: path].map { .list($0.map(format.write)) } },
+            keep: keeping(path))
+    }
+
+    /// A key with a list that may be missing and may be empty.
+    static func optionalList<Value: Sendable>(
+        _ key: String, _ path: Path<[Value]?>, _ format: ValueFormat<Value>
+    ) -> Self {
+        Self(
+            key: key, shape: .list,
+            set: { root, entries throws(Complaint) in root[keyPath: path] = try format.values(of: entries) },
+            show: { root in root[keyPath: path].map { .list($0.map(format.write)) } })
     }
 }
 

@@ -6,10 +6,13 @@ struct SettingReader<Root> {
     /// Keys of other sections. The message for a key in the wrong section says where it belongs.
     var elsewhere: [String] = []
 
+    /// Told where a key was found.
+    typealias Note = (_ root: inout Root, _ key: String, _ place: String) -> Void
+
     /// Reads `mapping`. `prefix` comes before its keys (`tokens.`), and `label` is its name in messages.
     func read(
         _ mapping: [(key: FileValue, value: FileValue)], prefix: String = "", label: String = "", into root: inout Root,
-        faults: inout [ConfigurationFault]
+        faults: inout [ConfigurationFault], note: Note = { _, _, _ in }
     ) {
         for (key, value) in mapping {
             let name = prefix + (key.text ?? "")
@@ -21,8 +24,9 @@ struct SettingReader<Root> {
                     .init(place: key.place, message: unknown(key.text ?? "", prefix: prefix, label: label)))
             } else if let setting = settings.first(where: { $0.key == name }) {
                 apply(setting, value, label: label + name, to: &root, faults: &faults)
+                note(&root, name, value.place)
             } else if settings.contains(where: { $0.key.hasPrefix(name + ".") }) {
-                descend(value, prefix: name + ".", label: label, into: &root, faults: &faults)
+                descend(value, prefix: name + ".", label: label, into: &root, faults: &faults, note: note)
             } else {
                 faults.append(
                     .init(place: key.place, message: unknown(key.text ?? "", prefix: prefix, label: label)))
@@ -31,7 +35,8 @@ struct SettingReader<Root> {
     }
 
     private func descend(
-        _ value: FileValue, prefix: String, label: String, into root: inout Root, faults: inout [ConfigurationFault]
+        _ value: FileValue, prefix: String, label: String, into root: inout Root, faults: inout [ConfigurationFault],
+        note: Note
     ) {
         if value.isEmpty { return }
         guard let mapping = value.mapping else {
@@ -39,7 +44,7 @@ struct SettingReader<Root> {
             faults.append(.init(place: value.place, key: key, message: "expected keys below it, one a line"))
             return
         }
-        read(mapping, prefix: prefix, label: label, into: &root, faults: &faults)
+        read(mapping, prefix: prefix, label: label, into: &root, faults: &faults, note: note)
     }
 
     private func apply(
@@ -72,7 +77,45 @@ struct SettingReader<Root> {
             return try elements(of: value, places: &places)
         case .pairs:
             return try pairs(of: value, places: &places)
+        case .lists:
+            return try lists(of: value, places: &places)
+        case .records:
+            return try records(of: value, places: &places)
         }
+    }
+
+    private func records(of value: FileValue, places: inout [String]) throws(Complaint) -> [SettingEntry] {
+        if value.isEmpty { return [] }
+        guard let list = value.list else { throw Complaint("expected a list: begin each entry with '- '") }
+        var entries: [SettingEntry] = []
+        for (index, element) in list.enumerated() {
+            guard let mapping = element.mapping else { throw Complaint("expected keys and values in each entry") }
+            for (key, value) in mapping {
+                guard let name = key.text else { throw Complaint("expected keys and values in each entry") }
+                var within: [String] = []
+                var texts = value.text.map { [SettingEntry(text: $0)] } ?? []
+                if value.text == nil { texts = try elements(of: value, places: &within) }
+                entries += texts.map { SettingEntry(name: name, text: $0.text, record: index) }
+                places += within.isEmpty ? texts.map { _ in value.place } : within
+            }
+        }
+        return entries
+    }
+
+    private func lists(of value: FileValue, places: inout [String]) throws(Complaint) -> [SettingEntry] {
+        if value.isEmpty { return [] }
+        guard let mapping = value.mapping else { throw Complaint("expected a mapping, such as {name: [value]}") }
+        var entries: [SettingEntry] = []
+        for (key, value) in mapping {
+            var within: [String] = []
+            guard let name = key.text else { throw Complaint("expected a name and a list") }
+            let texts = value.text.map { [SettingEntry(text: $0)] } ?? []
+            let elements = texts.isEmpty ? try elements(of: value, places: &within) : texts
+            guard !elements.isEmpty else { throw Complaint("expected a list of values for each name") }
+            entries += elements.map { SettingEntry(name: name, text: $0.text) }
+            places += within.isEmpty ? [value.place] : within
+        }
+        return entries
     }
 
     private func elements(of value: FileValue, places: inout [String]) throws(Complaint) -> [SettingEntry] {

@@ -82,6 +82,18 @@ extension ValueFormat where Value == String {
             }, write: { URLText.redacted($0) }, isSecret: true)
     }
 
+    /// The URL of a collector of traces: scheme, host and port, without a path.
+    static var collector: Self {
+        Self(
+            expects: "http://HOST:PORT or https://HOST:PORT",
+            read: { text in
+                guard let url = URLText(text), url.isHTTP, url.userInformation == nil, url.query == nil,
+                    url.fragment == nil, url.path.isEmpty || url.path == "/"
+                else { return nil }
+                return url.origin
+            }, write: { $0 })
+    }
+
     /// An issuer for `iss`. RFC 8414 section 2 allows neither query nor fragment.
     static var issuer: Self {
         Self(
@@ -121,6 +133,18 @@ extension ValueFormat where Value == String {
             }, write: { URLText.redacted($0) }, isSecret: true)
     }
 
+    /// The URL of a receiver of events, which may contain a secret in its query.
+    static var receiver: Self {
+        Self(
+            expects: "a URL such as https://app.example/hooks, of at most 2048 bytes, without user and fragment",
+            read: { text in
+                guard text.utf8.count <= 2048, let url = URLText(text), url.isHTTP, url.userInformation == nil,
+                    url.fragment == nil
+                else { return nil }
+                return text
+            }, write: { URLText.redacted($0) }, isSecret: true)
+    }
+
     static var method: Self {
         Self(
             expects: "a method such as GET; TRACE and CONNECT are never forwarded",
@@ -141,6 +165,43 @@ extension ValueFormat where Value == String {
         Self(
             expects: "a tenant's name: 1 to 64 letters, digits, '.', '_' or '-'",
             read: { NameRule.isTenant($0) ? $0 : nil }, write: { $0 })
+    }
+
+    /// The id of a user.
+    static var userID: Self {
+        Self(
+            expects: "a user's id, usr_…; `gatehouse users list` shows them",
+            read: { NameRule.hasShape($0, prefix: Prefix.user) ? $0 : nil }, write: { $0 })
+    }
+
+    /// The id of a client, or one of the gateway's own names for them.
+    static var clientID: Self {
+        Self(
+            expects: "a client's id, such as cli_… or gatehouse", read: { NameRule.isToken($0) ? $0 : nil },
+            write: { $0 })
+    }
+
+    /// The domain of e-mails, in lower case as it is compared.
+    static var emailDomain: Self {
+        Self(
+            expects: "the domain of e-mails, such as example.com, without '@'",
+            read: { text in
+                let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "@") }
+                guard isPlain, (1...253).contains(text.utf8.count), !text.hasPrefix("*"), !text.hasPrefix(".") else {
+                    return nil
+                }
+                return CallerProfile.lowerCased(text)
+            }, write: { $0 })
+    }
+
+    /// The name of a group, as identity providers and `gatehouse users set` give them.
+    static var group: Self {
+        Self(
+            expects: "a group of 1 to 128 bytes",
+            read: { text in
+                let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+                return isPlain && (1...128).contains(text.utf8.count) ? text : nil
+            }, write: { $0 })
     }
 
     /// The path prefix of a route, converted to the canonical form in which paths are compared.

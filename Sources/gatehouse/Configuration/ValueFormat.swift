@@ -92,3 +92,20 @@ extension ValueFormat where Value == Int64 {
             write: { Quantity.duration($0) })
     }
 }
+
+extension ValueFormat where Value == Double {
+    /// A number with or without a decimal point within a range.
+    static func fraction(_ range: ClosedRange<Double>) -> Self {
+        Self(
+            expects: "a number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))",
+            read: { text in
+                // `Double` also reads words and hexadecimal digits.
+                guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }) else {
+                    return nil
+                }
+                return Double(text).flatMap { range.contains($0) ? $0 : nil }
+            }, write: { Self.text($0) })
+    }
+
+    private static func text(_ value: Double) -> String { Int(exactly: value).map(String.init) ?? "\(value)" }
+}

@@ -13,12 +13,25 @@ enum ErrorText {
         case let error as ConfigurationFaults: CommandFailure(error.description, status: .misused)
         case let error as ConfigurationFault: CommandFailure(error.description, status: .misused)
         case let error as GatewayError:
-            CommandFailure(error.message, status: error.code == .algorithmUnknown ? .misused : .failed)
+            CommandFailure(error.message, status: isConfiguration(error.code) ? .misused : .failed)
+        case let error as ConfigurationError: CommandFailure(error.description, status: .misused)
         case let error as GuardError: CommandFailure(error.message)
         case let error as AuthError: CommandFailure(text(error))
         case let error as JOSEError: CommandFailure(error.message)
         case let error as StateSurfaceError: CommandFailure(text(error))
         default: nil
+        }
+    }
+
+    /// Whether the fault is in the configuration, and not in what the gateway finds when it starts.
+    private static func isConfiguration(_ code: GatewayError.Code) -> Bool {
+        switch code {
+        case .algorithmUnknown, .certificate, .upstreamURL, .upstreamTrust, .keySetUnreadable,
+            .clientSecretUnreadable:
+            true
+        case .addressInUse, .addressUnavailable, .addressForbidden, .hostUnknown, .socketPath, .listenFailed,
+            .keySetUnavailable:
+            false
         }
     }
 

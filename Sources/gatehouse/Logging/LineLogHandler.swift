@@ -14,9 +14,27 @@ struct LineLogHandler: LogHandler {
     /// Writes a line, which includes its newline.
     let write: @Sendable (String) -> Void
 
-    var logLevel = Logger.Level.info
+    /// The level of the whole process; nil for one of its own.
+    var sharedLevel: SharedLogLevel?
+    private var ownLevel: Logger.Level?
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
+
+    init(
+        label: String, format: GatewayConfiguration.Log.Format, clock: @escaping @Sendable () -> Int64,
+        sharedLevel: SharedLogLevel? = nil, write: @escaping @Sendable (String) -> Void
+    ) {
+        self.label = label
+        self.format = format
+        self.clock = clock
+        self.sharedLevel = sharedLevel
+        self.write = write
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? sharedLevel?.current ?? .info }
+        set { ownLevel = newValue }
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
@@ -58,13 +76,13 @@ struct LineLogHandler: LogHandler {
 
 extension LineLogHandler {
     /// Sets up logging for the process as the configuration says.
-    static func bootstrap(_ log: GatewayConfiguration.Log) {
+    static func bootstrap(_ log: GatewayConfiguration.Log, level: SharedLogLevel) {
         LoggingSystem.bootstrap { label in
-            var handler = LineLogHandler(label: label, format: log.format, clock: SystemClock.milliseconds) { line in
+            LineLogHandler(
+                label: label, format: log.format, clock: SystemClock.milliseconds, sharedLevel: level
+            ) { line in
                 Terminal.write(line, to: STDERR_FILENO)
             }
-            handler.logLevel = Logger.Level(rawValue: log.level.rawValue) ?? .info
-            return handler
         }
     }
 }

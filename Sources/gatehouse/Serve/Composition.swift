@@ -3,25 +3,41 @@ import Encodings
 import Experience
 import Exposition
 import Logging
+import Metrics
 import ServiceLifecycle
 import StateSurface
 import UnixSignals
 
 /// The composition root: opens what the gateway stands on, hands it over, and closes it again in reverse.
 struct Composition {
-    let configuration: GatewayConfiguration
+    /// The configuration that was read.
+    let loaded: LoadedConfiguration
+    /// Where the configuration is read again.
+    let source: ConfigurationSource
     let logger: Logger
+    let level: SharedLogLevel
+
+    private var configuration: GatewayConfiguration { loaded.configuration }
 
     /// Runs until the process is told to stop and has drained.
     func run() async throws {
         let audit = try configuration.audit.file.map { path throws(CommandFailure) in
-            try AuditLog(path: path, logger: logger, clock: SystemClock.milliseconds)
+            // Of two gateways side by side, one is about to take over from the other: both write the same log.
+            try AuditLog(
+                path: path, owns: !configuration.server.reusePort, logger: logger, clock: SystemClock.milliseconds)
         }
         defer { audit?.close() }
+        let metrics = PrometheusMetrics(families: Gateway.metricFamilies)
+        let dropped = Counter(
+            label: "gatehouse_log_lines_dropped_total", dimensions: [("log", "access")], factory: metrics)
+        let access = try configuration.log.access.map { place throws(CommandFailure) in
+            try AccessLogFile(place, logger: logger) { dropped.increment(by: $0) }
+        }
+        defer { access?.close() }
         let state = try await StateSurfaceFactory.open(
             url: configuration.state.url, clock: SystemClock.milliseconds)
         do {
-            try await serve(state: state, audit: audit)
+            try await serve(state: state, audit: audit, access: access, metrics: metrics)
             await state.close()
         } catch {
             await state.close()
@@ -29,20 +45,36 @@ struct Composition {
         }
     }
 
-    private func serve(state: any StateSurface, audit: AuditLog?) async throws {
+    private func serve(
+        state: any StateSurface, audit: AuditLog?, access: AccessLogFile?, metrics: PrometheusMetrics
+    ) async throws {
+        let reloader = Reloader(source, running: loaded, logger: logger, level: level) {
+            audit?.reopen()
+            access?.reopen()
+        }
         var gateway = Gateway(
             configuration: configuration, state: state, clock: SystemClock.milliseconds, logger: logger,
             audit: { event, members in audit?.record(event, members) },
-            onReady: { origin in Terminal.answer("ready \(origin)") },
-            metrics: PrometheusMetrics(families: Gateway.metricFamilies))
+            onReady: { origin in Terminal.answer("ready \(origin)") }, metrics: metrics)
         gateway.isAudited = audit != nil
+        gateway.accessLog = access
+        gateway.version = Version.current
+        gateway.inheritedSockets = try SocketActivation.sockets(
+            environment: source.loader.environment, listen: configuration.server.listen,
+            admin: configuration.server.admin)
+        gateway.reloadRequested = { await reloader.reload(because: "gatehouse reload") }
+        gateway.controls = OperatorDesk(reloader: reloader, level: level)
+        await reloader.set(gateway)
+        var running: [ServiceGroupConfiguration.ServiceConfiguration] = [
+            .init(service: ReloadOnHangup(reloader: reloader))
+        ]
+        if configuration.server.watch {
+            running.append(.init(service: ReloadOnChange(source: source, reloader: reloader)))
+        }
         // Services are shut down last to first: hangups are still caught while the gateway drains.
+        running.append(.init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup))
         var services = ServiceGroupConfiguration(
-            services: [
-                .init(service: ReloadOnHangup(gateway: gateway)),
-                .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: running, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         // The gateway drains by itself; what has not come to an end long after that is not going to.
         services.maximumGracefulShutdownDuration = .milliseconds(configuration.server.drain) + .seconds(10)
         try await ServiceGroup(configuration: services).run()

@@ -1,12 +1,17 @@
 import Glibc
+import Libcrypto
 
-/// What the process asks of the system before it serves.
+/// What the process asks of the system.
 enum ProcessLimits {
-    /// No core dump, since memory holds keys and secrets; as many descriptors as the hard limit allows, since every
-    /// socket is one and a relayed one is two.
-    static func apply() {
+    /// Memory holds keys and secrets: no core dump is written, and no other process of the same user may look into it.
+    static func guardMemory() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        ProcessMemory.forbidDumps()
+    }
+
+    /// As many descriptors as the hard limit allows, since every socket is one and a relayed one is two.
+    static func raiseDescriptors() {
         var files = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return }
         files.rlim_cur = files.rlim_max

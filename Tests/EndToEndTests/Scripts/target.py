@@ -22,6 +22,8 @@ def is_good(head):
         return b"Cookie: gate=" + GOOD + b"\r\n" in head
     if mode == "query":
         return b"?jwt=" + GOOD + b" " in head
+    if mode == "body":
+        return head.startswith(b"POST ") and head.endswith(b"\r\n\r\njwt=" + GOOD)
     if mode == "own-field":
         return b"X-Token: " + GOOD + b"\r\n" in head
     return b"Bearer " + GOOD + b"\r\n" in head
@@ -44,7 +46,26 @@ def respond(connection, head):
     if mode == "http-0.9":
         return connection.sendall(b"<html>hello</html>\n")
     if mode == "silence":
-        return time.sleep(30)
+        # Requests without a token are answered, so that the run begins.
+        return time.sleep(30) if b"Authorization" in head else connection.sendall(answer(401))
+    if mode == "closes":
+        return None
+    if mode == "drips":
+        for letter in b"HTTP/1.1 401 ":
+            connection.sendall(bytes([letter]))
+            time.sleep(1)
+        return None
+    if mode == "interim-flood":
+        return connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 20 + answer(401))
+    if mode == "two-answers":
+        return connection.sendall(answer(401) + answer(200, b"what is protected"))
+    if mode == "endless-line":
+        try:
+            for _ in range(1 << 14):
+                connection.sendall(b"HTTP/1.1 " + b"4" * 65536)
+        except OSError:
+            return None
+        return None
     if mode == "endless-header":
         try:
             connection.sendall(b"HTTP/1.1 401 X\r\n")
@@ -73,6 +94,13 @@ def serve(connection):
         connection.settimeout(40)
         head = b""
         while b"\r\n\r\n" not in head:
+            part = connection.recv(65536)
+            if not part:
+                return
+            head += part
+        length = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+        body = int(length[0].partition(b":")[2]) if length else 0
+        while len(head.partition(b"\r\n\r\n")[2]) < body:
             part = connection.recv(65536)
             if not part:
                 return

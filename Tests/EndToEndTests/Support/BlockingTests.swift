@@ -25,7 +25,7 @@ struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == BlockingTests {
     /// For suites whose tests block: on sockets, processes, scripts.
-    static var blocking: Self { blocking(limit: .seconds(120)) }
+    static var blocking: Self { blocking(limit: .seconds(300)) }
 
     /// - Parameter limit: a test that has not ended by then hangs, which ends the whole run.
     static func blocking(limit: Duration) -> Self { BlockingTests(limit: limit, isAlone: false) }
@@ -33,7 +33,7 @@ extension Trait where Self == BlockingTests {
     /// For suites that measure: no other test of this kind runs at the same time.
     ///
     /// - Parameter reason: what it measures that others would disturb.
-    static func alone(_ reason: Comment) -> Self { BlockingTests(limit: .seconds(120), isAlone: true) }
+    static func alone(_ reason: Comment) -> Self { BlockingTests(limit: .seconds(300), isAlone: true) }
 }
 
 /// Each job, which is what a task does between two awaits, gets a new thread.

@@ -1,7 +1,9 @@
 import EdgeConfiguration
+import Experience
 import Foundation
 import GatewayForTests
 import Logging
+import Runtime
 import SecurityGuard
 import StateSurface
 import Synchronization
@@ -13,18 +15,25 @@ final class GatewayInProcess: GatewayUnderTest {
     let directory: URL
     let origin: String
     let port: Int
+    /// The port of the admin listener; nil where it is off.
+    var adminPort: Int? { gateway.adminAddress?.port }
     /// The gateway's clock, which a test may put forward.
     let clock: ManualClock
     private let gateway: GatewayForTests
     private let lines: LogLines
     private let audit: AuditLog?
+    private let access: AccessLogFile?
+    private let flags: [ConfigurationFlag]
     private let end = Mutex<Int32?>(nil)
 
     var log: String { lines.text }
 
     private init(
-        _ gateway: GatewayForTests, port: Int, directory: URL, clock: ManualClock, lines: LogLines, audit: AuditLog?
+        _ gateway: GatewayForTests, port: Int, directory: URL, clock: ManualClock, lines: LogLines, audit: AuditLog?,
+        access: AccessLogFile?, flags: [ConfigurationFlag]
     ) {
+        self.access = access
+        self.flags = flags
         self.directory = directory
         self.origin = gateway.origin
         self.port = port
@@ -34,7 +43,8 @@ final class GatewayInProcess: GatewayUnderTest {
         self.audit = audit
     }
 
-    /// Relative paths of the configuration are those of the test's process, except `audit.file`.
+    /// Relative paths of the configuration are those of the test's process, except `audit.file` and
+    /// `log.access`.
     static func start(
         _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
         directory: URL? = nil, listen: String = "127.0.0.1:0"
@@ -44,10 +54,16 @@ final class GatewayInProcess: GatewayUnderTest {
             passwordCost: GatewayForTests.passwordCost)
     }
 
+    /// A gateway with realms besides the built-in ones.
+    static func start(_ configuration: String, realms: [any Realm]) async throws -> GatewayInProcess {
+        try await start(configuration, realms: realms, passwordCost: GatewayForTests.passwordCost)
+    }
+
     /// - Parameter passwordCost: what hashing costs, for tests that are about it.
     static func start(
         _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
-        directory: URL? = nil, listen: String = "127.0.0.1:0", passwordCost: ScryptParameters
+        directory: URL? = nil, listen: String = "127.0.0.1:0", realms: [any Realm] = [],
+        passwordCost: ScryptParameters
     ) async throws -> GatewayInProcess {
         let folder = try directory ?? GatewayProcess.makeDirectory()
         do {
@@ -63,9 +79,13 @@ final class GatewayInProcess: GatewayUnderTest {
                 let file = path.hasPrefix("/") ? path : folder.appendingPathComponent(path).path
                 return try AuditLog(path: file, logger: logger, clock: { clock.now })
             }
+            let access = try settings.log.access.map { path in
+                let file = path.hasPrefix("/") ? path : folder.appendingPathComponent(path).path
+                return try AccessLogFile(file, logger: logger) { _ in }
+            }
             let gateway = try await GatewayForTests.open(
-                settings, clock: clock, logger: logger, passwordCost: passwordCost,
-                audit: { audit?.record($0, $1) },
+                settings, clock: clock, logger: logger, passwordCost: passwordCost, realms: realms,
+                audit: { audit?.record($0, $1) }, adjust: { $0.accessLog = access },
                 prepare: { state, accounts in
                     for user in users where try await state.accounts(emailKey: user.email).isEmpty {
                         _ = try await accounts.add(
@@ -74,7 +94,8 @@ final class GatewayInProcess: GatewayUnderTest {
                 })
             guard let port = port(of: gateway.origin) else { throw Failure(description: "origin \(gateway.origin)") }
             return GatewayInProcess(
-                gateway, port: port, directory: folder, clock: clock, lines: lines, audit: audit)
+                gateway, port: port, directory: folder, clock: clock, lines: lines, audit: audit,
+                access: access, flags: flags(environment, folder, listen))
         } catch {
             throw Failure(description: "not ready: \(ErrorText.failure(error)?.description ?? "\(error)")")
         }
@@ -86,6 +107,15 @@ final class GatewayInProcess: GatewayUnderTest {
     ) throws -> LoadedConfiguration {
         let file = folder.appendingPathComponent("gatehouse.yaml").path
         try yaml.write(toFile: file, atomically: true, encoding: .utf8)
+        let flags = flags(environment, folder, listen)
+        let process = ConfigurationLoader.ofProcess()
+        return try ConfigurationLoader(environment: environment, contents: process.contents)
+            .load(file: file, flags: flags)
+    }
+
+    private static func flags(
+        _ environment: [String: String], _ folder: URL, _ listen: String
+    ) -> [ConfigurationFlag] {
         var flags = [
             ConfigurationFlag(name: "--listen", key: "server.listen", value: listen),
             ConfigurationFlag(name: "--keys", key: "keys.directory", value: folder.path + "/keys"),
@@ -97,9 +127,16 @@ final class GatewayInProcess: GatewayUnderTest {
             flags.append(
                 ConfigurationFlag(name: "--state", key: "state.url", value: "sqlite:\(folder.path)/state.sqlite"))
         }
-        let process = ConfigurationLoader.ofProcess()
-        return try ConfigurationLoader(environment: environment, contents: process.contents)
-            .load(file: file, flags: flags)
+        return flags
+    }
+
+    /// Has the gateway go on with another configuration, as a reload does.
+    func change(to yaml: String, environment: [String: String] = [:]) async throws {
+        let file = directory.appendingPathComponent("gatehouse.yaml").path
+        try yaml.write(toFile: file, atomically: true, encoding: .utf8)
+        let loader = ConfigurationLoader(
+            environment: environment, contents: ConfigurationLoader.ofProcess().contents)
+        try await gateway.change(to: try loader.load(file: file, flags: flags).configuration)
     }
 
     deinit {
@@ -119,6 +156,8 @@ final class GatewayInProcess: GatewayUnderTest {
             }
             ended.wait()
             audit?.close()
+            access?.close()
+            TestOutputs.keep(log: log, of: directory)
             end = status.load(ordering: .relaxed)
             return status.load(ordering: .relaxed)
         }

@@ -8,6 +8,8 @@ final class GatewayProcess: GatewayUnderTest {
     let port: Int
     private let process: Process
     private let errors: Mutex<Data>
+    /// Whether its outputs have been kept.
+    private let isKept = Atomic<Bool>(false)
 
     static let binary: URL = {
         // A command that ends before it has read its input is a failed write, not the end of the tests.
@@ -71,6 +73,7 @@ final class GatewayProcess: GatewayUnderTest {
         let output = stdout.fileHandleForReading.readDataToEndOfFile()
         let errors = stderr.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
+        TestOutputs.keep(String(decoding: errors, as: UTF8.self), kind: "errors")
         return (
             process.terminationStatus, String(decoding: output, as: UTF8.self), String(decoding: errors, as: UTF8.self)
         )
@@ -143,6 +146,7 @@ final class GatewayProcess: GatewayUnderTest {
     func stop() -> Int32 {
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
+        if !isKept.exchange(true, ordering: .relaxed) { TestOutputs.keep(log: log, of: directory) }
         return process.terminationStatus
     }
 

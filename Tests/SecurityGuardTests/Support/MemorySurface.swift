@@ -70,7 +70,7 @@ final class MemorySurface: GuardStore {
     func accounts(limit: Int) async throws -> [AccountRecord] { tables.withLock { Array($0.accounts.values) } }
     func replace(account record: AccountRecord) async throws -> Bool {
         try check()
-        return tables.withLock { tables in
+        let isReplaced = tables.withLock { tables in
             guard tables.accounts[record.userID]?.version == record.version else { return false }
             var stored = record
             stored.version += 1
@@ -78,6 +78,8 @@ final class MemorySurface: GuardStore {
             tables.accounts[record.userID] = stored
             return true
         }
+        if isReplaced { tell(.account(userID: record.userID)) }
+        return isReplaced
     }
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
         try check()
@@ -125,17 +127,32 @@ final class MemorySurface: GuardStore {
             }
     }
     func identity(
-        issuer: String, subject: String, tenantID: String, create: @escaping @Sendable () -> AccountRecord
+        issuer: String, subject: String, tenantID: String, linking verifiedEmailKey: String?,
+        create: @escaping @Sendable () -> AccountRecord
     ) async throws -> AccountRecord {
         try check()
         return tables.withLock { tables in
             let key = "\(issuer)\n\(subject)\n\(tenantID)"
             if let id = tables.identities[key], let account = tables.accounts[id] { return account }
-            let account = create()
+            let namesakes = tables.accounts.values.filter { account in
+                account.tenantID == tenantID && account.emailVerified
+                    && verifiedEmailKey.map { Accounts.emailKey(account.email) == $0 } ?? false
+            }
+            let linked =
+                namesakes.first { $0.emailKey == verifiedEmailKey } ?? (namesakes.count == 1 ? namesakes.first : nil)
+            let account = linked ?? create()
             tables.accounts[account.userID] = account
             tables.identities[key] = account.userID
             return account
         }
+    }
+    func userIDs(issuer: String, subject: String) async throws -> [String] {
+        tables.withLock { tables in
+            tables.identities.filter { $0.key.hasPrefix("\(issuer)\n\(subject)\n") }.map(\.value).sorted()
+        }
+    }
+    func accountsHave(scope: String) async throws -> Bool {
+        tables.withLock { tables in tables.accounts.values.contains { $0.scope.contains(scope) } }
     }
     func insert(client: ClientRecord) async throws {
         try check()
@@ -206,6 +223,10 @@ final class MemorySurface: GuardStore {
         }
         return isReplaced
     }
+    func report(extensionOf sessionID: String, origin: String, tokenExpiresAt: Milliseconds) async throws {
+        try check()
+        tell(.sessionExtended(id: sessionID, origin: origin, tokenExpiresAt: tokenExpiresAt))
+    }
     func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) async throws -> Bool {
         let (isLive, isLonger) = tables.withLock { tables -> (Bool, Bool) in
             guard let family = tables.families[familyID], family.isLive else { return (false, false) }
@@ -229,8 +250,18 @@ final class MemorySurface: GuardStore {
         tell(.familyEnded(id: id))
         return ended
     }
+    func endReusedFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
+        try await endFamily(id: id, at: at, revokedUntil: revokedUntil)
+    }
     func liveFamilies(userID: String) async throws -> [FamilyRecord] {
         tables.withLock { $0.families.values.filter { $0.userID == userID && $0.isLive } }
+    }
+    func liveFamilies(provider: String, providerSession: String) async throws -> [FamilyRecord] {
+        tables.withLock { tables in
+            tables.families.values.filter {
+                $0.isLive && $0.signIn?.provider == provider && $0.signIn?.providerSession == providerSession
+            }
+        }
     }
     func note(reach: TokenReach, goodUntil: Milliseconds) async throws {
         try check()

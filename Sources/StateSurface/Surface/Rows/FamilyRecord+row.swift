@@ -2,7 +2,7 @@ extension FamilyRecord {
     static let columnList = [
         "id", "tenant_id", "user_id", "client_id", "scope", "binding", "is_live", "created_at",
         "absolute_expires_at", "current_hash", "previous_hash", "successor_salt", "rotated_at", "counter",
-        "token_expires_at",
+        "token_expires_at", "authenticated_at", "acr", "provider", "provider_session", "resource",
     ]
     static let columns = columnList.joined(separator: ", ")
     static let qualifiedColumns = columnList.map { "families." + $0 }.joined(separator: ", ")
@@ -21,6 +21,12 @@ extension FamilyRecord {
             previousHash: try row.optionalBlob(), successorSalt: try row.optionalBlob(),
             rotatedAt: try row.optionalInteger(), counter: try row.integer(),
             tokenExpiresAt: try row.optionalInteger())
+        let authenticatedAt = try row.optionalInteger()
+        let (acr, provider, session) = (try row.optionalText(), try row.optionalText(), try row.optionalText())
+        signIn = authenticatedAt.map {
+            SignInFacts(authenticatedAt: $0, acr: acr, provider: provider, providerSession: session)
+        }
+        resource = try row.optionalText()
     }
 
     var values: [SQLValue] {
@@ -28,7 +34,8 @@ extension FamilyRecord {
             .text(id), .text(tenantID), .text(userID), .text(clientID), .scope(scope), .optional(binding),
             .flag(isLive), .integer(createdAt), .integer(absoluteExpiresAt), .blob(currentHash),
             .optional(previousHash), .optional(successorSalt), .optional(rotatedAt), .integer(counter),
-            .optional(tokenExpiresAt),
+            .optional(tokenExpiresAt), .optional(signIn?.authenticatedAt), .optional(signIn?.acr),
+            .optional(signIn?.provider), .optional(signIn?.providerSession), .optional(resource),
         ]
     }
 }

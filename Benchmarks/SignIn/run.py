@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Sign-ins through an identity provider beside proxied traffic. See ../README.md."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from harness.measure import REPETITIONS, Table
+from harness.place import LOAD_CORE, Place, free_port
+from harness.servers import Gateway, settle, start_upstream
+
+HERE = Path(__file__).resolve().parent
+SIGN_INS = int(os.environ.get("BENCH_SIGN_INS", "200"))
+REQUESTS = int(os.environ.get("BENCH_REQUESTS", "2000"))
+SECONDS = int(os.environ.get("BENCH_SECONDS", "5"))
+
+
+class SignIn:
+    def __init__(self, place):
+        self.place = place
+        port = free_port()
+        self.provider = place.start([sys.executable, HERE / "provider.py", port], LOAD_CORE, ready="ready")
+        provider = f"""
+identity_providers:
+  - {{name: bench, issuer: "http://127.0.0.1:{port}", client_id: gate, client_secret: secret, tenant: bench}}
+"""
+        self.gateway = Gateway(place, start_upstream(place).port, provider)
+
+    def traffic(self):
+        return self.place.load(
+            "http-load", "--port", self.gateway.port, "--path", "/token/x", "--connections", 32, "--seconds", SECONDS,
+            "--tokens", self.gateway.token_file, "--rate", REQUESTS)
+
+    def sign_ins(self, seconds):
+        # Without the priority of the generator of traffic, whose measurements must not wait for these.
+        browsers = [sys.executable, HERE / "sign-ins.py", self.gateway.port, SIGN_INS, seconds]
+        command = ["nice", "taskset", "-c", LOAD_CORE, *browsers]
+        return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
+
+    def run(self):
+        table = Table("SignIn")
+        # Discovery, keys and the people's accounts are there before it counts.
+        self.sign_ins(5).communicate()
+        alone, beside, rates = [], [], []
+        for _ in range(REPETITIONS):
+            alone.append(self.traffic()["p99"])
+            settle()
+            signing_in = self.sign_ins(SECONDS + 1)
+            settle()
+            beside.append(self.traffic()["p99"])
+            told = json.loads(signing_in.communicate(timeout=60)[0])
+            if told["failed"]:
+                raise SystemExit(f"sign-ins failed: {told['failed']}")
+            rates.append(told)
+            settle()
+        ratio = statistics.median(b / a for a, b in zip(alone, beside))
+        print("    p99 alone  (µs): " + " ".join(f"{value:,.0f}" for value in alone))
+        print("    p99 beside (µs): " + " ".join(f"{value:,.0f}" for value in beside))
+        slow = statistics.median(told["p99"] for told in rates)
+        rate = statistics.median(told["rate"] for told in rates)
+        table.at_least("sign-ins a second / asked for", rate / SIGN_INS, 0.95, 0.99, f"{SIGN_INS}/s, p99 {slow:.0f} ms")
+        table.at_most("p99 of proxied requests beside sign-ins / alone", ratio, 1.5, 1.2, "x", f"{REQUESTS} requests/s")
+        table.print()
+
+
+with Place() as place:
+    SignIn(place).run()

@@ -1,0 +1,151 @@
+"""The processes of the soak: gateways on one PostgreSQL, an upstream, and people whose tokens another issuer signs."""
+
+import datetime
+import ipaddress
+import json
+import os
+import random
+import resource
+import signal
+import ssl
+import subprocess
+import time
+import urllib.request
+
+import jwt
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from harness.place import free_port
+from harness.servers import BINARY, EMAIL, PASSWORD, TENANT
+
+# Seconds.
+GRACE, TOKEN_LIFETIME, PING = 5, 60, 5
+ISSUER = "https://people.soak.test"
+
+
+class Gateway:
+    """One node. It may be killed and started again on the same port."""
+
+    def __init__(self, place, name, state, keys, people, upstream, settings=""):
+        self.place, self.name, self.keys, self.state = place, name, keys, state
+        self.port = free_port()
+        route = f'upstream: "http://127.0.0.1:{upstream}", strip_prefix: true'
+        self.config = place.write(f"{name}.yaml", f"""
+server: {{threads: 1, idle_timeout: 10m, header_timeout: 10s{settings}}}
+limits: {{enabled: false}}
+log: {{level: error}}
+state: {{grace: {GRACE}s}}
+tokens: {{issuer: "http://soak.test", access_token_lifetime: {TOKEN_LIFETIME}s}}
+websocket: {{ping: {PING}s}}
+issuers:
+  - {{issuer: "{ISSUER}", jwks: {people.file}, audience: gatehouse, tenants: [{TENANT}]}}
+routes:
+  - {{path: /token, {route}, require: token}}
+  - {{path: /owned, {route}, require: token+session}}
+  - {{path: /socket, {route}, require: token+session, websocket: true}}
+""")
+        self.process = None
+
+    def options(self):
+        return ["--state", self.state, "--config", str(self.config)]
+
+    def start(self):
+        log = open(self.place.path / f"{self.name}.log", "ab")
+        command = [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--admin", "off", "--keys", self.keys]
+        self.process = subprocess.Popen(
+            list(map(str, [*command, *self.options()])), stdout=subprocess.PIPE, stderr=log, text=True)
+        self.place.running.append(self.process)
+        if not self.process.stdout.readline().startswith("ready "):
+            raise SystemExit(f"{self.name} did not start: {(self.place.path / f'{self.name}.log').read_text()[-2000:]}")
+        return self
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.place.running.remove(self.process)
+
+    def stop_for(self, pause):
+        """Stops the process for a while, as a machine that is cut off."""
+        os.kill(self.pid, signal.SIGSTOP)
+        time.sleep(pause)
+        os.kill(self.pid, signal.SIGCONT)
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def limit_files(self, count):
+        """Sets how many descriptors the process may have; returns what it was."""
+        before = resource.prlimit(self.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (count, before[1]))
+        return before[0]
+
+    # MARK: The account that holds sockets
+
+    def account(self):
+        subprocess.run(
+            [BINARY, "users", "add", EMAIL, "--tenant", TENANT, "--password-stdin", *self.options()], input=PASSWORD,
+            text=True, check=True, capture_output=True)
+        return self
+
+    def call(self, path, body):
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}", json.dumps(body).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.loads(answer.read())
+
+    def login(self):
+        return self.call("/api/auth/login", {"email": EMAIL, "password": PASSWORD})
+
+
+class People:
+    """Users of another issuer that the gateways trust."""
+
+    def __init__(self, place, count):
+        self.count = count
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        numbers = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(self.key.public_key()))
+        self.file = place.write("people.json", json.dumps({"keys": [{**numbers, "kid": "people", "alg": "ES256"}]}))
+        self.users = {}
+
+    def any(self):
+        return random.randrange(self.count)
+
+    def token(self, person):
+        now = int(time.time())
+        claims = {"iss": ISSUER, "sub": f"person-{person}", "aud": "gatehouse", "iat": now, "exp": now + 300}
+        return jwt.encode(claims, self.key, "ES256", {"kid": "people"})
+
+    def known(self, person, user):
+        """The user that the person had the first time."""
+        return self.users.setdefault(person, user)
+
+
+def certificate(place):
+    """Certificate and key for 127.0.0.1, and what a client trusts it by."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "soak.test")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False)
+        .sign(key, hashes.SHA256()))
+    pem = place.write("tls.pem", made.public_bytes(serialization.Encoding.PEM).decode())
+    private = place.write("tls.key", key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()).decode())
+    private.chmod(0o600)
+
+    def client(*protocols):
+        context = ssl.create_default_context(cafile=str(pem))
+        context.set_alpn_protocols(protocols)
+        return context
+
+    return f", tls: {{certificate: {pem}, key: {private}}}", client

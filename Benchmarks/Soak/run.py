@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""`make soak`: sockets held, people signing in and out, attacks and faults, all at once. See ../README.md."""
+
+import asyncio
+import collections
+import os
+import resource
+import statistics
+import sys
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
+# Processes share the cores as the system decides.
+os.environ["BENCH_FAVOUR"] = "no"
+
+from attackers import Attackers
+from cluster import TOKEN_LIFETIME, Gateway, People, certificate
+from faults import Faults
+from oracle import Oracle
+from wire import Lost, Node
+from workers import Workers
+
+from harness import place as places
+from harness.measure import Table
+from harness.place import Place, resident_bytes
+from harness.postgres import Postgres
+from harness.servers import start_upstream
+
+MINUTES = float(os.environ.get("MINUTES", "30"))
+SOCKETS = int(os.environ.get("SOCKETS", "15000"))
+SIGN_INS = float(os.environ.get("SIGN_INS", "200"))
+# Proxied requests of the honest client whose latency is measured, a second.
+HONEST = int(os.environ.get("HONEST", "500"))
+# The attacks' rates and numbers are multiplied by this.
+ATTACKS = float(os.environ.get("ATTACKS", "1"))
+SLICE = 5
+
+Rates = collections.namedtuple("Rates", "sign_ins refreshes probes ends races sockets live")
+
+
+class Soak:
+    def __init__(self, place):
+        self.place = place
+        self.table = Table("Soak")
+        self.people = People(place, 500)
+        self.postgres = Postgres(place)
+        upstream = start_upstream(place)
+        self.upstream_port = upstream.port
+        tls, client = certificate(place)
+        keys = place.path / "keys"
+        make = lambda name, *more: Gateway(place, name, self.postgres.url, keys, self.people, upstream.port, *more)
+        self.a, self.b, self.c = make("a"), make("b"), make("c", tls)
+        self.a.account()
+        for gateway in (self.a, self.b, self.c):
+            gateway.start()
+        self.history = open(place.path / "history.jsonl", "w")
+        self.oracle = Oracle(self.history)
+        self.nodes = {
+            "a": Node("a", self.a.port), "b": Node("b", self.b.port),
+            "c": Node("c", self.c.port, client("http/1.1")),
+        }
+        self.secure = Node("c", self.c.port, client("h2"))
+        live = max(50, int(SIGN_INS * 5))
+        # Every session is refreshed well before its token ends.
+        self.rates = Rates(SIGN_INS, live / (TOKEN_LIFETIME / 3), SIGN_INS, SIGN_INS, 2, 50, live)
+        self.samples, self.latencies, self.held = [], collections.defaultdict(list), []
+        self.refused_honest = 0
+        self.tasks = []
+
+    # MARK: Held sockets and honest traffic
+
+    def hold(self):
+        """Opens the sockets: embedded in two groups, and relayed."""
+        self.pair = self.a.login()
+        token = self.place.write("held.token", self.pair["access_token"] + "\n")
+        parts = (("/api/runtime/agent", SOCKETS * 3 // 10), ("/api/runtime/agent", SOCKETS * 3 // 10),
+                 ("/socket/x", SOCKETS * 4 // 10))
+        for path, count in parts:
+            held = self.place.hold(
+                "ws-load", "hold", "--connections", count, "--port", self.a.port, "--path", path, "--tokens", token,
+                "--field", f"Session-Id: {self.pair['session_id']}")
+            if held.opened != {"open": count, "refused": 0}:
+                raise SystemExit(f"the sockets could not be opened: {held.opened}")
+            held.count = count
+            self.held.append(held)
+
+    async def keep_held(self):
+        """Extends the held sockets by refreshes, and tries again while the store is away."""
+        while True:
+            await asyncio.sleep(TOKEN_LIFETIME / 4)
+            while True:
+                try:
+                    answer = await asyncio.to_thread(
+                        self.a.call, "/api/auth/refresh", {"refresh_token": self.pair["refresh_token"]})
+                    self.pair.update(answer)
+                    break
+                except OSError:
+                    await asyncio.sleep(0.5)
+
+    async def honest(self, phase):
+        """Slices of proxied requests at a fixed rate. None of them may fail, whatever goes on."""
+        while True:
+            token = self.place.write("honest.token", self.pair["access_token"] + "\n")
+            result = await asyncio.to_thread(
+                self.place.load, "http-load", "--port", self.a.port, "--path", "/token/x", "--connections", 32,
+                "--seconds", SLICE, "--rate", HONEST, "--tokens", token)
+            self.latencies[self.phase].append(result["p99"])
+            bad = result["failed"] + result["bad_status"]
+            self.refused_honest += bad
+            if bad:
+                self.oracle.fault(f"{bad} of the honest requests failed", phase=self.phase, **result)
+
+    async def watch(self):
+        """Samples memory and descriptors of the node that lives through everything."""
+        began = time.monotonic()
+        while True:
+            self.samples.append((
+                time.monotonic() - began, self.phase, await asyncio.to_thread(resident_bytes, self.a.pid),
+                self.a.descriptors()))
+            self.history.flush()
+            await asyncio.sleep(1)
+
+    # MARK: The run
+
+    def begin(self, coroutine):
+        task = asyncio.create_task(coroutine)
+        task.add_done_callback(self.ended)
+        self.tasks.append(task)
+
+    def ended(self, task):
+        """A part of the soak itself must not end by an error unnoticed."""
+        if not task.cancelled() and task.exception():
+            self.oracle.fault(f"the soak itself failed: {task.exception()!r}")
+
+    def enter(self, phase, seconds):
+        self.phase = phase
+        print(f"  {phase}{f', {seconds:.0f} s' if seconds else ''}", flush=True)
+
+    async def run(self):
+        whole = MINUTES * 60
+        self.phase = "opening"
+        await asyncio.to_thread(self.hold)
+        print(f"  {SOCKETS:,} sockets are open", flush=True)
+        self.enter("calm", whole / 10)
+        self.begin(self.keep_held())
+        self.begin(self.watch())
+        self.begin(self.honest("calm"))
+        await asyncio.sleep(max(3 * SLICE, whole / 10))
+        workers = Workers(self.oracle, list(self.nodes.values()), self.people, self.rates)
+        for task in workers.tasks():
+            self.begin(task)
+        self.enter("used", whole / 10)
+        await asyncio.sleep(whole / 10)
+        attackers = Attackers(self.oracle, self.nodes["a"], self.secure, ATTACKS)
+        for task in attackers.tasks():
+            self.begin(task)
+        self.enter("attacked", whole * 4 / 10)
+        await asyncio.sleep(whole * 4 / 10)
+        self.enter("faults", 0)
+        await Faults(self).run()
+        self.enter("afterwards", whole / 10)
+        await asyncio.sleep(whole / 10)
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await self.look_for_lost()
+        self.judge()
+
+    async def look_for_lost(self):
+        """Every session whose sign-in was answered, and whose end was not asked for, must be there on each node."""
+        sessions = [one for one in self.oracle.live.values() if not one.is_doubtful and not one.busy]
+        print(f"  looking for {len(sessions):,} sessions", flush=True)
+        for session in sessions:
+            for node in self.nodes.values():
+                try:
+                    answer = await node.ask("GET", f"/api/session/{session.id}", secret=session.secret)
+                except Lost:
+                    self.oracle.fault(f"{node.name} does not answer in the end")
+                    return
+                if answer.status == 503:
+                    self.oracle.fault("the store does not answer in the end")
+                elif answer.status != 200:
+                    self.oracle.fault(
+                        f"a success was lost: a live session is {answer.status} {answer.code} in the end",
+                        session=session.id, node=node.name)
+                elif answer.json.get("user_id") != session.owner:
+                    self.oracle.fault("a second owner", session=session.id)
+
+    # MARK: The verdict
+
+    def judge(self):
+        table, oracle = self.table, self.oracle
+        for name, count in sorted(oracle.counts.items()):
+            print(f"    {count:>9,}  {name}")
+        table.at_most("wrong answers by the oracle", len(oracle.wrong), 0, 0, "", self.told())
+        middle = {phase: statistics.median(values) for phase, values in self.latencies.items() if values}
+        listed = ", ".join(f"{phase} {value / 1000:.1f} ms" for phase, value in middle.items())
+        table.at_most("p99 of honest requests, attacked / calm", middle["attacked"] / middle["calm"], 2, 1.5, "x", listed)
+        lost = sum(held.count for held in self.held) - sum(held.ask("report 0")["open"] for held in self.held)
+        table.at_most("held sockets that were lost", lost, 0, 0, "", f"of {sum(held.count for held in self.held):,}")
+        self.slope("resident memory", 2, 1 / 1024, " KiB/min", 1024)
+        self.slope("descriptors", 3, 1, "/min", 10)
+        table.print()
+
+    def told(self):
+        counts = self.oracle.counts
+        return (
+            f"{sum(v for k, v in counts.items() if k.startswith('sign in')):,} sign-ins, "
+            f"{sum(v for k, v in counts.items() if k.startswith('refresh ')):,} refreshes, "
+            f"{sum(v for k, v in counts.items() if k.startswith(('logout', 'delete'))):,} ends, "
+            f"{counts['live, let through'] + counts['ended, refused']:,} uses judged")
+
+    def slope(self, what, column, unit, name, must):
+        """How it grew each minute of the attack beyond what its scatter explains, by least squares, after the attack's
+        first third."""
+        of = [(sample[0], sample[column] * unit) for sample in self.samples if sample[1] == "attacked"]
+        of = of[len(of) // 3:]
+        if len(of) < 10:
+            return print(f"  {what}: too few samples")
+        slope, rest = line(of)
+        first, last = of[0][1], of[-1][1]
+        certain = max(0, slope - 2 * rest) * 60
+        self.table.at_most(
+            f"{what}: growth under attack that is no scatter", certain, must, must / 4, name,
+            f"{slope * 60:,.0f} ± {2 * rest * 60:,.0f}; from {first:,.0f} to {last:,.0f} in "
+            f"{of[-1][0] - of[0][0]:.0f} s")
+
+
+def line(points):
+    """The slope of the line through the points, and its standard error."""
+    count = len(points)
+    x, y = (statistics.fmean(point[i] for point in points) for i in (0, 1))
+    spread = sum((point[0] - x) ** 2 for point in points)
+    slope = sum((point[0] - x) * (point[1] - y) for point in points) / spread
+    left = sum((point[1] - y - slope * (point[0] - x)) ** 2 for point in points)
+    return slope, (left / max(1, count - 2) / spread) ** 0.5
+
+
+def main():
+    need = SOCKETS * 2 + 4096
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < need:
+        raise SystemExit(f"{need} descriptors are needed, and {hard} allowed (ulimit -Hn): set SOCKETS lower")
+    places.LOAD_CORE = places.SERVER_CORE = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    with Place() as place:
+        soak = Soak(place)
+        try:
+            asyncio.run(soak.run())
+        finally:
+            soak.postgres.end()
+        return 1 if soak.oracle.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""Clients of the soak: HTTP/1.1 over connections that are used again, and WebSockets."""
+
+import asyncio
+import base64
+import json
+import os
+import struct
+
+
+class Answer:
+    def __init__(self, status, body):
+        self.status, self.body = status, body
+
+    @property
+    def json(self):
+        try:
+            return json.loads(self.body) if self.body else {}
+        except ValueError:
+            return {}
+
+    @property
+    def code(self):
+        return self.json.get("code", "")
+
+
+class Lost(Exception):
+    """There was no answer: whether the request was carried out is not known."""
+
+
+class Node:
+    """One gateway as its clients see it."""
+
+    def __init__(self, name, port, tls=None):
+        self.name, self.port, self.tls = name, port, tls
+        self.idle = []
+        # Bounds how many requests wait for a gateway that does not answer.
+        self.room = asyncio.Semaphore(256)
+
+    async def open(self):
+        return await asyncio.wait_for(
+            asyncio.open_connection("127.0.0.1", self.port, ssl=self.tls, limit=1 << 20), 5)
+
+    async def ask(self, method, path, body=None, token=None, session=None, secret=None, timeout=15):
+        """One request. Throws `Lost` where no answer comes."""
+        payload = b"" if body is None else json.dumps(body).encode()
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nContent-Length: {len(payload)}\r\n"
+        if payload:
+            head += "Content-Type: application/json\r\n"
+        if token:
+            head += f"Authorization: Bearer {token}\r\n"
+        if session:
+            head += f"Session-Id: {session}\r\n"
+        if secret:
+            head += f"Session-Secret: {secret}\r\n"
+        async with self.room:
+            try:
+                return await asyncio.wait_for(self.exchange(head.encode() + b"\r\n" + payload), timeout)
+            except (OSError, EOFError, asyncio.TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
+                raise Lost(f"{method} {path} at {self.name}: {type(error).__name__}") from error
+
+    async def exchange(self, request):
+        reader, writer = self.idle.pop() if self.idle else await self.open()
+        try:
+            writer.write(request)
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            lines = head.lower().split("\r\n")
+            length = next((int(line[15:]) for line in lines if line.startswith("content-length:")), 0)
+            body = await reader.readexactly(length) if length else b""
+        except BaseException:
+            writer.transport.abort()
+            raise
+        if "connection: close" in lines or len(self.idle) > 64:
+            writer.close()
+        else:
+            self.idle.append((reader, writer))
+        return Answer(int(head[9:12]), body)
+
+    def forget(self):
+        """Closes the idle connections, after the gateway was restarted."""
+        for _, writer in self.idle:
+            writer.transport.abort()
+        self.idle = []
+
+    async def upgrade(self, path, token=None, session=None):
+        """Opens a WebSocket; returns the status, and the socket where it is 101."""
+        reader, writer = await self.open()
+        key = base64.b64encode(os.urandom(16)).decode()
+        head = (
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n")
+        head += f"Authorization: Bearer {token}\r\n" if token else ""
+        head += f"Session-Id: {session}\r\n" if session else ""
+        try:
+            writer.write(head.encode() + b"\r\n")
+            answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 15)
+        except BaseException:
+            writer.transport.abort()
+            raise
+        status = int(answer[9:12])
+        if status != 101:
+            writer.transport.abort()
+            return status, None
+        return status, WebSocket(reader, writer)
+
+
+class WebSocket:
+    def __init__(self, reader, writer):
+        self.reader, self.writer = reader, writer
+
+    def send(self, text, opcode=1):
+        data = text.encode() if isinstance(text, str) else text
+        size = bytes([128 | len(data)]) if len(data) < 126 else struct.pack("!BH", 254, len(data))
+        self.writer.write(bytes([128 | opcode]) + size + bytes(4) + data)
+
+    async def frame(self):
+        """The next frame: its opcode and payload. Pings are answered here."""
+        while True:
+            first, second = await self.reader.readexactly(2)
+            length = second & 127
+            if length == 126:
+                length = struct.unpack("!H", await self.reader.readexactly(2))[0]
+            elif length == 127:
+                length = struct.unpack("!Q", await self.reader.readexactly(8))[0]
+            payload = await self.reader.readexactly(length)
+            if first & 15 != 9:
+                return first & 15, payload
+            self.send(payload, opcode=10)
+
+    def cut(self):
+        self.writer.transport.abort()

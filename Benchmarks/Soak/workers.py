@@ -1,0 +1,239 @@
+"""Honest clients: they sign in, refresh, use, race for and end sessions, and tell the oracle what was answered."""
+
+import asyncio
+import random
+import struct
+import time
+
+from oracle import REACH, Session, attempt
+from wire import Lost
+
+
+class Workers:
+    def __init__(self, oracle, nodes, people, rates):
+        self.oracle, self.nodes, self.people, self.rates = oracle, nodes, people, rates
+        self.held = set()
+
+    def node(self):
+        return random.choice(self.nodes)
+
+    def tasks(self):
+        yield self.every(self.rates.sign_ins, self.sign_in)
+        yield self.every(self.rates.refreshes, self.refresh)
+        yield self.every(self.rates.probes, self.probe)
+        # Each goes on for up to eleven seconds after the answer, to use what has ended.
+        yield self.every(self.rates.ends, self.end, 8192)
+        yield self.every(self.rates.races, self.race)
+        for _ in range(self.rates.sockets):
+            yield self.hold()
+
+    async def every(self, rate, work, most=256):
+        """Begins `work` at a rate, with at most so many under way."""
+        running = set()
+        began, count = time.monotonic(), 0
+        while True:
+            count += 1
+            await asyncio.sleep(max(0, began + count / rate - time.monotonic()))
+            if len(running) < most:
+                task = asyncio.create_task(self.guarded(work))
+                running.add(task)
+                task.add_done_callback(running.discard)
+            else:
+                self.oracle.counts[f"{work.__name__}: not begun, too many wait"] += 1
+
+    async def guarded(self, work):
+        try:
+            await work()
+        except Lost:
+            self.oracle.lost()
+
+    # MARK: Sessions
+
+    async def anonymous(self):
+        answer = await attempt(self.oracle, None, self.node().ask("POST", "/api/session/create-anonymous"))
+        if not answer or answer.status != 200:
+            self.oracle.counts[f"create: {answer.status if answer else 'no answer'}"] += 1
+            return None
+        return Session(answer.json["session_id"], answer.json["session_secret"])
+
+    async def sign_in(self):
+        session = await self.anonymous()
+        if not session:
+            return
+        person, began = self.people.any(), time.monotonic()
+        answer = await attempt(self.oracle, session, self.node().ask(
+            "POST", "/api/auth/login", {"subject_token": self.people.token(person)}, secret=session.secret))
+        if not answer:
+            return
+        self.oracle.note(f"sign in {answer.status}", session=session.id, user=answer.json.get("user_id"))
+        if answer.status == 200:
+            user = self.people.known(person, answer.json["user_id"])
+            self.oracle.signed_in(session, answer.json, user, began)
+        elif answer.status != 503:
+            self.oracle.fault(f"sign in was answered {answer.status} {answer.code}")
+
+    async def refresh(self):
+        oracle = self.oracle
+        # The one whose token ends first of a few, so that none of them expires unnoticed.
+        few = [session for session in (oracle.any_live(needs_token=False) for _ in range(6)) if session]
+        if not few:
+            return
+        session = min(few, key=lambda one: one.token_until)
+        session.busy = True
+        try:
+            # An answer that was lost may be asked for again for ten seconds: the same successor is given.
+            for round in range(2):
+                began = time.monotonic()
+                try:
+                    answer = await self.node().ask("POST", "/api/auth/refresh", {"refresh_token": session.refresh}, timeout=4)
+                    break
+                except Lost:
+                    if round or session.ended:
+                        return oracle.lost(session)
+            if session.ended:
+                return
+            oracle.note(f"refresh {answer.status}", session=session.id)
+            if answer.status == 200:
+                oracle.took_tokens(session, answer.json, began)
+            elif answer.status != 503:
+                oracle.fault(f"a success was lost: refresh was answered {answer.status} {answer.code}", session=session.id)
+        finally:
+            session.busy = False
+
+    async def end(self):
+        oracle = self.oracle
+        # As many end as begin, so that their number stays.
+        if len(oracle.live) < self.rates.live:
+            return
+        session = oracle.any_live()
+        if not session:
+            return
+        session.busy = True
+        kind = random.choice(("logout", "delete"))
+        if kind == "logout":
+            asked = self.node().ask("POST", "/api/auth/logout", {}, token=session.token)
+        else:
+            asked = self.node().ask("DELETE", f"/api/session/{session.id}", token=session.token)
+        oracle.live.pop(session.id, None)
+        # Until it is answered it may count or not.
+        session.is_doubtful = True
+        answer = await attempt(oracle, session, asked)
+        if not answer:
+            return
+        oracle.note(f"{kind} {answer.status}", session=session.id)
+        if answer.status != 204:
+            if answer.status != 503:
+                oracle.fault(f"{kind} of a live session was answered {answer.status} {answer.code}", session=session.id)
+            return
+        oracle.ended(session)
+        await asyncio.sleep(REACH + 0.05)
+        for node in self.nodes:
+            await self.expect_refused(session, node)
+        await asyncio.sleep(random.uniform(1, 10))
+        await self.expect_refused(session, self.node())
+
+    async def expect_refused(self, session, node):
+        began = time.monotonic()
+        try:
+            answer = await node.ask("GET", "/owned/x", token=session.token, session=session.id)
+        except Lost:
+            return self.oracle.lost()
+        self.oracle.judge_ended(session, node, answer.status, "a request of an ended session", began)
+
+    async def probe(self):
+        session = self.oracle.any_live()
+        if not session:
+            return
+        began, node, token = time.monotonic(), self.node(), session.token
+        path = "/owned/x" if random.random() < 0.8 else f"/api/session/{session.id}"
+        answer = await attempt(self.oracle, None, node.ask("GET", path, token=token, session=session.id))
+        if not answer:
+            return
+        self.oracle.judge_live(session, answer.status, answer.code, path.split("ses_")[0], began)
+        if answer.status == 200 and path != "/owned/x":
+            owner = answer.json.get("user_id")
+            if owner != session.owner:
+                self.oracle.fault("a second owner", session=session.id, first=session.owner, second=owner)
+
+    async def race(self):
+        """Two people upgrade one anonymous session on two nodes at once: it is one's, and the other is refused."""
+        session = await self.anonymous()
+        rivals = [one for one in (self.oracle.any_live(), self.oracle.any_live()) if one]
+        if not session or len(rivals) < 2 or rivals[0].owner == rivals[1].owner:
+            return
+        answers = await asyncio.gather(*(
+            attempt(self.oracle, None, self.node().ask(
+                "PATCH", f"/api/session/{session.id}/upgrade", {}, token=rival.token, secret=session.secret))
+            for rival in rivals))
+        owners = {answer.json.get("user_id") for answer in answers if answer and answer.status == 200}
+        self.oracle.note("race", session=session.id, answers=[answer and answer.status for answer in answers])
+        if len(owners) > 1:
+            self.oracle.fault("two owners of one session", session=session.id, owners=sorted(owners))
+        for rival, answer in zip(rivals, answers):
+            if answer and answer.status == 200 and answer.json.get("user_id") != rival.owner:
+                self.oracle.fault("upgraded for another user", session=session.id)
+        for rival in rivals:
+            if not owners or rival.ended or rival.token_until < time.monotonic() + 5:
+                continue
+            seen = await attempt(self.oracle, None, self.node().ask(
+                "GET", f"/api/session/{session.id}", token=rival.token))
+            if seen and seen.status == 200 and rival.owner not in owners:
+                self.oracle.fault("the loser of a race sees the session", session=session.id)
+            if seen and seen.status == 403 and rival.owner in owners:
+                self.oracle.fault("the winner of a race has lost the session", session=session.id)
+        for rival in rivals:
+            if rival.owner in owners:
+                await attempt(self.oracle, None, self.node().ask(
+                    "DELETE", f"/api/session/{session.id}", token=rival.token))
+
+    # MARK: Sockets
+
+    async def hold(self):
+        """A socket with a message each second; it closes within a second of the end of its session."""
+        while True:
+            session = self.oracle.any_live()
+            if not session:
+                await asyncio.sleep(1)
+                continue
+            node = self.node()
+            path = random.choice(("/api/runtime/echo", "/socket/x"))
+            began = time.monotonic()
+            try:
+                status, socket = await node.upgrade(path, session.token, session.id)
+            except (OSError, EOFError, asyncio.TimeoutError, asyncio.IncompleteReadError):
+                self.oracle.lost()
+                await asyncio.sleep(1)
+                continue
+            if not socket:
+                if not session.ended:
+                    self.oracle.judge_live(session, status, "", "a handshake", began)
+                await asyncio.sleep(1)
+                continue
+            self.oracle.counts["socket opened"] += 1
+            try:
+                await self.use(session, node, socket)
+            except (OSError, EOFError, asyncio.TimeoutError, asyncio.IncompleteReadError):
+                self.oracle.counts["socket cut"] += 1
+            finally:
+                socket.cut()
+
+    async def use(self, session, node, socket):
+        until = time.monotonic() + random.uniform(5, 60)
+        while time.monotonic() < until:
+            text = f"{time.monotonic_ns():020d}"
+            socket.send(text)
+            try:
+                opcode, payload = await asyncio.wait_for(socket.frame(), 5)
+            except asyncio.TimeoutError:
+                self.oracle.counts["socket silent"] += 1
+                return
+            if opcode == 8:
+                code = struct.unpack("!H", payload[:2])[0] if len(payload) > 1 else 1005
+                return self.oracle.note(f"socket closed {code}")
+            if session.ended:
+                late = time.monotonic() - session.ended
+                if late > self.oracle.allowance(node) + 0.5:
+                    self.oracle.fault(f"a socket answered {late:.2f} s after its session's end", session=session.id)
+            elif payload.decode("latin-1") != text and opcode in (1, 2):
+                self.oracle.fault("a socket answered something else", got=payload[:60].decode("latin-1"))
+            await asyncio.sleep(1)

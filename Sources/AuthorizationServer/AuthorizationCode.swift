@@ -1,0 +1,88 @@
+import Encodings
+import Libcrypto
+
+/// An authorization code: `code_` and base64url of 32 random bytes, of which only the hash is stored.
+///
+/// The family of refresh tokens is written when the code is issued, without a refresh token and with the end of the
+/// code as its end. The code is used by giving this family its first refresh token, which the store does once. So a
+/// second use is found, however close it is, and whatever ends the authorisation ends its unused codes.
+package struct AuthorizationCode: Sendable, Equatable {
+    /// How long a code may be used, in milliseconds.
+    package static let lifetime: Int64 = 60_000
+    /// How long its record is kept, so that a second use ends the family.
+    package static let memory: Int64 = 86_400_000
+    /// The kind of its record in the store.
+    package static let kind = "authorization_code"
+    private static let prefix = "code_"
+
+    /// The family that it gives access to.
+    package let familyID: String
+    /// The client that it was issued to.
+    package let clientID: String
+    /// The redirect URI of the request.
+    package let redirectURI: String
+    /// The PKCE challenge of the request.
+    package let challenge: String
+    /// The resource of the request.
+    package let resource: String
+
+    package init(familyID: String, clientID: String, redirectURI: String, challenge: String, resource: String) {
+        self.familyID = familyID
+        self.clientID = clientID
+        self.redirectURI = redirectURI
+        self.challenge = challenge
+        self.resource = resource
+    }
+
+    /// A new code.
+    package static func random() -> String { prefix + Base64URL.encode(SecureRandom.bytes(32)) }
+
+    /// The hash by which a code is found; nil for a text that is no code.
+    package static func hash(_ text: String) -> [UInt8]? {
+        guard text.utf8.count == prefix.utf8.count + 43, text.utf8.starts(with: prefix.utf8) else { return nil }
+        return Digest.sha256(text.utf8)
+    }
+
+    /// The kinds of refusal of a code.
+    package enum Refusal: String, Error, Sendable {
+        /// It belongs to another client.
+        case foreignClient = "code_foreign_client"
+        /// The redirect URI is another than the request's.
+        case redirectMismatch = "code_redirect_mismatch"
+        /// The PKCE verifier is missing or wrong.
+        case proofFailed = "pkce_failed"
+        /// The resource is another than the request's. The client is told `invalid_target`.
+        case resourceMismatch = "code_resource_mismatch"
+    }
+
+    /// Checks what a client presents with the code.
+    /// - Parameters:
+    ///   - redirectURI: compared if it is given; PKCE already binds the code to the request.
+    ///   - resources: all values of `resource`; none, or the one of the request.
+    package func check(
+        clientID: String, redirectURI: String?, verifier: String?, resource: String?
+    ) throws(Refusal) {
+        guard clientID.hasSameBytes(as: self.clientID) else { throw .foreignClient }
+        if let redirectURI, !redirectURI.hasSameBytes(as: self.redirectURI) { throw .redirectMismatch }
+        guard let verifier, ProofKey.verifies(verifier, challenge: challenge) else { throw .proofFailed }
+        if let resource, !ResourceIdentifier.areSame(resource, self.resource) { throw .resourceMismatch }
+    }
+
+    /// The record's payload.
+    package var stored: [UInt8] {
+        JSONValue.object([
+            "family": .string(familyID), "client": .string(clientID), "redirect": .string(redirectURI),
+            "challenge": .string(challenge), "resource": .string(resource),
+        ]).serializedBytes()
+    }
+
+    /// Reads a record's payload.
+    package init?(stored bytes: [UInt8]) {
+        guard let object = try? StrictJSON.object(bytes), let family = object["family"]?.stringValue,
+            let client = object["client"]?.stringValue, let redirect = object["redirect"]?.stringValue,
+            let challenge = object["challenge"]?.stringValue, let resource = object["resource"]?.stringValue
+        else { return nil }
+        self.init(
+            familyID: family, clientID: client, redirectURI: redirect, challenge: challenge, resource: resource)
+    }
+}

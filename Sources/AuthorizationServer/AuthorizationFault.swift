@@ -1,0 +1,46 @@
+/// Why an authorization request is refused.
+package struct AuthorizationFault: Error, Sendable, Equatable {
+    /// The codes of RFC 6749 section 4.1.2.1 and RFC 8707 section 2. Each is also the `error` parameter.
+    package enum Code: String, Sendable {
+        case invalidRequest = "invalid_request"
+        case unsupportedResponseType = "unsupported_response_type"
+        case invalidScope = "invalid_scope"
+        case invalidTarget = "invalid_target"
+        case accessDenied = "access_denied"
+        case temporarilyUnavailable = "temporarily_unavailable"
+    }
+    /// The kind of refusal.
+    package let code: Code
+    /// The `error_description`: fixed text.
+    package let detail: String
+
+    package init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// Equality of the codes; details are not compared.
+    package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+}
+
+/// Why an authorization request is answered with a page and not with a redirect: there is nowhere to redirect to.
+package struct AuthorizationPageFault: Error, Sendable, Equatable {
+    /// The kinds of fault.
+    package enum Code: String, Sendable {
+        case requestMalformed = "request_malformed"
+        case clientUnknown = "client_unknown"
+        case redirectRefused = "redirect_uri_refused"
+    }
+    /// The kind of fault.
+    package let code: Code
+    /// One sentence for the person: fixed text.
+    package let detail: String
+
+    package init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// Equality of the codes; details are not compared.
+    package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+}

@@ -1,0 +1,18 @@
+import AdminAPI
+import Web
+
+extension AdminAnswer {
+    /// A plain text.
+    static func text(_ status: Int, _ text: String) -> AdminAnswer {
+        AdminAnswer(
+            status: status, fields: [("Content-Type", "text/plain; charset=utf-8")], body: .whole(Array(text.utf8)))
+    }
+
+    /// A file of the operator's pages; nil where there is none at this path.
+    init?(asset path: String) {
+        guard let asset = WebAssets.adminAsset(for: path) else { return nil }
+        self.init(
+            status: 200, fields: asset.headers + [("Content-Type", asset.contentType), ("ETag", asset.etag)],
+            body: .whole(asset.bytes))
+    }
+}

@@ -1,0 +1,187 @@
+import AdminAPI
+import EdgeCore
+import Glibc
+import HTTPWire
+import NIOCore
+
+/// One connection of an operator: one request, one answer. It is closed when it has neither in time.
+final class AdminConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// The longest head and body, in bytes.
+    private static let maxHead = 16 * 1024
+    private static let maxBody = 16 * 1024
+    /// How long a request may take to arrive, and a part of an answer to be read.
+    private static let patience = TimeAmount.seconds(30)
+
+    private let listener: AdminListener
+    private var scanner = HeadScanner(limits: WireLimits(maxHead: maxHead))
+    private var inbound = ByteBuffer()
+    private var head: RequestHead?
+    private var isAnswered = false
+    private var deadline: Scheduled<Void>?
+
+    init(_ listener: AdminListener) { self.listener = listener }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        deadline = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        guard !isAnswered else { return }
+        inbound.writeBuffer(&bytes)
+        if head == nil {
+            switch scanner.feed(&inbound) {
+            case .needMoreData: return
+            case .failed(let error): return refuse(error.status, "\(error.reason)\n", context)
+            case .head(let head): self.head = head
+            }
+        }
+        if let head { take(head, context) }
+    }
+
+    /// Answers once the body is there.
+    private func take(_ head: RequestHead, _ context: ChannelHandlerContext) {
+        var length = 0
+        switch head.framing {
+        case .none: break
+        case .length(let count) where count <= Self.maxBody: length = Int(clamping: count)
+        case .length: return refuse(413, "at most 16 KiB are taken here\n", context)
+        case .chunked, .untilClose: return refuse(411, "send Content-Length\n", context)
+        }
+        guard inbound.readableBytes >= length, let body = inbound.readBytes(length: length) else { return }
+        isAnswered = true
+        deadline?.cancel()
+        let request = Self.request(head, body, context.channel)
+        let (listener, channel) = (listener, context.channel)
+        let writer = AdminWriter(
+            channel: channel, isHead: head.knownMethod == .head, isChunked: head.versionMinor > 0,
+            patience: Self.patience)
+        context.eventLoop.makeFutureWithTask {
+            let answer = await listener.answer(request)
+            await writer.write(answer)
+        }.whenComplete { _ in Self.finish(channel) }
+    }
+
+    private func refuse(_ status: Int, _ text: String, _ context: ChannelHandlerContext) {
+        isAnswered = true
+        let channel = context.channel
+        let writer = AdminWriter(channel: channel, isHead: false, isChunked: false, patience: Self.patience)
+        context.eventLoop.makeFutureWithTask { await writer.write(.text(status, text)) }
+            .whenComplete { _ in Self.finish(channel) }
+    }
+
+    /// Closes the connection once the client has seen the answer's end: closed at once, bytes that it still sends would
+    /// have the kernel take the answer back.
+    private static func finish(_ channel: any Channel) {
+        channel.close(mode: .output, promise: nil)
+        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+    }
+
+    private static func request(_ head: RequestHead, _ body: [UInt8], _ channel: any Channel) -> AdminRequest {
+        func text(_ field: KnownField) -> String? { head.first(field).map { head.string($0.value) } }
+        let method = head.knownMethod == .head ? "GET" : head.string(head.method)
+        let id = "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13) + "00000000"
+        var request = AdminRequest(
+            id: id, method: method, path: head.string(head.path), query: head.query.map { head.string($0) },
+            peer: peer(of: channel))
+        request.authorization = authorization(head)
+        request.origin = head.count(.origin) > 1 ? "" : text(.origin)
+        request.fetchSite = head.count(.secFetchSite) > 1 ? "" : text(.secFetchSite)
+        request.host = head.host.map { head.string($0) }
+        request.accept = text(.accept)
+        request.body = body
+        return request
+    }
+
+    private static func authorization(_ head: RequestHead) -> AdminRequest.Authorization {
+        guard let field = head.first(.authorization) else { return .absent }
+        let parts = head.string(field.value).split(separator: " ", omittingEmptySubsequences: false)
+        guard head.count(.authorization) == 1, parts.count == 2, let scheme = parts.first, let token = parts.last,
+            scheme.lowercased() == "bearer", !token.isEmpty
+        else { return .other }
+        return .bearer(String(token))
+    }
+
+    /// Who is at the other end. On a Unix socket the kernel says which user's process that is.
+    private static func peer(of channel: any Channel) -> AdminPeer {
+        if let address = channel.remoteAddress?.ipAddress { return .network(address) }
+        #if os(Linux)
+        /// `struct ucred` of `unix(7)`.
+        struct Credentials {
+            var process: Int32 = 0
+            var user: UInt32 = .max
+            var group: UInt32 = .max
+        }
+        let found = ChannelSocket.borrow(from: channel) { socket -> Credentials? in
+            var credentials = Credentials()
+            var size = socklen_t(MemoryLayout<Credentials>.size)
+            let code = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size)
+            return code == 0 && size == MemoryLayout<Credentials>.size ? credentials : nil
+        }
+        if let found, let credentials = found, credentials.process > 0 { return .process(user: credentials.user) }
+        #endif
+        return .unknown
+    }
+}
+
+/// Writes one answer. A part is made when the one before it was taken, so a long answer is never held whole.
+private struct AdminWriter: Sendable {
+    let channel: any Channel
+    let isHead: Bool
+    /// Whether the client knows chunks, without which the end of the connection is the end of the answer.
+    let isChunked: Bool
+    /// How long a client may take to read one part.
+    let patience: TimeAmount
+
+    func write(_ answer: AdminAnswer) async {
+        var out = ByteBuffer()
+        HeadWriter.statusLine(answer.status, to: &out)
+        for field in answer.fields { AnswerHead.write(field: field.name, field.value, to: &out) }
+        if !answer.fields.contains(where: { $0.name == "Cache-Control" }) {
+            out.writeStaticString("Cache-Control: no-store\r\n")
+        }
+        out.writeStaticString("Connection: close\r\n")
+        switch answer.body {
+        case .none:
+            if answer.status != 204 { out.writeStaticString("Content-Length: 0\r\n") }
+            out.writeStaticString("\r\n")
+            try? await send(out)
+        case .whole(let bytes):
+            out.writeString("Content-Length: \(bytes.count)\r\n\r\n")
+            if !isHead { out.writeBytes(bytes) }
+            try? await send(out)
+        case .lines(let lines):
+            if isChunked { out.writeStaticString("Transfer-Encoding: chunked\r\n") }
+            out.writeStaticString("\r\n")
+            // Without its last chunk, a client sees that an answer broke off.
+            try? await write(lines, after: out)
+        }
+    }
+
+    private func write(_ lines: AdminLines, after head: ByteBuffer) async throws {
+        try await send(head)
+        if isHead { return }
+        try await lines.write { bytes in
+            var out = ByteBuffer()
+            if isChunked { out.writeString(String(bytes.count, radix: 16) + "\r\n") }
+            out.writeBytes(bytes)
+            if isChunked { out.writeStaticString("\r\n") }
+            try await send(out)
+        }
+        if isChunked { try await send(ByteBuffer(string: "0\r\n\r\n")) }
+    }
+
+    /// Sends bytes, and returns when the kernel has them. A client that does not read is cut off.
+    private func send(_ bytes: ByteBuffer) async throws {
+        let channel = self.channel
+        let cut = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+        defer { cut.cancel() }
+        try await channel.writeAndFlush(bytes).get()
+    }
+}

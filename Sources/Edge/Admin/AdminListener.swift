@@ -1,0 +1,162 @@
+import AdminAPI
+import Answers
+import EdgeConfiguration
+import EdgeCore
+import Exposition
+import Gate
+import Glibc
+import HTTPWire
+import Leases
+import NIOCore
+import NIOPosix
+import StateSurface
+import Synchronization
+
+/// The operator's listener: `/healthz`, `/readyz`, `/metrics`, `POST /reload`, and the operator's API below
+/// `/api/admin/`. Never the public one.
+package final class AdminListener: Sendable {
+    /// Whether the gateway is stopping, so that `/readyz` fails.
+    package let isDraining = Atomic<Bool>(false)
+    private let services: EdgeServices
+    private let state: any ChangeFeed
+    private let recorder: MetricsRecorder
+    /// The operator's API; nil for none.
+    private let responder = Mutex<AdminResponder?>(nil)
+    /// Reads the configuration again; nil where the process cannot.
+    private let reload: (@Sendable () async -> ReloadOutcome)?
+    private let channel = Mutex<(any Channel)?>(nil)
+    /// The connections that are open.
+    private let openCount = Atomic<Int>(0)
+    /// So many connections may be open. More are closed at once.
+    private static let mostOpen = 256
+
+    package init(
+        services: EdgeServices, state: any ChangeFeed, recorder: MetricsRecorder,
+        reload: (@Sendable () async -> ReloadOutcome)?
+    ) {
+        self.services = services
+        self.state = state
+        self.recorder = recorder
+        self.reload = reload
+    }
+
+    /// Binds the listener; returns the address that was bound.
+    ///
+    /// - Parameters:
+    ///   - inherited: the descriptor of a listening socket that is used instead.
+    ///   - makeResponder: makes the operator's API for the address that was bound.
+    package func open(
+        _ address: ListenAddress, inherited: CInt? = nil, group: MultiThreadedEventLoopGroup,
+        makeResponder: (AdminRights) -> AdminResponder
+    ) async throws -> ListenAddress {
+        do {
+            let channel = try await bind(address, inherited, group)
+            self.channel.withLock { $0 = channel }
+            let isPath = address.path != nil
+            let bound =
+                isPath || inherited != nil
+                ? address : ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port)
+            let responder = makeResponder(Self.rights(at: bound))
+            self.responder.withLock { $0 = responder }
+            return bound
+        } catch let error as GatewayError {
+            throw error.about("server.admin")
+        } catch {
+            throw GatewayError(
+                binding: "server.admin \(address)", error, choose: "choose another with --admin, or --admin off")
+        }
+    }
+
+    private func bind(
+        _ address: ListenAddress, _ inherited: CInt?, _ group: MultiThreadedEventLoopGroup
+    ) async throws -> any Channel {
+        let bootstrap = ServerBootstrap(group: group)
+            .childChannelInitializer { channel in
+                guard self.openCount.add(1, ordering: .relaxed).newValue <= Self.mostOpen else {
+                    self.openCount.subtract(1, ordering: .relaxed)
+                    return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+                }
+                channel.closeFuture.whenComplete { _ in self.openCount.subtract(1, ordering: .relaxed) }
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AdminConnection(self))
+                }
+            }
+        if let inherited { return try await bootstrap.withBoundSocket(inherited).get() }
+        if let path = address.path {
+            return try await bootstrap.listen(onUnixSocket: path, mode: services.configuration.server.socketMode).get()
+        }
+        var shared = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        if services.configuration.server.reusePort {
+            shared = shared.serverChannelOption(
+                ChannelOptions.Types.SocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_REUSEPORT)),
+                value: 1)
+        }
+        return try await shared.bind(host: address.host, port: address.port).get()
+    }
+
+    /// Who may use the API of a listener at this address, and which pages are its own.
+    private static func rights(at address: ListenAddress) -> AdminRights {
+        guard address.path == nil else { return AdminRights(user: SystemUser.current, origins: []) }
+        let bytes = IPAddress.bytes(of: address.host)
+        let isLoopback = address.host == "localhost" || bytes.map(IPAddress.isLoopback) ?? false
+        let isEverywhere = bytes?.allSatisfy { $0 == 0 } ?? false
+        var hosts = [address.host.contains(":") ? "[\(address.host)]" : address.host]
+        if isLoopback || isEverywhere { hosts += ["localhost", "127.0.0.1", "[::1]"] }
+        return AdminRights(
+            user: SystemUser.current, origins: hosts.map { "http://\($0):\(address.port)" },
+            takesLiterals: isEverywhere)
+    }
+
+    /// Closes the listener.
+    package func close() async {
+        let channel = self.channel.withLock { $0 }
+        try? await channel?.close().get()
+    }
+
+    /// Answers a request.
+    func answer(_ request: AdminRequest) async -> AdminAnswer {
+        if request.path.utf8.starts(with: AdminResponder.prefix.utf8) {
+            guard let responder = responder.withLock({ $0 }) else { return .text(404, "not found\n") }
+            return await responder.answer(request)
+        }
+        if request.path == "/reload" {
+            return request.method == "POST" ? await reload(request) : .text(405, "method not allowed\n")
+        }
+        guard request.method == "GET" else { return .text(405, "method not allowed\n") }
+        switch request.path {
+        case "/healthz": return .text(200, "ok\n")
+        case "/readyz": return ready()
+        case "/metrics": return await metrics()
+        default: return AdminAnswer(asset: request.path) ?? .text(404, "not found\n")
+        }
+    }
+
+    /// Reloads the configuration. A page in a browser of this machine could send the request, too: the browser says so,
+    /// and it is refused.
+    private func reload(_ request: AdminRequest) async -> AdminAnswer {
+        guard let reload else { return .text(404, "not found\n") }
+        if request.origin != nil || request.fetchSite != nil { return .text(403, "not from a web page\n") }
+        switch await reload() {
+        case .refused(let why): return .text(409, "\(why)\n")
+        case .reloaded(let keys):
+            let rest = keys.isEmpty ? "" : "; a restart is needed for: \(keys.joined(separator: ", "))"
+            return .text(200, "reloaded\(rest)\n")
+        }
+    }
+
+    private func ready() -> AdminAnswer {
+        if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
+        let health = StoreWatch.health(of: state, services.securityGuard, grace: services.configuration.state.grace)
+        return health == .current ? .text(200, "ready\n") : .text(503, "store unavailable\n")
+    }
+
+    private func metrics() async -> AdminAnswer {
+        guard let exposition = services.metrics.exposition else {
+            return .text(404, "the metrics backend of this process is not read here\n")
+        }
+        await recorder.record()
+        return AdminAnswer(
+            status: 200, fields: [("Content-Type", exposition.contentType)],
+            body: .whole(Array(exposition.text().utf8)))
+    }
+}

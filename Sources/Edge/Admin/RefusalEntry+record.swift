@@ -1,0 +1,34 @@
+import AdminAPI
+import EdgeCore
+import Gate
+import HTTPWire
+import NIOCore
+import Runtime
+import SecurityGuard
+
+extension RefusalEntry {
+    /// A refusal that a request's record tells of.
+    ///
+    /// - Parameter time: when the answer was done, in ms since the epoch.
+    init(_ record: RequestRecord, code: String, requestID: RequestID, origin: ConnectionOrigin, time: Int64) {
+        self.init(time: time, requestID: requestID.text, route: record.route.label, code: code)
+        client = record.client ?? origin.peerText
+        if let head = record.head {
+            method = head.string(head.method)
+            path = RedactedTarget.target(of: head, canonical: record.path).map(Self.text)
+        } else if let handshake = record.handshake {
+            method = handshake.method
+            path = handshake.target.map(Self.text)
+        }
+        status = record.status
+        reason = record.reason
+        let (principal, permit) = (record.admission?.principal, record.admission?.permit)
+        user = principal?.subject ?? permit?.userID ?? record.caller?.user
+        session = permit.map { String($0.sessionID.prefix(AccessLine.sessionLength)) } ?? record.caller?.session
+    }
+
+    private static func text(_ target: [UInt8]) -> String {
+        guard target.count > RefusalRing.longestPath else { return String(decoding: target, as: UTF8.self) }
+        return String(decoding: target.prefix(RefusalRing.longestPath), as: UTF8.self) + "…"
+    }
+}

@@ -1,0 +1,125 @@
+import Answers
+import EdgeCore
+import HTTPWire
+import NIOCore
+
+/// What the client does.
+extension ConnectionMachine {
+    /// Bytes of a connection, or of the body of a stream. A tunnel's bytes do not come here.
+    mutating func received(_ bytes: ByteBuffer) {
+        switch state {
+        case .head, .request:
+            var bytes = bytes
+            if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeBuffer(&bytes) }
+        case .lingering(var lingering):
+            lingering.discardBudget -= bytes.readableBytes
+            state = .lingering(lingering)
+            if lingering.discardBudget < 0 { close() }
+        case .tunnel, .closed: break
+        }
+    }
+
+    /// The head of a stream's request.
+    ///
+    /// - Parameter isWhole: whether no body follows.
+    mutating func received(head: RequestHead, isWhole: Bool) {
+        guard case .head = state, streamHead == nil else { return }
+        streamHead = head
+        hasStreamEnded = isWhole
+    }
+
+    /// The head of a stream's request is malformed or too long.
+    ///
+    /// - Parameters:
+    ///   - error: what is wrong; nil where HTTP/2's own rules forbid the head.
+    ///   - isHead: whether it was a HEAD, whose answer never has a body.
+    mutating func receivedUnreadableHead(_ error: WireError?, isHead: Bool) {
+        guard case .head = state else { return }
+        refuse(error.map { .head($0) } ?? .http2Head, isHead: isHead)
+    }
+
+    /// A stream's request is complete.
+    ///
+    /// - Parameter fault: what is wrong with its trailers.
+    mutating func receivedEnd(_ fault: WireError? = nil) {
+        hasStreamEnded = true
+        streamFault = fault
+        guard case .lingering(var lingering) = state else { return }
+        lingering.isInputComplete = true
+        state = .lingering(lingering)
+        if lingering.isOutputClosed { close() }
+    }
+
+    /// The client has closed its side.
+    mutating func inputClosed() {
+        isInputClosed = true
+        switch state {
+        case .tunnel: close()
+        case .lingering(let lingering): if lingering.isOutputClosed { close() }
+        case .request(let request):
+            // A client may shut down its side and wait for its answers. One that has closed its socket looks the same
+            // until the next write fails; a stream that may have nothing to write must not wait for that.
+            if request.isBodyComplete, request.answer == .started(.stream) { dueTimer = .moment }
+        case .head, .closed: break
+        }
+    }
+
+    /// - Parameter clientTakes: whether the channel takes more bytes. A client that does not read has used up its time.
+    mutating func deadlinePassed(clientTakes: Bool) {
+        switch state {
+        case .head:
+            if isInsideHead { refuse(.headLate) } else { close() }
+        case .request(let request): deadlinePassed(in: request, clientTakes)
+        case .lingering: close()
+        case .tunnel, .closed: break
+        }
+    }
+
+    private mutating func deadlinePassed(in request: Request, _ clientTakes: Bool) {
+        if request.isBodyComplete {
+            let isSilentStream = isInputClosed && request.answer == .started(.stream)
+            // The upstream has a time limit of its own.
+            if !clientTakes || isSilentStream { close() } else { dueTimer = .idle }
+        } else if request.isBodyPaused {
+            dueTimer = .idle
+        } else if request.hasExchange, request.answer == .none {
+            var request = request
+            request.fail(.bodyLate)
+            state = .request(request)
+        } else {
+            close()
+        }
+    }
+
+    /// The gateway stops: an idle connection is closed as soon as its earlier answers have been sent, any other after
+    /// its answer. A new connection gets a moment for its request, since the client has connected to send one.
+    mutating func drain() {
+        isDraining = true
+        switch state {
+        case .head:
+            if isStream { close() } else if !hasBegun, !isInsideHead { dueTimer = .moment }
+        case .request(var request):
+            request.keepsAlive = false
+            state = .request(request)
+        case .tunnel, .lingering, .closed: break
+        }
+    }
+
+    /// The channel is closed or has failed.
+    mutating func gone() {
+        state = .closed
+        inbound = ByteBuffer()
+        isCloseDue = false
+    }
+
+    /// The last byte has been sent, after ``Action/finishOutput``.
+    mutating func outputFinished() {
+        guard case .lingering(var lingering) = state else { return }
+        if isInputClosed || lingering.closesWithOutput || (isStream && lingering.isInputComplete) { return close() }
+        lingering.isOutputClosed = true
+        state = .lingering(lingering)
+        dueTimer = .moment
+        // A stream has ended with its answer. A client that still sends gets a moment to notice.
+        isOutputCloseDue = !isStream
+    }
+}

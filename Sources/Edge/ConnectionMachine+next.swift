@@ -1,0 +1,172 @@
+import Answers
+import EdgeCore
+import HTTPWire
+import NIOCore
+
+/// What is due after the events, one action at a time.
+extension ConnectionMachine {
+    /// The one action that is due; nil until something happens.
+    mutating func next() -> Action? {
+        if isCloseDue {
+            isCloseDue = false
+            return .close
+        }
+        if let timer = dueTimer {
+            dueTimer = nil
+            return .arm(timer)
+        }
+        if isOutputCloseDue {
+            isOutputCloseDue = false
+            return .closeOutput
+        }
+        switch state {
+        case .head: return nextOfHead()
+        case .request(var request):
+            // Taken out while it is changed, so that it is not copied.
+            state = .closed
+            let step = step(&request)
+            state = .request(request)
+            switch step {
+            case .wait: return dueTimer.take().map { .arm($0) }
+            case .act(let action): return action
+            case .linger: return linger(isInputComplete: request.isBodyComplete)
+            case .close:
+                close()
+                isCloseDue = false
+                return .close
+            case .nextHead:
+                beginHead()
+                return .arm(inbound.readableBytes > 0 ? .head : .idle)
+            }
+        case .tunnel, .lingering, .closed: return nil
+        }
+    }
+
+    private mutating func nextOfHead() -> Action? {
+        if let head = streamHead.take() { return begin(head) }
+        guard !isStream else { return nil }
+        if isDraining, hasBegun, !isInsideHead { return linger(isInputComplete: true, closesWithOutput: true) }
+        guard inbound.readableBytes > 0 else {
+            return isInputClosed ? linger(isInputComplete: true) : nil
+        }
+        switch scanner.feed(&inbound) {
+        case .head(let head): return begin(head)
+        case .failed(let error):
+            refuse(.head(error))
+            return next()
+        case .needMoreData:
+            // The answers to earlier requests may not have been sent completely yet.
+            if isInputClosed { return linger(isInputComplete: true) }
+            guard !isHeadTimed else { return nil }
+            isHeadTimed = true
+            return .arm(.headAtMost)
+        }
+    }
+
+    private mutating func begin(_ head: RequestHead) -> Action {
+        hasBegun = true
+        state = .request(
+            Request(
+                isHead: head.knownMethod == .head, isVersion10: head.versionMinor == 0,
+                // A stream carries one request and ends with its answer.
+                keepsAlive: head.keepAlive && !isStream, isAwaitingContinue: head.expectContinue,
+                body: isStream && head.framing != .none ? .stream : .framed(BodyDecoder(head.framing))))
+        return .dispatch(head)
+    }
+
+    private enum Step {
+        case wait
+        case act(Action)
+        case linger
+        case close
+        case nextHead
+    }
+
+    private mutating func step(_ request: inout Request) -> Step {
+        while true {
+            if let failure = request.failure { return step(&request, of: failure) }
+            if request.answer == .done, let step = stepBehindAnswer(request) { return step }
+            guard !request.isBodyComplete, !request.isBodyPaused || !request.hasExchange else { return .wait }
+            switch takeBody(of: &request) {
+            case .data(let part):
+                request.isAwaitingContinue = false
+                if request.hasExchange { return .act(.giveBody(part)) }
+                dueTimer = .idle
+                request.discardBudget -= part.readableBytes
+                if request.discardBudget < 0 { return .linger }
+            case .end:
+                request.isBodyComplete = true
+                if request.hasExchange { return .act(.giveEnd) }
+            case .failed(let error): request.fail(.body(error))
+            case .needMoreData:
+                guard isInputClosed else { return .wait }
+                request.fail(.bodyCut)
+            }
+        }
+    }
+
+    private func step(_ request: inout Request, of failure: Failure) -> Step {
+        if request.hasExchange {
+            request.hasExchange = false
+            return .act(.dropExchange)
+        }
+        request.failure = nil
+        switch request.answer {
+        case .none: return .act(failure.isOfHead ? .refuse(failure.problem) : .respond(failure.problem))
+        case .started: return .close
+        case .done: return .linger
+        }
+    }
+
+    /// The step after a complete answer; nil while the rest of its request still has to be read.
+    private func stepBehindAnswer(_ request: Request) -> Step? {
+        guard request.keepsAlive else { return .linger }
+        if request.isBodyComplete { return isDraining || isLast(request) ? .linger : .nextHead }
+        // The client may or may not send the body it announced, so the next request needs a new connection.
+        return request.isAwaitingContinue ? .linger : nil
+    }
+
+    private mutating func takeBody(of request: inout Request) -> BodyEvent {
+        switch request.body {
+        case .framed(var decoder):
+            request.body = .stream
+            let event = decoder.next(&inbound, maxSlice: Self.maxPart)
+            request.body = .framed(decoder)
+            return event
+        case .stream:
+            let count = min(inbound.readableBytes, Self.maxPart)
+            if count > 0, let part = inbound.readSlice(length: count) { return .data(part) }
+            guard hasStreamEnded else { return .needMoreData }
+            return streamFault.map { .failed($0) } ?? .end
+        }
+    }
+
+    private mutating func beginHead() {
+        state = .head
+        isHeadTimed = false
+        // The next bytes get a buffer of their own: the storage of this one belongs to the request that is over.
+        if inbound.readableBytes == 0 { inbound = ByteBuffer() }
+    }
+
+    mutating func refuse(_ failure: Failure, isHead: Bool = false) {
+        var request = Request(isHead: isHead)
+        request.fail(failure)
+        state = .request(request)
+    }
+
+    private mutating func linger(isInputComplete: Bool, closesWithOutput: Bool = false) -> Action {
+        state = .lingering(Lingering(isInputComplete: isInputComplete, closesWithOutput: closesWithOutput))
+        inbound = ByteBuffer()
+        dueTimer = nil
+        return .finishOutput
+    }
+
+    mutating func close() {
+        if case .closed = state { return }
+        state = .closed
+        inbound = ByteBuffer()
+        dueTimer = nil
+        isOutputCloseDue = false
+        isCloseDue = true
+    }
+}

@@ -1,0 +1,198 @@
+import Answers
+import EdgeConfiguration
+import EdgeCore
+import Gate
+import HTTPWire
+import NIOCore
+import SecurityGuard
+
+/// What is known of one request while it is answered, for the access log, the metrics and the traces.
+package struct RequestRecord {
+    /// What the request was for.
+    enum Target {
+        /// Nothing that exists, or it could not be read.
+        case none
+        /// The gateway's own endpoints and sockets.
+        case api
+        case page
+        case route(Route)
+
+        /// How the access log and the metrics name it: the configured path, `api`, `page` or `none`.
+        var label: String {
+            switch self {
+            case .none: "none"
+            case .api: "api"
+            case .page: "page"
+            case .route(let route): route.configuration.path
+            }
+        }
+    }
+
+    /// Whether a request has begun and its end was not recorded yet.
+    private(set) var isOpen = false
+    /// When its head was complete, in ms since the epoch.
+    private(set) var receivedAt: Int64 = 0
+    private(set) var startedAt = NIODeadline.uptimeNanoseconds(0)
+    /// What stage 1 of the ``Dispatcher`` has found out; nil where the request was refused before, and for a socket.
+    var request: EdgeRequest?
+    /// What the records of a socket say of its handshake.
+    private(set) var handshake: HandshakeRecord?
+    var route = Target.none
+    private(set) var status: Int?
+    /// The bytes of the body, or of the socket.
+    var bytesIn: Int64 = 0
+    var bytesOut: Int64 = 0
+    private(set) var upstream: String?
+    private var upstreamAskedAt: NIODeadline?
+    /// How long the upstream took until the head of its answer had arrived.
+    private(set) var upstreamTime: TimeAmount?
+    /// What admitted the request.
+    var admission: Admission?
+    /// Whether the request opened a socket.
+    private(set) var isSocket = false
+    private var particulars: Particulars?
+
+    /// What is known only of refused requests and of those to the API; elsewhere it takes no memory.
+    private final class Particulars {
+        /// The head of a request that was refused in stage 1; nil where it could not be read.
+        var head: RequestHead?
+        var code: String?
+        var reason: String?
+        var caller: RequestCaller?
+    }
+
+    /// No request.
+    init() {}
+
+    /// A request that begins.
+    init(receivedAt: Int64, startedAt: NIODeadline) {
+        isOpen = true
+        self.receivedAt = receivedAt
+        self.startedAt = startedAt
+    }
+
+    /// The head; nil where it could not be read.
+    var head: RequestHead? { request?.head ?? particulars?.head }
+    /// The canonical path; nil where there is none.
+    var path: [UInt8]? { request?.path }
+    /// The client's address.
+    var client: String? { request?.clientAddress ?? handshake?.client }
+    var trace: RequestTrace? { request?.trace ?? handshake?.trace }
+    /// The code of the refusal.
+    var code: String? { particulars?.code }
+    /// The reason of the refusal.
+    var reason: String? { particulars?.reason }
+    /// Who the endpoint of the API found out the caller to be.
+    var caller: RequestCaller? { particulars?.caller }
+
+    /// A request is refused in stage 1.
+    mutating func refused(_ head: RequestHead) { noteParticulars().head = head }
+
+    mutating func refused(_ problem: Problem) { refused(code: problem.code.rawValue, reason: problem.reason) }
+
+    mutating func refused(code: String, reason: String?) {
+        let particulars = noteParticulars()
+        particulars.code = code
+        particulars.reason = reason
+    }
+
+    mutating func found(_ caller: RequestCaller) { noteParticulars().caller = caller }
+
+    private mutating func noteParticulars() -> Particulars {
+        if let particulars { return particulars }
+        let made = Particulars()
+        particulars = made
+        return made
+    }
+
+    /// The answer begins.
+    ///
+    /// - Parameter head: begins with the status line.
+    mutating func answered(_ head: ByteBuffer) {
+        // `HTTP/1.1 200 …`
+        let start = head.readerIndex + 9
+        guard let digits = head.getInteger(at: start, as: UInt16.self),
+            let last = head.getInteger(at: start + 2, as: UInt8.self)
+        else { return }
+        let (first, second) = (Int(digits >> 8) - 0x30, Int(digits & 0xFF) - 0x30)
+        status = first * 100 + second * 10 + Int(last) - 0x30
+    }
+
+    /// A socket was opened. It may stay open for a day, so the head that it began with is not kept for its line.
+    mutating func opened() {
+        isSocket = true
+        status = 101
+        handshake = request.map(HandshakeRecord.init)
+        request = nil
+    }
+
+    mutating func asked(_ place: String) {
+        upstream = place
+        if upstreamAskedAt == nil { upstreamAskedAt = .now() }
+    }
+
+    /// An upstream could not be connected to. It counts unless another one is asked.
+    mutating func notReached(_ place: String) {
+        if upstreamAskedAt == nil { upstream = place }
+    }
+
+    mutating func upstreamAnswered() {
+        guard upstreamTime == nil, let upstreamAskedAt else { return }
+        upstreamTime = .now() - upstreamAskedAt
+    }
+
+    /// What the metrics count of it.
+    func figures(now: NIODeadline) -> LoopMeters.Figures {
+        LoopMeters.Figures(
+            route: route, status: status, duration: isSocket ? nil : now - startedAt, upstreamTime: upstreamTime)
+    }
+
+    mutating func close() {
+        isOpen = false
+        // What it holds on to is not needed until the next request.
+        request = nil
+        handshake = nil
+        particulars = nil
+        admission = nil
+    }
+}
+
+/// What the records of a socket say of the handshake that opened it.
+final class HandshakeRecord {
+    let method: String
+    /// Path and query as the access log shows them.
+    let target: [UInt8]?
+    /// The path alone.
+    let path: String?
+    let versionMinor: UInt8
+    /// The client's address.
+    let client: String
+    let trace: RequestTrace
+
+    init(_ request: EdgeRequest) {
+        let head = request.head
+        method = head.string(head.method)
+        target = RedactedTarget.target(of: head, canonical: request.path)
+        path = RedactedTarget.path(of: head, canonical: request.path)
+        versionMinor = head.versionMinor
+        client = request.clientAddress
+        trace = request.trace
+    }
+}
+
+/// Whom an endpoint of the API has dealt with.
+package struct RequestCaller: Sendable, Equatable {
+    /// The user, or the client that asks for itself.
+    package var user: String?
+    package var tenant: String?
+    package var clientID: String?
+    /// The first 12 characters of the session's id.
+    package var session: String?
+
+    package init(user: String? = nil, tenant: String? = nil, clientID: String? = nil, session: String? = nil) {
+        self.user = user
+        self.tenant = tenant
+        self.clientID = clientID
+        self.session = session
+    }
+}

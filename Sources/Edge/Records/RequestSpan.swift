@@ -1,0 +1,71 @@
+import EdgeCore
+import HTTPWire
+import NIOCore
+
+/// One span of a recorded trace: the time in which the gateway dealt with a request, or an upstream answered it.
+package struct RequestSpan: Sendable {
+    /// The trace, whose `span` is this span's id.
+    package let trace: RequestTrace
+    /// The request's method; empty where it could not be read.
+    package let method: String
+    /// The configured path, `api`, `page` or `none`.
+    package let route: String
+    /// The path of the request without query, credentials shortened; nil where it could not be read.
+    package let path: String?
+    package let status: Int?
+    /// The code of the refusal.
+    package let code: String?
+    package let requestID: String
+    package let client: String?
+    /// `HOST:PORT` of the upstream.
+    package let upstream: String?
+    /// How long the upstream took until its answer's head, in nanoseconds.
+    package let upstreamTime: Int64?
+    /// When it began, in ms since the epoch.
+    package let startedAt: Int64
+    /// How long it took, in nanoseconds.
+    package let duration: Int64
+
+    init(_ record: RequestRecord, _ trace: RequestTrace, _ requestID: RequestID, now: NIODeadline) {
+        self.trace = trace
+        method = record.head.map { $0.string($0.method) } ?? record.handshake?.method ?? ""
+        route = record.route.label
+        path = record.head.flatMap { RedactedTarget.path(of: $0, canonical: record.path) } ?? record.handshake?.path
+        status = record.status
+        code = record.code
+        self.requestID = requestID.text
+        client = record.client
+        upstream = record.upstream
+        upstreamTime = record.upstreamTime?.nanoseconds
+        startedAt = record.receivedAt
+        duration = (now - record.startedAt).nanoseconds
+    }
+}
+
+/// Sends spans somewhere, without ever making the caller wait. Safe from any thread.
+package protocol SpanSink: Sendable {
+    func take(_ spans: [RequestSpan])
+}
+
+/// Collects the spans that one event loop makes while it processes what has arrived. Confined to its loop.
+final class SpanBuffer {
+    private let loop: any EventLoop
+    private let sink: any SpanSink
+    private var spans: [RequestSpan] = []
+
+    init(loop: any EventLoop, sink: any SpanSink) {
+        self.loop = loop
+        self.sink = sink
+    }
+
+    func add(_ span: RequestSpan) {
+        spans.append(span)
+        guard spans.count == 1 else { return }
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        loop.execute {
+            let full = bound.value.spans
+            bound.value.spans = []
+            bound.value.sink.take(full)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Answers
+import Caching
+import EdgeConfiguration
+import EdgeCore
+import Gate
+import NIOCore
+import Runtime
+import SecurityGuard
+import Synchronization
+
+/// The limit of requests of one route, for each of its callers. All event loops share it, so it is exact.
+///
+/// Callers are spread over many small tables with a lock each: two loops meet at one only for callers of the same table,
+/// and then for less than a microsecond. The tables are bounded; a caller that is forgotten begins with a full bucket.
+package final class RouteLimiter: Sendable {
+    private final class Table: Sendable {
+        init() {}
+
+        let buckets = Mutex(BoundedCache<Int, Int64>(capacity: RouteLimiter.places / RouteLimiter.tableCount))
+    }
+
+    /// How many callers are remembered.
+    package static let places = 131_072
+    private static let tableCount = 64
+
+    /// The terms of the limit.
+    let limit: RouteConfiguration.Limit
+    private let subject: RouteConfiguration.Limit.Subject
+    private let bucket: TokenBucket
+    private let tables = (0..<RouteLimiter.tableCount).map { _ in Table() }
+    /// `RateLimit-Policy` with its line end.
+    private let policy: String
+
+    /// - Parameters:
+    ///   - limit: the terms.
+    ///   - subject: what the requests are counted by.
+    package init(_ limit: RouteConfiguration.Limit, by subject: RouteConfiguration.Limit.Subject) {
+        self.limit = limit
+        self.subject = subject
+        bucket = TokenBucket(requests: limit.requests, period: limit.per, burst: limit.burst ?? limit.requests)
+        let window = max(1, (limit.per + 999) / 1_000)
+        policy = "RateLimit-Policy: \"gatehouse\";q=\(limit.requests);w=\(window)\r\n"
+    }
+
+    /// Counts a request that was admitted.
+    ///
+    /// - Parameters:
+    ///   - address: the client's.
+    ///   - now: in ms since the Unix epoch.
+    ///   - fields: gets the RateLimit fields for the answer, whether it is a refusal or not.
+    /// - Throws: `rate_limited`.
+    package func count(
+        _ admission: Admission, address: String, at now: Int64, fields: inout ByteBuffer?
+    ) throws(Problem) {
+        let verdict = take(caller(admission, address), at: now)
+        var out = fields ?? ByteBuffer()
+        out.writeString(policy)
+        out.writeString("RateLimit: \"gatehouse\";r=\(verdict.remaining);t=\(verdict.seconds)\r\n")
+        fields = out
+        guard verdict.isAllowed else {
+            throw Problem(
+                .rateLimited, reason: "route_limit", headers: [("Retry-After", String(max(1, verdict.seconds)))])
+        }
+    }
+
+    /// Counts a request of this caller.
+    func take(_ caller: Int, at now: Int64) -> TokenBucket.Verdict {
+        let (time, isTooFar) = now.multipliedReportingOverflow(by: 1_000_000)
+        let nanoseconds = isTooFar ? Int64.max / 2 : time
+        let table = tables[Int(UInt(bitPattern: caller) % UInt(Self.tableCount))]
+        return table.buckets.withLock { buckets in
+            let verdict = bucket.take(fullAt: buckets.value(for: caller, at: nanoseconds), at: nanoseconds)
+            buckets.insert(verdict.fullAt, for: caller, until: verdict.fullAt)
+            return verdict
+        }
+    }
+
+    /// A number for the caller. It is made with the process's random hash, so nobody can aim at another's.
+    private func caller(_ admission: Admission, _ address: String) -> Int {
+        var hasher = Hasher()
+        if let name = name(of: admission) {
+            hasher.combine(1)
+            hasher.combine(name)
+        } else {
+            hasher.combine(2)
+            hasher.combine(ClientBucket.name(address))
+        }
+        return hasher.finalize()
+    }
+
+    /// What the caller is counted by; nil for the address.
+    private func name(of admission: Admission) -> String? {
+        switch subject {
+        case .user: admission.principal?.subject ?? admission.permit?.userID
+        case .session: admission.permit?.sessionID
+        case .client: admission.principal?.clientID
+        case .address: nil
+        }
+    }
+}
+
+/// The limits of all routes, by the numbers of the routes.
+struct RouteLimiters: Sendable {
+    private struct Entry: Sendable {
+        let route: RouteConfiguration
+        let limiter: RouteLimiter
+    }
+
+    private let entries: [Int: Entry]
+
+    /// - Parameter old: the limits before a reload. Those whose terms stay go on with what they have counted.
+    init(_ routes: [RouteConfiguration], replacing old: RouteLimiters?) {
+        var entries: [Int: Entry] = [:]
+        for (index, route) in routes.enumerated() {
+            guard let limit = route.limit else { continue }
+            let kept = old?.entries.values.first { entry in
+                entry.route.path == route.path && entry.route.host == route.host
+                    && entry.route.methods == route.methods && entry.route.limit == limit
+                    && entry.route.limitSubject == route.limitSubject
+            }
+            entries[index] = Entry(
+                route: route, limiter: kept?.limiter ?? RouteLimiter(limit, by: route.limitSubject))
+        }
+        self.entries = entries
+    }
+
+    /// The limit of a route; nil where it has none.
+    subscript(_ route: Route) -> RouteLimiter? { route.isLimited ? entries[route.index]?.limiter : nil }
+}
+
+extension EdgeConnection {
+    /// Counts an admitted request towards its route's limit, and has the answer say how much is left.
+    ///
+    /// - Throws: `rate_limited`.
+    func countTowardsLimit(
+        of route: Route, _ admission: Admission, _ request: EdgeRequest, _ services: EdgeServices
+    ) throws(Problem) {
+        guard let limiter = services.limiters[route] else { return }
+        try limiter.count(
+            admission, address: request.clientAddress, at: request.receivedAt, fields: &answerFields)
+    }
+}

@@ -1,0 +1,80 @@
+import AgentTools
+import Answers
+import AuthorizationServer
+import EdgeConfiguration
+import EdgeCore
+import Gate
+import HTTPWire
+import NIOCore
+import SecurityGuard
+
+/// A request to the embedded Runtime as a server of the Model Context Protocol (`runtime.mcp`): the checks of every
+/// resource, then ``ToolExchange``.
+struct ToolStage: GatedStage {
+    let dispatcher: Dispatcher
+    let request: EdgeRequest
+    let route: Route
+
+    private var connection: EdgeConnection { dispatcher.connection }
+    private var services: EdgeServices { dispatcher.services }
+    private var head: RequestHead { request.head }
+
+    func start() throws(Problem) -> (any Exchange)? {
+        guard request.path.elementsEqual(route.prefix) else { throw Problem(.notFound) }
+        if case .length(let count) = head.framing, count > RPCBody.maximumBytes {
+            connection.closeAfterAnswer()
+            throw Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here.")
+        }
+        let asked = GateRequest(
+            head: head, query: request.query, way: .fields, cookies: request.cookieMode, receivedAt: request.receivedAt)
+        return try dispatcher.admit(asked, route.access, for: self)
+    }
+
+    func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
+        connection.record.admission = admission
+        guard let resource = route.access.resource, let principal = admission.principal, principal.isUser else {
+            throw Problem(.notAllowed, reason: "no_user")
+        }
+        guard head.count(.mcpProtocolVersion) <= 1 else {
+            throw Problem(.invalidRequest, detail: "MCP-Protocol-Version was sent twice.", reason: "sent_twice")
+        }
+        let stage = ResourceStage(loop: dispatcher.loop, services: services, resource: resource)
+        var session: [UInt8]?
+        switch stage.claim(of: head) {
+        case .ignored, .none: break
+        case .many:
+            throw Problem(.invalidRequest, detail: "Mcp-Session-Id was sent more than once.", reason: "sent_twice")
+        case .malformed: throw ResourceStage.unknown
+        case .one(let id): session = id
+        }
+        let facts = ToolFacts(
+            method: head.knownMethod,
+            headers: ToolHeaders(
+                version: value("mcp-protocol-version"), method: value("mcp-method"), name: value("mcp-name")),
+            session: session,
+            isKnown: session.map { stage.remembered(stage.record($0, of: principal)) != nil } ?? false,
+            lastEventID: value("last-event-id"), takesStream: takesStream, principal: principal, resource: resource,
+            client: ClientBucket.name(request.clientAddress))
+        return ToolExchange(connection: connection, request: request, route: route, admission: admission, facts: facts)
+    }
+
+    func refuse(_ problem: Problem) {
+        connection.respond(route.resourceChallenge?.applied(to: problem) ?? problem)
+    }
+
+    /// The value of a field that is there once.
+    private func value(_ name: StaticString) -> String? {
+        let found = head.fields.filter { head.equals($0.name, name) }
+        guard found.count == 1, let field = found.first else { return nil }
+        return head.string(field.value)
+    }
+
+    /// Whether the client takes an event stream, which the protocol asks of every client.
+    private var takesStream: Bool {
+        head.fields.contains { field in
+            guard field.id == .accept else { return false }
+            let value = head.string(field.value).lowercased()
+            return value.contains("text/event-stream") || value.contains("*/*")
+        }
+    }
+}

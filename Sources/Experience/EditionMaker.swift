@@ -1,0 +1,134 @@
+import AgentTools
+import Answers
+import Edge
+import EdgeConfiguration
+import EdgeCore
+import Gate
+import GatewayAPI
+import Leases
+import Logging
+import NIOCore
+import NIOSSL
+import Passkeys
+import Proxy
+import Runtime
+import SecurityGuard
+import SignIn
+import StateSurface
+import TrafficCop
+
+/// Makes the edge's view of a configuration: at the start, and again at each reload.
+struct EditionMaker: Sendable {
+    let gateway: Gateway
+    let securityGuard: SecurityGuard
+    let runtime: Runtime
+    let trafficCop: TrafficCop
+    let signIn: SignInService
+    /// Sends requests to identity providers.
+    let fetch: GuardedFetch
+    /// Fetches the metadata documents of clients.
+    let documents: GuardedFetch
+    let issuer: String
+    /// The address that was bound.
+    let address: ListenAddress
+    let loops: LoopStates
+    /// How many event loops there are.
+    let loopCount: Int
+    let metrics: EdgeMetrics
+    /// What all event loops know of the upstreams.
+    let standings = UpstreamStandings()
+
+    /// What every connection shares.
+    ///
+    /// - Parameter old: the services that are replaced.
+    /// - Throws: where an identity provider can't be used.
+    func services(
+        for configuration: GatewayConfiguration, replacing old: EdgeServices? = nil
+    ) throws -> EdgeServices {
+        let isLoopback =
+            address.host == "localhost" || IPAddress.bytes(of: address.host).map(IPAddress.isLoopback) ?? false
+        return EdgeServices(
+            configuration: configuration, securityGuard: securityGuard, runtime: runtime,
+            responder: makeAPIResponder(try api(for: configuration)),
+            protocolSessions: ProtocolSessionDesk(store: gateway.state, clock: gateway.clock), tools: tools,
+            origins: OriginPolicy(
+                configured: configuration.server.allowedOrigins, issuer: issuer,
+                loopbackPort: isLoopback ? address.port : nil),
+            metrics: metrics, logger: gateway.logger, clock: gateway.clock,
+            refused: { [gateway] problem, request in gateway.record(problem, of: request) }, replacing: old)
+    }
+
+    /// The embedded Runtime's tools. Their sessions are opened as those of every token are.
+    private var tools: ToolDesk {
+        ToolDesk(server: ToolServer(tools: runtime.intentDescriptions, version: gateway.version)) {
+            [signIn] principal, address in
+            let intent = SessionIntent(
+                kind: .authenticated, clientAddress: address, tenantID: principal.tenantID,
+                userID: principal.subject, metadata: "{}")
+            return try await signIn.open(intent, with: principal).session.id
+        }
+    }
+
+    /// The authorization server of agents.
+    func agents(for configuration: GatewayConfiguration) -> AgentAccess {
+        AgentAccess(
+            settings: AgentSettings(configuration, issuer: issuer), securityGuard: securityGuard, store: gateway.state,
+            fetch: documents.forClientDocuments(allowsPrivate: configuration.clients.allowPrivate),
+            clock: gateway.clock, audit: { [gateway] event in gateway.record(event) })
+    }
+
+    private func api(for configuration: GatewayConfiguration) throws -> APIServices {
+        let (state, grace) = (gateway.state, configuration.state.grace)
+        let party = RelyingParty(
+            issuer: issuer, id: configuration.passkeys.rpID, allowedOrigins: configuration.server.allowedOrigins)
+        let passkeys = party.map { party in
+            PasskeyService(party: party, store: state, signIn: signIn, clock: gateway.clock)
+        }
+        return APIServices(
+            securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
+            agents: agents(for: configuration),
+            providers: try configuration.makeProviders(
+                issuer: issuer, securityGuard: securityGuard, fetch: fetch, clock: gateway.clock),
+            providerMemory: ProviderMemory(store: state, clock: gateway.clock), passkeys: passkeys,
+            configuration: configuration, issuer: issuer, clock: gateway.clock, logger: gateway.logger,
+            sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id },
+            storeIsAlive: { [securityGuard] in
+                StoreWatch.health(of: state, securityGuard, grace: grace) == .current
+            },
+            leasesSettled: { [loops] in await loops.settled() },
+            refused: { [gateway, metrics] problem, facts in
+                metrics.refused(problem)
+                gateway.record(
+                    problem,
+                    of: RefusedRequest(requestID: facts.requestID, client: facts.peerAddress, path: facts.shownPath))
+            })
+    }
+
+    /// The edition for one event loop; to be called on it.
+    ///
+    /// - Parameter tls: the TLS context of each route.
+    func edition(_ services: EdgeServices, _ tls: [NIOSSLContext?], for loop: LoopState) throws -> Edition {
+        let tokens = loop.edition?.gate.tokens ?? VerifiedTokenCache(securityGuard)
+        let agents = agents(for: services.configuration)
+        return Edition(
+            services: services,
+            gate: GateMemory(
+                tokens: tokens, runtime: runtime, securityGuard: securityGuard, origins: services.origins,
+                now: gateway.clock, judgePersonalToken: { try await agents.judge(personalToken: $0) }),
+            upstreams: try services.configuration.makePools(
+                loop: loop.loop, flushes: loop.flushes, tls: tls, standings: standings, loops: loopCount,
+                makesChecks: loops.all.first.map { $0.eventLoop === loop.loop } ?? true,
+                watch: { route in watch(route) }))
+    }
+
+    private func watch(_ route: String) -> UpstreamPool.Watch {
+        UpstreamPool.Watch(
+            reached: { [metrics] place, isUp in metrics.upstream(place, of: route, isUp: isUp) },
+            ejected: { [metrics, logger = gateway.logger] place in
+                metrics.ejected(place, of: route)
+                logger.warning(
+                    "an upstream fails requests and is left alone for a while",
+                    metadata: ["route": "\(route)", "upstream": "\(place)"])
+            })
+    }
+}

@@ -1,0 +1,76 @@
+import AuthorizationServer
+import Edge
+import EdgeConfiguration
+import Gate
+import Leases
+import NIOCore
+import Proxy
+import SecurityGuard
+import TrafficCop
+
+extension RunningGateway {
+    /// Goes on with another configuration, from the next request on. Requests in progress and sockets go on, but for
+    /// sockets whose route is gone.
+    ///
+    /// Everything is made before anything is replaced, so an error has changed nothing. What a listener, the store, the
+    /// keys, tokens or sessions were set up with stays as it was at the start: the caller keeps these settings.
+    ///
+    /// - Throws: an error whose description is one sentence for the operator.
+    func change(to configuration: GatewayConfiguration) async throws {
+        try configuration.check()
+        try configuration.checkResources()
+        try configuration.checkTools()
+        let issuers = try securityGuard.trustedIssuers.replacement(
+            by: configuration.trustedIssuers(fetch: editions.fetch.forProviders))
+        let certificate = try configuration.server.tls.flatMap { files in
+            try tls?.replacement(by: files, asking: CertificateHosts(configuration.routes))
+        }
+        let contexts = try UpstreamTrust.contexts(for: configuration.routes)
+        let upstreams = try configuration.upstreamPlaces()
+        let watched = try configuration.watchedUpstreams()
+        let services = try editions.services(for: configuration, replacing: self.services)
+
+        // Before the editions, which ask whether any issuer's tokens are accepted at the gate.
+        issuers()
+        securityGuard.resources.replace(
+            by: configuration.ownResources(issuer: editions.issuer),
+            foreign: configuration.foreignResources(issuer: editions.issuer))
+        securityGuard.foreignTokens.forget()
+        var made: [(loop: NIOLoopBound<LoopState>, edition: NIOLoopBound<Edition>)] = []
+        for bound in loops.all {
+            let edition = try await bound.eventLoop.submit { [editions] in
+                NIOLoopBound(try editions.edition(services, contexts, for: bound.value), eventLoop: bound.eventLoop)
+            }.get()
+            made.append((bound, edition))
+        }
+        certificate?()
+        services.metrics.expect(upstreams: upstreams)
+        editions.standings.adopt(watched)
+        editions.trafficCop.limit(RateLimits(configuration.limits))
+        services.limitSockets()
+        self.services = services
+        let gateIssuers = Set(
+            configuration.issuers.map(\.issuer).filter { securityGuard.foreignTokens.accepts(issuer: $0) })
+        pipeline.value = EdgePipeline(services: services, loops: loops.byLoop, tls: tls)
+        for (loop, edition) in made {
+            try? await loop.eventLoop.submit {
+                let old = loop.value.edition
+                loop.value.change(to: edition.value)
+                loop.value.leases.issuersChanged(to: gateIssuers)
+                // Tokens of an issuer that is no longer trusted must not be remembered.
+                edition.value.gate.tokens.removeAll()
+                for pool in old?.upstreams.all ?? [] { pool.retire() }
+                old?.upstreams.runtime?.retire()
+            }.get()
+        }
+    }
+}
+
+extension RateLimits {
+    /// `limits.*`.
+    init(_ limits: GatewayConfiguration.Limits) {
+        self.init(
+            enabled: limits.enabled, anonymousPerMinute: limits.anonymousPerMinute,
+            loginPerMinute: limits.loginPerMinute)
+    }
+}

@@ -1,0 +1,39 @@
+import Answers
+import Encodings
+import HTTPTypes
+import Runtime
+import SecurityGuard
+import SignIn
+
+/// What the caller has granted to clients: listing and ending it.
+enum GrantRoutes {
+    static let all = [
+        APIRoute(.get, "/api/auth/grants", list),
+        APIRoute(.delete, "/api/auth/grants/{id}", end),
+    ]
+
+    private static func list(_ call: APICall) async throws -> APIAnswer {
+        let principal = try call.principal()
+        let grants = try await call.services.agents.grants(userID: principal.subject)
+        return .json([
+            "grants": .array(
+                grants.map { grant in
+                    [
+                        "id": .string(grant.id), "client_id": .string(grant.clientID),
+                        "client_name": .string(grant.clientName), "resource": .string(grant.resource),
+                        "scopes": .array(grant.scopes.map(JSONValue.string)),
+                        "created_at": .string(Timestamp.text(grant.createdAt)),
+                        "last_used_at": .string(Timestamp.text(grant.lastUsedAt)),
+                    ]
+                })
+        ])
+    }
+
+    private static func end(_ call: APICall) async throws -> APIAnswer {
+        let principal = try call.principal()
+        try call.services.requireStore()
+        try await call.services.agents.endGrant(
+            id: call.pathID, userID: principal.subject, tenantID: principal.tenantID)
+        return .noContent
+    }
+}

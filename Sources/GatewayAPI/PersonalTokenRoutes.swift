@@ -1,0 +1,56 @@
+import Answers
+import Encodings
+import HTTPTypes
+import Runtime
+import SecurityGuard
+import SignIn
+import StateSurface
+
+/// The caller's personal access tokens.
+enum PersonalTokenRoutes {
+    static let all = [
+        APIRoute(.get, "/api/auth/tokens", list),
+        APIRoute(.post, "/api/auth/tokens", make),
+        APIRoute(.delete, "/api/auth/tokens/{id}", end),
+    ]
+
+    private static func make(_ call: APICall) async throws -> APIAnswer {
+        let principal = try call.principal()
+        let body = try SecurityBody(call.facts.body, allowing: ["name", "scopes", "expires_in", "resource"])
+        let request = PersonalTokenRequest(
+            name: try body.required("name"), scopes: try body.requiredStrings("scopes"),
+            expiresIn: try body.requiredInteger("expires_in"), resource: try body.string("resource"))
+        try call.services.requireStore()
+        let made = try await call.services.agents.makePersonalToken(request, for: principal)
+        var answer = APIAnswer.json([
+            "token": .string(made.text), "id": .string(made.record.id),
+            "expires_at": .string(Timestamp.text(made.record.expiresAt)),
+        ])
+        answer.status = .created
+        return answer
+    }
+
+    private static func list(_ call: APICall) async throws -> APIAnswer {
+        let principal = try call.principal()
+        let tokens = try await call.services.agents.personalTokens(userID: principal.subject)
+        return .json([
+            "tokens": .array(
+                tokens.map { token, family in
+                    [
+                        "id": .string(token.id), "name": .string(token.name),
+                        "scopes": .array(family.scope.map(JSONValue.string)),
+                        "resource": family.resource.map(JSONValue.string) ?? .null,
+                        "created_at": .string(Timestamp.text(family.createdAt)),
+                        "expires_at": .string(Timestamp.text(token.expiresAt)),
+                    ]
+                })
+        ])
+    }
+
+    private static func end(_ call: APICall) async throws -> APIAnswer {
+        let principal = try call.principal()
+        try call.services.requireStore()
+        try await call.services.agents.endPersonalToken(id: call.pathID, of: principal)
+        return .noContent
+    }
+}

@@ -1,0 +1,225 @@
+import Answers
+import EdgeConfiguration
+import Encodings
+import HTTPTypes
+import IdentityProviders
+import Logging
+import Runtime
+import SecurityGuard
+import SignIn
+import TrafficCop
+
+/// Signing in through identity providers: the list of them, the way there and back, and the end that they announce.
+///
+/// The way there and back are top-level navigations from and to other sites. They carry the session cookie
+/// (`SameSite=Lax`), change nothing but by a `state` of that very session, and answer people with pages.
+enum ProviderRoutes {
+    static let backchannelPrefix = "/api/auth/backchannel/"
+
+    static let all = [
+        APIRoute(.get, "/api/auth/providers", list),
+        APIRoute(.get, "/api/auth/login/{provider}", begin),
+        APIRoute(.get, "/api/auth/callback/{provider}", finish),
+        APIRoute(.post, backchannelPrefix + "{provider}", logOut),
+    ]
+
+    // MARK: The list
+
+    private static func list(_ call: APICall) async throws -> APIAnswer {
+        let providers = call.services.providers.all.map { provider -> JSONValue in
+            let name = provider.configuration.name
+            return .object([
+                "name": .string(name), "display_name": .string(provider.configuration.displayName),
+                "login_url": .string("/api/auth/login/" + name),
+            ])
+        }
+        var answer = APIAnswer.json([
+            "providers": .array(providers), "password": .bool(call.services.configuration.accounts.passwords),
+        ])
+        answer.cacheControl = "public, max-age=60"
+        return answer
+    }
+
+    private static func provider(_ call: APICall) throws(Problem) -> IdentityProvider {
+        guard let provider = call.services.providers[call.pathProvider] else {
+            throw Problem(.notFound, reason: "provider_unknown")
+        }
+        return provider
+    }
+
+    // MARK: The way there
+
+    private static func begin(_ call: APICall) async throws -> APIAnswer {
+        let provider = try provider(call)
+        let query = try LoginQuery(call.facts.query)
+        try call.services.requireStore()
+        let session = try await browserSession(call)
+        let request: AuthorizationRequest
+        do {
+            request = try await provider.begin(session: session, returnTo: query.returnTo, hints: query.hints)
+        } catch let fault as ProviderFault {
+            warn(call, provider, fault)
+            throw Problem(.providerUnavailable, reason: fault.label)
+        }
+        try await call.services.providerMemory.keep(request.pending)
+        return redirect(to: request.location)
+    }
+
+    /// The live session of the browser, or a new anonymous one.
+    private static func browserSession(_ call: APICall) async throws -> BrowserSession {
+        guard call.facts.cookieMode != .none else {
+            throw Problem(
+                .invalidRequest, detail: "Signing in here needs a cookie, and so https, or http on loopback.",
+                reason: "cookies_unavailable")
+        }
+        let secret = try await call.presentedSecret()
+        if let session = secret.session {
+            return BrowserSession(sessionID: session.id, epoch: session.epoch, secret: secret.text)
+        }
+        let intent = SessionIntent(kind: .anonymous, clientAddress: call.facts.clientAddress)
+        let contract = try call.services.trafficCop.prepare(intent).get()
+        let issued = try await call.services.runtime.open(call.services.runtime.prepare(contract, for: intent))
+        call.setSessionCookie(issued.secret.text, maxAge: call.secondsLeft(of: issued.session))
+        return BrowserSession(
+            sessionID: issued.session.id, epoch: issued.session.epoch, secret: issued.secret.text)
+    }
+
+    // MARK: The way back
+
+    private static func finish(_ call: APICall) async throws -> APIAnswer {
+        let provider = try provider(call)
+        try call.services.requireStore()
+        let secret = try await call.presentedSecret()
+        let session = secret.session.map {
+            BrowserSession(sessionID: $0.id, epoch: $0.epoch, secret: secret.text)
+        }
+        let memory = call.services.providerMemory
+        let ending = try await provider.finish(query: call.facts.query ?? "", session: session) { hash in
+            try await memory.take(stateHash: hash)
+        }
+        switch ending {
+        case .refused(let fault): throw Problem(.loginStateInvalid, reason: fault.rawValue)
+        case .sentBack(let returnTo, let failure):
+            note(call, provider, failure)
+            return redirect(to: returnTo.adding(failure.loginError))
+        case .identified(let identity, let returnTo):
+            if let error = try await signIn(call, provider, identity, secret) {
+                return redirect(to: returnTo.adding(error))
+            }
+            // Nothing from before the sign-in outlives its answer.
+            await call.services.leasesSettled()
+            return redirect(to: returnTo.withoutError)
+        }
+    }
+
+    /// The sign-in itself, which is that of every method.
+    /// - Returns: why it was refused; nil if the person is signed in, and has the cookies.
+    private static func signIn(
+        _ call: APICall, _ provider: IdentityProvider, _ identity: ExternalIdentity, _ secret: PresentedSecret
+    ) async throws -> LoginError? {
+        let services = call.services
+        // The callback is judged by the session of this very secret, so both are there.
+        guard let session = secret.session, let hash = secret.hash else { return .sessionConflict }
+        noteGroups(call, provider, identity)
+        do {
+            let origin = ProviderOrigin(identity, of: provider.configuration.name)
+            try await requireLive(call, origin)
+            let proved = try await services.signIn.prove(identity, of: provider.configuration)
+            let signedIn = try await services.signIn.signIn(
+                proved, target: SignInTarget(session: session, secretHash: hash),
+                clientAddress: call.facts.clientAddress)
+            let issued = signedIn.session
+            try await requireStillLive(call, origin, after: signedIn)
+            call.setSessionCookie(issued.secret.text, maxAge: call.secondsLeft(of: issued.session))
+            if let refresh = signedIn.tokens.refreshToken {
+                call.setRefreshCookie(refresh, maxAge: services.configuration.tokens.refreshTokenLifetime / 1000)
+            }
+            return nil
+        } catch let fault as AuthError where fault.code == .invalidCredentials {
+            return .refused
+        } catch let fault as SessionFault {
+            services.securityGuard.noteRefusedSignIn(
+                reason: "session_\(fault.code.rawValue)", provider: provider.configuration.name)
+            return .sessionConflict
+        }
+    }
+
+    /// Refuses a sign-in with what the provider has ended: its session, or all of the person's until then.
+    static func requireLive(_ call: APICall, _ origin: ProviderOrigin) async throws {
+        guard try await call.services.providerMemory.hasEnded(origin) else { return }
+        call.services.securityGuard.noteRefusedSignIn(reason: "provider_session_ended", provider: origin.provider)
+        throw AuthError(.invalidCredentials)
+    }
+
+    /// Takes a sign-in back that the provider has ended meanwhile, before there was a family to end.
+    static func requireStillLive(
+        _ call: APICall, _ origin: ProviderOrigin, after signedIn: SignedIn
+    ) async throws {
+        do {
+            try await requireLive(call, origin)
+        } catch {
+            try await call.services.signIn.endSession(ofFamily: signedIn.tokens.familyID)
+            throw error
+        }
+    }
+
+    // MARK: The end that the provider announces
+
+    /// OpenID Connect Back-Channel Logout 1.0 §2.5 to §2.8.
+    private static func logOut(_ call: APICall) async throws -> APIAnswer {
+        let provider = try provider(call)
+        let form = try FormBody(call.facts.body)
+        let text = try form.required("logout_token")
+        try call.services.requireStore()
+        let token: LogoutToken
+        switch await provider.judge(logoutToken: text) {
+        case .success(let verified): token = verified
+        case .failure(let fault):
+            throw OAuthProblem(.invalidRequest, "The logout token is not accepted.", reason: fault.label)
+        }
+        let memory = call.services.providerMemory
+        guard try await !memory.knows(token.replay) else {
+            throw OAuthProblem(.invalidRequest, "The logout token is not accepted.", reason: "replayed")
+        }
+        try await memory.noteEnd(
+            of: token.target, issuedAt: token.issuedAt, ofProvider: provider.configuration.name)
+        _ = try await call.services.signIn.endSessions(
+            ofProvider: provider.configuration.name, issuer: provider.configuration.issuer, target: token.target)
+        try await memory.remember(token.replay)
+        return APIAnswer(contentType: nil)
+    }
+
+    // MARK: Helpers
+
+    /// 303: the browser goes on with a GET, whatever it sent here. The address that it was at has a code in it.
+    private static func redirect(to location: String) -> APIAnswer {
+        APIAnswer(
+            status: .seeOther, contentType: nil,
+            headers: [("Location", location), ("Referrer-Policy", "no-referrer")])
+    }
+
+    private static func note(_ call: APICall, _ provider: IdentityProvider, _ failure: LoginFailure) {
+        call.services.securityGuard.noteRefusedSignIn(
+            reason: failure.label, provider: provider.configuration.name)
+        if case .provider(let fault) = failure { warn(call, provider, fault) }
+    }
+
+    /// Tells the operator what is wrong with a provider. The sentence has no part of what the provider sent.
+    private static func warn(_ call: APICall, _ provider: IdentityProvider, _ fault: ProviderFault) {
+        call.services.logger.warning(
+            "signing in through an identity provider failed",
+            metadata: [
+                "provider": "\(provider.configuration.name)", "reason": "\(fault.label)", "detail": "\(fault.detail)",
+                "request_id": "\(call.facts.requestID)",
+            ])
+    }
+
+    static func noteGroups(_ call: APICall, _ provider: IdentityProvider, _ identity: ExternalIdentity) {
+        guard identity.leftGroupsOut else { return }
+        call.services.logger.warning(
+            "groups of a person were left out: more than 100, longer than 128 bytes, or kept back by the provider",
+            metadata: [
+                "provider": "\(provider.configuration.name)", "request_id": "\(call.facts.requestID)",
+            ])
+    }
+}

@@ -1,0 +1,84 @@
+import Synchronization
+
+/// A connection that records its bytes.
+final class RecordedStream: Sendable {
+    private let label: String
+    private let stream: any WireStream
+    private let log = Mutex<(sent: [UInt8], received: [UInt8])>(([], []))
+
+    init(_ label: String, _ stream: any WireStream) {
+        self.label = label
+        self.stream = stream
+    }
+
+    func send(_ bytes: [UInt8]) async throws {
+        log.withLock { $0.sent += bytes }
+        try await stream.send(bytes)
+    }
+
+    /// What is received within the time, or until `isEnough` returns true.
+    func receive(
+        within limit: Duration, until isEnough: @escaping @Sendable ([UInt8]) -> Bool
+    ) async -> (bytes: [UInt8], hasEnded: Bool) {
+        let received = await stream.receive(within: limit, until: isEnough)
+        log.withLock { log in
+            if log.received.count < Exchange.receivedLimit { log.received += received.bytes }
+        }
+        return received
+    }
+
+    /// The answer to a request; nil if there is none within the time or before the connection ended.
+    func answer(within limit: Duration = .seconds(10)) async -> RawResponse? {
+        let received = await receive(within: limit) { RawResponse(parsing: $0)?.isComplete ?? false }
+        return RawResponse(parsing: received.bytes)
+    }
+
+    /// Whether the target closes the connection or the WebSocket within the time.
+    func ends(within limit: Duration) async -> Bool {
+        let received = await receive(within: limit, until: Frame.holdsClose)
+        return received.hasEnded || Frame.holdsClose(received.bytes)
+    }
+
+    func close() async {
+        await stream.close()
+    }
+
+    var exchange: Exchange {
+        let bytes = log.withLock { $0 }
+        return Exchange(
+            label: label, sent: bytes.sent, received: bytes.received,
+            status: RawResponse(parsing: bytes.received)?.status)
+    }
+}
+
+/// Writes WebSocket frames (RFC 6455 section 5.2), valid and invalid ones.
+enum Frame {
+    /// A client frame. The masking key is zero, so the payload is unchanged.
+    static func masked(first: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        guard payload.count < 126 else {
+            let count = UInt16(truncatingIfNeeded: payload.count)
+            return [first, 0x80 | 126, UInt8(count >> 8), UInt8(count & 0xFF), 0, 0, 0, 0] + payload
+        }
+        return [first, 0x80 | UInt8(payload.count), 0, 0, 0, 0] + payload
+    }
+
+    static func text(_ text: String) -> [UInt8] { masked(first: 0x81, Array(text.utf8)) }
+
+    /// Whether the server's frames include a Close.
+    static func holdsClose(_ bytes: [UInt8]) -> Bool {
+        var index = 0
+        while index + 1 < bytes.count {
+            if bytes[index] & 0x0F == 8 { return true }
+            var length = Int(bytes[index + 1] & 0x7F)
+            var start = index + 2
+            let extra = length == 126 ? 2 : length == 127 ? 8 : 0
+            if extra > 0 {
+                guard start + extra <= bytes.count else { return false }
+                length = bytes[start..<(start + extra)].reduce(0) { ($0 << 8 | Int($1)) & 0xFFFF_FFFF }
+                start += extra
+            }
+            index = start + length
+        }
+        return false
+    }
+}

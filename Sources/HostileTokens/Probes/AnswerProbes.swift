@@ -1,0 +1,72 @@
+/// Texts that probes recognise.
+public enum AnswerText {
+    /// What the suite's own upstream puts into answers that nobody asked for.
+    public static let poison = "an answer that nobody asked for"
+}
+
+/// P17: what a faulty upstream answers must not reach other clients, and must not be read in two ways.
+enum AnswerProbes {
+    static let all: [Probe] = [
+        probe("P17-answer-twice", "an upstream that answers one request twice", "RFC 9112 §9.2, CWE-444") { talk in
+            // The second answer must not become the answer to another client's request.
+            _ = try await talk.answer("twice")
+            for _ in 0..<4 {
+                guard let answer = try await talk.answer(nil) else { continue }
+                if String(decoding: answer.bytes, as: UTF8.self).contains(AnswerText.poison) {
+                    return .failed("another request was answered with it")
+                }
+            }
+            return .passed("no other request was answered with it")
+        },
+        framed("length-and-coding", "an upstream's answer with a length and chunks", "length-and-coding"),
+        framed("two-lengths", "an upstream's answer with two lengths", "two-lengths"),
+        framed("coding-unknown", "an upstream's answer with an unknown coding", "coding-unknown"),
+        probe("P17-answer-gateway-cookie", "an upstream that sets the target's own cookie", "CWE-565", [.sessions]) {
+            talk in
+            guard let answer = try await talk.answer("cookie") else { return .passed("the connection was ended") }
+            return answer.fields("set-cookie").contains { $0.lowercased().contains("gatehouse=") }
+                ? .failed("the upstream's cookie arrived at the client") : .passed("it did not arrive at the client")
+        },
+    ]
+
+    private static func framed(_ name: String, _ title: String, _ kind: String) -> Probe {
+        probe("P17-answer-\(name)", title, "RFC 9112 §6.1, §6.3") { talk in
+            guard let answer = try await talk.answer(kind) else { return .passed("the connection was ended") }
+            let lengths = answer.fields("content-length")
+            let codings = answer.fields("transfer-encoding")
+            let isAmbiguous =
+                lengths.count > 1 || lengths.contains { $0.contains(",") } || (!lengths.isEmpty && !codings.isEmpty)
+                || codings.contains { $0.lowercased() != "chunked" }
+            return isAmbiguous
+                ? .failed("it arrived at the client as it was")
+                : .passed("answered \(answer.status), framed in one way")
+        }
+    }
+
+    private static func probe(
+        _ id: String, _ title: String, _ reference: String, _ needs: [Need] = [],
+        _ converse: @escaping @Sendable (Conversation) async throws -> Judgement
+    ) -> Probe {
+        Probe(
+            id, title, reference: reference, expected: "one answer, framed in one way",
+            needs: [.canary, .token] + needs
+        ) { talk in
+            guard talk.keepsBytes else { throw Unfit("takes a connection of its own over HTTP/1.1") }
+            guard try await talk.arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
+            return try await converse(talk)
+        }
+    }
+}
+
+extension Conversation {
+    /// A good request that the suite's own upstream answers in this way; nil if the connection was ended.
+    fileprivate func answer(_ kind: String?) async throws -> RawResponse? {
+        guard let route = target.canaryPath else { throw Unfit(Need.canary.absence) }
+        let query = (kind.map { "answer=\($0)&" } ?? "") + Marker().value
+        return try await attempt(
+            kind == nil ? "control" : "attack",
+            RawRequest(
+                text: "GET \(route)?\(query) HTTP/1.1\r\nHost: \(target.authority)\r\n\(try credentialFields())"
+                    + "Connection: close\r\n\r\n"))
+    }
+}

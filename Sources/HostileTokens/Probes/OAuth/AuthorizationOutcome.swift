@@ -1,0 +1,92 @@
+/// What an authorization request was answered with.
+enum AuthorizationOutcome: Sendable {
+    /// A page that asks the person.
+    case page(RawResponse)
+    /// A redirect with a code.
+    case code(String, location: String)
+    /// Anything else: an error, in a page or a redirect.
+    case refused(RawResponse?)
+
+    init(_ answer: RawResponse?) {
+        guard let answer else {
+            self = .refused(nil)
+            return
+        }
+        let location = answer.field("location") ?? ""
+        if (300..<400).contains(answer.status), let code = QueryText.value("code", inURL: location) {
+            self = .code(code, location: location)
+        } else if (200..<300).contains(answer.status), ConsentForm(answer) != nil {
+            self = .page(answer)
+        } else {
+            self = .refused(answer)
+        }
+    }
+
+    /// The verdict: passed unless the request led to a code, or to the page where the person can allow it.
+    func judged(_ what: String) -> Judgement {
+        switch self {
+        case .page: .failed("\(what) led to the question whether to allow it")
+        case .code: .failed("\(what) led to a code")
+        case .refused(let answer): .passed(answer.map { "refused with \($0.status)" } ?? "the connection was ended")
+        }
+    }
+}
+
+/// The first form of a page that has hidden fields.
+struct ConsentForm {
+    let action: String?
+    let fields: [(name: String, value: String)]
+}
+
+extension ConsentForm {
+    init?(_ page: RawResponse) {
+        let text = String(decoding: page.content, as: UTF8.self)
+        guard let start = text.firstRange(of: "<form"), let end = text[start.upperBound...].firstRange(of: "</form>")
+        else { return nil }
+        let form = text[start.upperBound..<end.lowerBound]
+        let hidden = form.split(separator: "<input").dropFirst().compactMap { piece -> (name: String, value: String)? in
+            let tag = piece.prefix { $0 != ">" }
+            guard Self.attribute("type", of: tag) == "hidden", let name = Self.attribute("name", of: tag) else {
+                return nil
+            }
+            return (name, Self.attribute("value", of: tag) ?? "")
+        }
+        if hidden.isEmpty { return nil }
+        self.init(action: Self.attribute("action", of: form.prefix { $0 != ">" }), fields: hidden)
+    }
+
+    private static func attribute(_ name: String, of tag: Substring) -> String? {
+        guard let start = tag.firstRange(of: " \(name)=\"") else { return nil }
+        let value = tag[start.upperBound...].prefix { $0 != "\"" }
+        return String(value).replacing("&quot;", with: "\"").replacing("&amp;", with: "&")
+    }
+}
+
+/// Parameters in URLs and forms.
+enum QueryText {
+    static func form(_ parameters: [(String, String)]) -> String {
+        parameters.map { "\($0.0)=\(encoded($0.1))" }.joined(separator: "&")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        String(decoding: PercentEncoding.encode(Array(text.utf8)), as: UTF8.self)
+    }
+
+    /// The value of the first parameter of this name, as it stands; nil if there is none or it is empty.
+    static func value(_ name: String, inURL url: String) -> String? {
+        guard let mark = url.firstIndex(of: "?") else { return nil }
+        let query = url[url.index(after: mark)...].prefix { $0 != "#" }
+        for pair in query.split(separator: "&") where pair.hasPrefix(name + "=") {
+            let value = pair.dropFirst(name.count + 1)
+            return value.isEmpty ? nil : String(value)
+        }
+        return nil
+    }
+
+    /// The path and query of an absolute URL.
+    static func path(ofURL url: String) -> String {
+        guard let start = url.firstRange(of: "://") else { return url }
+        let path = url[start.upperBound...].drop { $0 != "/" }
+        return path.isEmpty ? "/" : String(path)
+    }
+}

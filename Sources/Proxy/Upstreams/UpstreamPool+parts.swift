@@ -1,0 +1,32 @@
+extension UpstreamPool {
+    /// Who is told of what happens to upstreams.
+    package struct Watch {
+        /// An attempt to connect or a check: the upstream, and whether it is up.
+        package var reached: (_ place: String, _ isUp: Bool) -> Void
+        /// An upstream has failed requests and is left alone for a while.
+        package var ejected: (_ place: String) -> Void
+
+        package init(
+            reached: @escaping (_ place: String, _ isUp: Bool) -> Void,
+            ejected: @escaping (_ place: String) -> Void
+        ) {
+            self.reached = reached
+            self.ejected = ejected
+        }
+    }
+
+    /// What a pool is made of besides its targets.
+    package struct Supervision {
+        /// What the route says of its upstreams.
+        package var terms = UpstreamTerms()
+        /// What all loops know of each target, in their order; empty for a pool that shares nothing.
+        package var standings: [UpstreamStanding] = []
+        /// Among how many event loops a limit of connections is divided.
+        package var loops = 1
+        /// Whether this loop makes the checks.
+        package var makesChecks = false
+        package var watch: Watch?
+
+        package init() {}
+    }
+}

@@ -1,0 +1,165 @@
+import EdgeConfiguration
+import EdgeCore
+import NIOCore
+
+/// How the pool obeys what its route says of checks, ejection, retries and concurrency. A route that says nothing never
+/// comes here.
+extension UpstreamPool {
+    // MARK: Choosing
+
+    /// Counts a request, or asks whether it may be repeated.
+    func mayRetry(_ isRetry: Bool) -> Bool {
+        guard isRetry else {
+            retries?.requested()
+            return true
+        }
+        return retries?.take(at: UpstreamStanding.now()) ?? true
+    }
+
+    /// Takes a place at one of the upstreams; see ``UpstreamChoice``.
+    func claim(excluding tried: Set<Int>, only: Int?) -> UpstreamChoice.Pick {
+        if let only {
+            guard !tried.contains(only), members.indices.contains(only) else { return .none }
+            return !isFull(only) && enter(only) ? .member(only) : .full
+        }
+        let now = UpstreamStanding.now()
+        var candidates = members.indices.map { candidate($0, at: now) }
+        let choice = UpstreamChoice(panic: terms.panic)
+        // Another event loop may take the last place between the question and the claim.
+        for _ in members.indices {
+            let pick = choice.pick(candidates, excluding: tried, turn: turn) { Double.random(in: 0..<1) }
+            guard case .member(let index) = pick else { return pick }
+            if enter(index) {
+                turn = (index + 1) % members.count
+                return pick
+            }
+            candidates[index].isFull = true
+        }
+        return .full
+    }
+
+    private func candidate(_ index: Int, at now: Int64) -> UpstreamChoice.Candidate {
+        let view = members[index].standing.view
+        var candidate = UpstreamChoice.Candidate()
+        candidate.isAvailable = view.isAvailable(at: now)
+        candidate.weight = view.weight(at: now, slowStart: terms.slowStart)
+        candidate.rests = members[index].restsUntil > loop.now
+        candidate.active = members[index].busy
+        candidate.isFull = isFull(index)
+        return candidate
+    }
+
+    private func isFull(_ index: Int) -> Bool {
+        // Idle connections can be used, or closed to make room.
+        if let most = maxConnections, members[index].busy >= most { return true }
+        guard let most = terms.maxRequests else { return false }
+        return members[index].standing.isFull(most)
+    }
+
+    private func enter(_ index: Int) -> Bool {
+        guard let most = terms.maxRequests else { return true }
+        return members[index].standing.enter(most)
+    }
+
+    /// Lends a connection to an upstream whose place was taken.
+    func provide(_ index: Int, to seeker: any UpstreamSeeker, _ reuse: UpstreamAttempt.Reuse) {
+        let isCounted = terms.maxRequests != nil
+        if let idle = takeIdle(index, reuse) {
+            idle.isCounted = isCounted
+            return seeker.connected(to: idle, isPooled: true)
+        }
+        makeRoom(index)
+        let bound = NIOLoopBound((pool: self, seeker: seeker), eventLoop: loop)
+        connect(index).assumeIsolated().whenComplete { result in
+            let (pool, seeker) = bound.value
+            switch result {
+            case .success(let connection):
+                connection.isCounted = isCounted
+                guard seeker.isSeekingUpstream else { return pool.giveBack(connection) }
+                seeker.connected(to: connection, isPooled: false)
+            case .failure(let error):
+                if isCounted { pool.members[index].standing.leave() }
+                seeker.failedToConnect(to: index, UpstreamFault(connecting: error))
+            }
+        }
+    }
+
+    /// Closes the connection that has been idle for longest, where there may be no further one.
+    private func makeRoom(_ index: Int) {
+        guard let most = maxConnections, members[index].busy + members[index].idle.count >= most,
+            !members[index].idle.isEmpty
+        else { return }
+        members[index].idle.removeFirst().close()
+    }
+
+    // MARK: Outcomes
+
+    /// A request was answered with this status.
+    package func answered(_ index: Int, status: Int) {
+        guard isSupervised, terms.outlier != nil, members.indices.contains(index) else { return }
+        if status >= 500 { faulted(index) } else { members[index].standing.succeeded() }
+    }
+
+    /// A request failed: no connection, or no sound answer in time.
+    package func faulted(_ index: Int) {
+        guard isSupervised, terms.outlier != nil, members.indices.contains(index) else { return }
+        if members[index].standing.failed() { watch?.ejected(members[index].target.place) }
+    }
+
+    // MARK: Checks
+
+    /// Begins to check the upstreams, if the route says so and this loop is the one that does it. The first check comes at
+    /// once.
+    package func startChecks() {
+        guard makesChecks, terms.health != nil else { return }
+        for index in members.indices { check(index) }
+    }
+
+    private func check(_ index: Int) {
+        guard !isRetired, let health = terms.health else { return }
+        members[index].checking += 1
+        HealthProbe(health) { [weak self] passed in
+            guard let self else { return }
+            members[index].checking -= 1
+            if let passed, members[index].standing.checked(passed) { tellStanding(index) }
+            // Not all gateways of a fleet at the same moment.
+            let pause = Int64(Double(health.interval) * Double.random(in: 0.9...1.1))
+            let pool = NIOLoopBound(WeakPool(pool: self), eventLoop: loop)
+            loop.scheduleTask(in: .milliseconds(pause)) { pool.value.pool?.check(index) }
+        }.start(index, of: self, on: loop)
+    }
+
+    /// Tells whether an upstream is up.
+    func tellStanding(_ index: Int) {
+        watch?.reached(members[index].target.place, members[index].standing.isUp)
+    }
+
+    // MARK: Showing
+
+    /// A member as an operator sees it.
+    package struct MemberState {
+        /// Where it is.
+        package let place: String
+        /// Whether the last connection was made and the checks, if there are any, pass.
+        package let isUp: Bool
+        /// For how long no request is sent there if there is another.
+        package let rest: TimeAmount
+        /// Requests in progress, open sockets among them, as far as this loop knows.
+        package let active: Int
+        /// How many requests in a row have failed, where the route has `outlier`; else how many connections.
+        package let failures: Int
+    }
+
+    /// The members as an operator sees them.
+    package var memberStates: [MemberState] {
+        let (now, uptime) = (loop.now, UpstreamStanding.now())
+        return members.map { member in
+            let known = member.standing.failures(at: uptime)
+            let ejected = TimeAmount.milliseconds(known.ejectedUntil.map { $0 - uptime } ?? 0)
+            return MemberState(
+                place: member.target.place, isUp: member.standing.isUp,
+                rest: max(.zero, member.restsUntil - now, ejected), active: member.busy,
+                failures: max(known.consecutive, member.failures))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Caching
+import StateSurface
+import Synchronization
+
+/// The profiles of accounts in memory, for all event loops. The change feed keeps them up to date.
+///
+/// An event loop keeps what it has found here for as long as the account's ``ChangeCount`` stays the same, so that a
+/// request takes no lock.
+package final class CallerProfiles: Sendable {
+    /// What memory knows of an account.
+    package enum Known: Sendable {
+        /// The profile is as the store has it.
+        case current(CallerProfile)
+        /// The profile was read before the feed was interrupted, and may have changed since.
+        case doubtful(CallerProfile)
+        /// The account has to be read from the store.
+        case unknown
+    }
+
+    private struct Reading {
+        let number: UInt64
+        let task: Task<CallerProfile, any Error>
+    }
+
+    private struct Table {
+        var profiles: BoundedCache<String, (profile: CallerProfile, interruption: UInt64)>
+        /// The reads that are in progress, by user. One that a change has overtaken is not among them.
+        var readings: [String: Reading] = [:]
+        var readingCount: UInt64 = 0
+        /// How often the feed was interrupted.
+        var interruptions: UInt64 = 0
+    }
+
+    private let state: any AccountStore & ChangeFeed
+    private let table: Mutex<Table>
+    /// Each counts the changes of a share of the accounts, so that one account's change makes the event loops look up
+    /// few others again.
+    private let changes = (0..<CallerProfiles.shares).map { _ in ChangeCount() }
+    private static let shares = 1024
+    private let subscription = Mutex<Subscription?>(nil)
+
+    /// - Parameter byteLimit: the limit on the memory of all profiles, in bytes.
+    init(state: any AccountStore & ChangeFeed, byteLimit: Int = 64 << 20) {
+        self.state = state
+        table = Mutex(Table(profiles: BoundedCache(capacity: byteLimit)))
+    }
+
+    deinit { subscription.withLock { $0?.cancel() } }
+
+    /// Subscribes to the feed.
+    func start() {
+        let subscription = state.subscribe { [weak self] in self?.heard($0) }
+        self.subscription.withLock { $0 = subscription }
+    }
+
+    /// The counter that moves whenever the profile of this account may have become outdated.
+    package func changes(of userID: String) -> ChangeCount {
+        changes[Int(userID.hashValue.magnitude % UInt(Self.shares))]
+    }
+
+    /// What memory knows of an account.
+    package func known(_ userID: String) -> Known {
+        table.withLock { table in
+            guard let entry = table.profiles.value(for: userID) else { return .unknown }
+            return entry.interruption == table.interruptions ? .current(entry.profile) : .doubtful(entry.profile)
+        }
+    }
+
+    /// Reads an account from the store. Concurrent calls for one account share one read.
+    ///
+    /// - Returns: an empty profile if there is no such account.
+    /// - Throws: the store's error.
+    package func load(_ userID: String) async throws -> CallerProfile {
+        let task = table.withLock { table in
+            if let reading = table.readings[userID] { return reading.task }
+            table.readingCount &+= 1
+            let number = table.readingCount
+            let task = Task { try await self.read(userID, number) }
+            table.readings[userID] = Reading(number: number, task: task)
+            return task
+        }
+        return try await task.value
+    }
+
+    private func read(_ userID: String, _ number: UInt64) async throws -> CallerProfile {
+        do {
+            let profile = try await state.account(userID: userID).map(CallerProfile.init)
+            let found = profile ?? CallerProfile(unknown: userID)
+            table.withLock { table in
+                // A change that was reported in the meantime may be newer than the store's answer.
+                guard Self.finish(number, of: userID, in: &table) else { return }
+                table.profiles.insert((found, table.interruptions), for: userID, weight: found.weight)
+            }
+            return found
+        } catch {
+            table.withLock { table in _ = Self.finish(number, of: userID, in: &table) }
+            throw error
+        }
+    }
+
+    /// Whether the reading was not overtaken by a change.
+    private static func finish(_ number: UInt64, of userID: String, in table: inout Table) -> Bool {
+        guard table.readings[userID]?.number == number else { return false }
+        table.readings[userID] = nil
+        return true
+    }
+
+    private func heard(_ change: Change) {
+        switch change {
+        case .account(let userID):
+            table.withLock { table in
+                table.readings[userID] = nil
+                _ = table.profiles.remove(userID)
+            }
+            // Also of an account that is not in this table: an event loop may remember it for longer.
+            changes(of: userID).move()
+        case .reset:
+            table.withLock { table in
+                table.readings = [:]
+                table.interruptions &+= 1
+            }
+            for count in changes { count.move() }
+        case .session, .sessionExtended, .familyEnded, .familyRefreshed, .revoked, .tokenReach, .events,
+            .protocolSessionEnded:
+            break
+        }
+    }
+}

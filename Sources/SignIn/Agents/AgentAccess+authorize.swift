@@ -1,0 +1,201 @@
+import AuthorizationServer
+import Encodings
+import IdentityProviders
+import Runtime
+import SecurityGuard
+import StateSurface
+
+/// What follows from an authorization request of a person who is signed in.
+package enum AuthorizationStep: Sendable {
+    /// The person's browser is redirected to the client.
+    case redirect(String)
+    /// The person is asked.
+    case ask(ConsentQuestion)
+}
+
+/// What the consent page says.
+package struct ConsentQuestion: Sendable {
+    /// The value of the form's hidden field.
+    package let requestID: String
+    /// The client.
+    package let client: AuthorizationClient
+    /// Where the answer goes.
+    package let redirectURI: RedirectURI
+    /// What is asked for.
+    package let resource: ProtectedResource
+    /// The scopes.
+    package let scopes: [String]
+    /// The e-mail of the person; empty if the account has none.
+    package let email: String
+}
+
+extension AgentAccess {
+    /// Judges the request of a signed-in person: asks, or redirects with a code if the person has consented before.
+    ///
+    /// - Parameter session: a live authenticated session.
+    /// - Throws: ``AuthorizationFault``, which is told to the client; the store's errors.
+    package func authorize(
+        _ request: JudgedAuthorization, client: AuthorizationClient, session: SessionSnapshot
+    ) async throws -> AuthorizationStep {
+        let account = try await account(of: session)
+        if let tenant = client.tenantID, !tenant.hasSameBytes(as: account.tenantID) {
+            throw AuthorizationFault(.accessDenied, "The application is not for this account.")
+        }
+        let scopes = try await scopes(request, client, account)
+        if request.redirectURI.kind == .https {
+            let consent = try await store.consent(
+                userID: account.userID, clientID: client.id, resource: request.resource.identifier)
+            if let consent, ScopeAlgebra.covers(consent.scope, scopes) {
+                let asked = consentRequest(request, client, session, account, scopes)
+                let location = try await issueCode(
+                    asked, client, session, account, isKept: false, consent: .reliedOn)
+                // Without a location the consent was withdrawn meanwhile, and the person is asked.
+                if let location { return .redirect(location) }
+            }
+        }
+        let id = ConsentRequest.randomID()
+        let asked = consentRequest(request, client, session, account, scopes)
+        let now = clock()
+        try await store.put(
+            singleUse: SingleUseRecord(
+                kind: ConsentRequest.kind, hash: ConsentRequest.hash(id), owner: session.id, payload: asked.stored,
+                expiresAt: now &+ ConsentRequest.lifetime),
+            limit: ConsentRequest.maximumPerSession, now: now)
+        return .ask(
+            ConsentQuestion(
+                requestID: id, client: client, redirectURI: request.redirectURI, resource: request.resource,
+                scopes: scopes, email: account.email))
+    }
+
+    /// Takes the person's decision, once.
+    ///
+    /// - Parameter session: the live authenticated session that the decision came from.
+    /// - Returns: where the browser is redirected to.
+    /// - Throws: ``AgentAccessFault`` `.consentUnknown` if there is no such question for this session;
+    ///   ``AuthorizationPageFault`` if the client is no longer known; the store's errors.
+    package func decide(
+        _ decision: ConsentDecision, session: SessionSnapshot, address: String
+    ) async throws -> String {
+        let unknown = AgentAccessFault(
+            .consentUnknown, "The question was answered already, or it is too old. Start again at the application.")
+        let hash = ConsentRequest.hash(decision.requestID)
+        let now = clock()
+        // Read first: a decision that comes from another session must not take the question away.
+        guard let record = try await store.singleUse(kind: ConsentRequest.kind, hash: hash, now: now),
+            let asked = ConsentRequest(stored: record.payload), let userID = session.userID,
+            asked.wasAsked(of: session.id, epoch: session.epoch, userID: userID)
+        else { throw unknown }
+        let client = try await client(id: asked.clientID, address: address)
+        // The client may have changed its addresses since the question was asked.
+        let uri = try AuthorizationParameters.redirectURI(asked.redirectURI, of: client)
+        guard try await store.take(singleUse: ConsentRequest.kind, hash: hash, now: now) != nil else { throw unknown }
+        func refuse(_ fault: AuthorizationFault) -> String {
+            AuthorizationRedirect.location(uri, fault: fault, state: asked.state, issuer: settings.issuer)
+        }
+        guard decision.allows else {
+            report(.grantDenied, asked, session)
+            return refuse(AuthorizationFault(.accessDenied, "The person did not allow it."))
+        }
+        guard let resource = resource(asked.resource) else {
+            return refuse(AuthorizationFault(.invalidTarget, "The resource is no longer offered."))
+        }
+        do {
+            let account = try await account(of: session)
+            let location = try await issueCode(
+                asked, client, session, account, isKept: decision.offline && resource.offline,
+                consent: uri.kind == .https ? .remembered(at: now) : .asked)
+            return location ?? refuse(AuthorizationFault(.accessDenied, "The access was withdrawn."))
+        } catch let fault as AuthorizationFault {
+            return refuse(fault)
+        }
+    }
+
+    private func account(of session: SessionSnapshot) async throws -> AccountRecord {
+        guard let userID = session.userID, let account = try await securityGuard.account(userID: userID),
+            !account.disabled
+        else { throw AuthorizationFault(.accessDenied, "The account can't be used.") }
+        return account
+    }
+
+    private func scopes(
+        _ request: JudgedAuthorization, _ client: AuthorizationClient, _ account: AccountRecord
+    ) async throws -> [String] {
+        var allowed: [String] = []
+        for scope in request.resource.scopes where try await securityGuard.mayHave(account, scope: scope) {
+            allowed.append(scope)
+        }
+        let granted = ScopeAlgebra.granted(
+            asked: request.scopes, resource: request.resource.scopes, client: client.scopes
+        ) { ScopeAlgebra.contains(allowed, $0) }
+        guard !granted.isEmpty || (request.scopes.isEmpty && request.resource.scopes.isEmpty) else {
+            throw AuthorizationFault(.invalidScope, "None of the scopes can be granted.")
+        }
+        return granted
+    }
+
+    private func consentRequest(
+        _ request: JudgedAuthorization, _ client: AuthorizationClient, _ session: SessionSnapshot,
+        _ account: AccountRecord, _ scopes: [String]
+    ) -> ConsentRequest {
+        ConsentRequest(
+            sessionID: session.id, sessionEpoch: session.epoch, userID: account.userID, clientID: client.id,
+            clientName: client.name, redirectURI: request.redirectURI.text, resource: request.resource.identifier,
+            scopes: scopes, state: request.state, challenge: request.challenge)
+    }
+
+    /// Opens the family of a grant, and issues the code for it.
+    /// - Parameters:
+    ///   - isKept: whether the grant stays when the session ends.
+    ///   - consent: what becomes of the remembered consent, in the same transaction.
+    /// - Returns: nil if the consent that is relied on is no longer there.
+    private func issueCode(
+        _ asked: ConsentRequest, _ client: AuthorizationClient, _ session: SessionSnapshot, _ account: AccountRecord,
+        isKept: Bool, consent: GrantConsent
+    ) async throws -> String? {
+        guard let uri = RedirectURI(asked.redirectURI) else {
+            throw AuthorizationFault(.invalidRequest, "The redirect URI is malformed.")
+        }
+        if client.origin == .document {
+            try await store.keep(
+                documentClient: ClientRecord(
+                    clientID: client.id, tenantID: "", name: client.name, secretHash: [], scope: [],
+                    createdAt: clock(), isPublic: true, origin: AuthorizationClient.Origin.document.rawValue))
+        }
+        var signIn: SignInFacts?
+        if let familyID = session.familyID { signIn = try await store.family(id: familyID)?.signIn }
+        let family = securityGuard.grant(
+            GrantTerms(
+                clientID: client.id, resource: asked.resource, scope: asked.scopes,
+                binding: isKept ? nil : session.id, signIn: signIn),
+            of: account, codeLifetime: AuthorizationCode.lifetime)
+        do {
+            let isOpen = try await store.open(
+                grant: family,
+                judged: JudgedOwner(credentialEpoch: account.credentialEpoch, clientID: client.id),
+                in: AuthorizingSession(id: session.id, epoch: session.epoch), consent: consent)
+            guard isOpen else { return nil }
+        } catch let error as StateSurfaceError where error.code == .ownerGone {
+            throw AuthorizationFault(.accessDenied, "The account, the application or the session has changed.")
+        }
+        let text = AuthorizationCode.random()
+        let code = AuthorizationCode(
+            familyID: family.id, clientID: client.id, redirectURI: asked.redirectURI, challenge: asked.challenge,
+            resource: asked.resource)
+        let now = clock()
+        try await store.put(
+            singleUse: SingleUseRecord(
+                kind: AuthorizationCode.kind, hash: AuthorizationCode.hash(text) ?? [], owner: "",
+                payload: code.stored, expiresAt: now &+ AuthorizationCode.memory),
+            limit: .max, now: now)
+        report(.grantAllowed, asked, session, familyID: family.id)
+        return AuthorizationRedirect.location(uri, code: text, state: asked.state, issuer: settings.issuer)
+    }
+
+    private func report(
+        _ name: AuditEvent.Name, _ asked: ConsentRequest, _ session: SessionSnapshot, familyID: String? = nil
+    ) {
+        audit(
+            AuditEvent(
+                name, tenantID: session.tenantID, subject: asked.userID, clientID: asked.clientID, familyID: familyID))
+    }
+}

@@ -1,0 +1,76 @@
+import AuthorizationServer
+import Encodings
+import SecurityGuard
+import StateSurface
+
+/// What a client presents with an authorization code.
+package struct CodeExchange: Sendable {
+    /// The code.
+    package var code: String
+    /// The client, which was identified before.
+    package var clientID: String
+    /// `redirect_uri`, if it was sent.
+    package var redirectURI: String?
+    /// `code_verifier`, if it was sent.
+    package var verifier: String?
+    /// `resource`, if it was sent.
+    package var resource: String?
+
+    package init(code: String, clientID: String, redirectURI: String?, verifier: String?, resource: String?) {
+        self.code = code
+        self.clientID = clientID
+        self.redirectURI = redirectURI
+        self.verifier = verifier
+        self.resource = resource
+    }
+}
+
+extension AgentAccess {
+    /// Exchanges an authorization code for tokens, once. A second use ends the family.
+    /// - Throws: `OAuthFault`; the store's errors.
+    package func redeem(_ exchange: CodeExchange) async throws -> IssuedTokens {
+        let now = clock()
+        guard let hash = AuthorizationCode.hash(exchange.code),
+            let record = try await store.singleUse(kind: AuthorizationCode.kind, hash: hash, now: now),
+            let code = AuthorizationCode(stored: record.payload),
+            let family = try await store.family(id: code.familyID), family.isLive
+        else { throw Self.refused("code_unknown") }
+        if family.counter != 0 {
+            // Only its own client, or somebody who has the code besides, can cause this.
+            guard exchange.clientID.hasSameBytes(as: code.clientID) else { throw Self.refused("code_foreign_client") }
+            try await endReused(family.id)
+            throw Self.refused("code_reused")
+        }
+        guard now < family.absoluteExpiresAt else { throw Self.refused("code_expired") }
+        do throws(AuthorizationCode.Refusal) {
+            try code.check(
+                clientID: exchange.clientID, redirectURI: exchange.redirectURI, verifier: exchange.verifier,
+                resource: exchange.resource)
+        } catch .resourceMismatch {
+            throw OAuthFault(.invalidTarget, "The code is for another resource.", reason: "code_resource_mismatch")
+        } catch {
+            throw Self.refused(error.rawValue)
+        }
+        guard let account = try await securityGuard.account(userID: family.userID), !account.disabled else {
+            throw Self.refused("account_unusable")
+        }
+        let (next, tokens) = try await securityGuard.redeemed(family, of: account)
+        guard try await store.rotate(family: next) else {
+            // A concurrent use was faster, or the family has ended.
+            if try await store.family(id: family.id)?.isLive == true { try await endReused(family.id) }
+            throw Self.refused("code_reused")
+        }
+        securityGuard.report(opened: next, reason: "authorization_code")
+        return tokens
+    }
+
+    private func endReused(_ familyID: String) async throws {
+        let end = securityGuard.familyEnd()
+        _ = try await store.transaction { try end.end(familyID, in: $0) }
+        securityGuard.report(endOfFamily: familyID, end, reason: "code_reused")
+    }
+
+    private static func refused(_ reason: String) -> OAuthFault {
+        OAuthFault(.invalidGrant, "The authorization code is not accepted.", reason: reason)
+    }
+}

@@ -1,0 +1,135 @@
+import Encodings
+import IdentityProviders
+import Libcrypto
+import SecurityGuard
+import StateSurface
+
+extension SignInService {
+    /// The account of a person whom an identity provider has identified: found by issuer and subject, or made, and
+    /// brought up to date with what the provider says now.
+    ///
+    /// - An account that was made for the identity gets its e-mail, name, groups, and whether the e-mail is verified. The
+    ///   e-mail is no login name.
+    /// - An account that was linked by its verified e-mail (`link_verified_email`) keeps its e-mail and gets the rest.
+    /// - With `claims.scope`, the scopes are `accounts.default_scope` and those of the claim, at every sign-in. Without
+    ///   it, a new account gets `accounts.default_scope`, and others keep theirs.
+    ///
+    /// - Parameter provenAt: when the person proved who they are, where the provider says no `auth_time`, in milliseconds
+    ///   since 1970; nil for now.
+    /// - Throws: `AuthError` `.invalidCredentials` for a disabled account; `.conflict` if others keep changing the
+    ///   account; the store's errors.
+    package func prove(
+        _ identity: ExternalIdentity, of provider: ProviderConfiguration, provenAt: Int64? = nil
+    ) async throws -> ProvedAccount {
+        let account = try await account(of: identity, rules: provider)
+        guard !account.disabled else {
+            securityGuard.noteRefusedSignIn(reason: "disabled", provider: provider.name, account: account)
+            throw AuthError(.invalidCredentials)
+        }
+        // A provider whose clock is ahead does not make a sign-in of the future.
+        let now = securityGuard.now
+        let facts = SignInFacts(
+            authenticatedAt: min(now, identity.authenticatedAt ?? provenAt ?? now), acr: identity.acr,
+            provider: provider.name, providerSession: identity.providerSession)
+        return ProvedAccount(account, by: .provider(provider.name), facts: facts)
+    }
+
+    /// The account of an external identity, up to date.
+    private func account(
+        of identity: ExternalIdentity, rules provider: ProviderConfiguration
+    ) async throws -> AccountRecord {
+        let policy = securityGuard.policy
+        let now = securityGuard.now
+        let linked = provider.linkVerifiedEmail && identity.isEmailVerified ? identity.email : nil
+        let scope = provider.claims.scope.map { _ in policy.defaultScope + identity.scopes }
+        var account = try await store.identity(
+            issuer: identity.issuer, subject: identity.subject, tenantID: identity.tenant,
+            linking: linked.map(Accounts.emailKey)
+        ) {
+            let userID = SecurityGuard.newUserID()
+            return AccountRecord(
+                userID: userID, tenantID: identity.tenant, email: "", emailKey: AccountRecord.externalKey(userID),
+                passwordHash: nil, scope: policy.defaultScope, createdAt: now
+            ).described(by: identity, scope: scope)
+        }
+        // A disabled account is not touched: it is refused.
+        for _ in 0..<Self.profileAttempts where !account.disabled {
+            let current = account.described(by: identity, scope: scope)
+            guard current != account else { return account }
+            if try await store.replace(account: current) {
+                account = current
+                account.version += 1
+                return account
+            }
+            // Another sign-in of the same person, or an operator, was faster.
+            guard let changed = try await store.account(userID: account.userID) else {
+                throw AuthError(.invalidCredentials)
+            }
+            account = changed
+        }
+        guard account.disabled else {
+            throw AuthError(.conflict, "the account was changed at the same moment; try again")
+        }
+        return account
+    }
+
+    /// Of those who write at once, one succeeds in each round.
+    private static var profileAttempts: Int { 32 }
+
+    // MARK: Tokens of trusted issuers
+
+    /// The account of the person whom a JWT of an entry of `issuers` speaks of.
+    ///
+    /// - Parameter tenantID: the tenant that the caller asks for; one of the issuer's.
+    /// - Throws: `AuthError` `.invalidCredentials` for a token that is not accepted, with the reason in the audit log;
+    ///   the store's errors.
+    package func prove(subjectToken text: String, tenantID: String?) async throws -> ProvedAccount {
+        do {
+            let proved = try await securityGuard.identify(subjectToken: text, tenantID: tenantID)
+            return ProvedAccount(
+                proved.account, by: .issuer(proved.issuer),
+                facts: SignInFacts(authenticatedAt: proved.authenticatedAt))
+        } catch let fault as OAuthFault {
+            securityGuard.noteRefusedSignIn(reason: fault.reason)
+            throw AuthError(.invalidCredentials)
+        }
+    }
+
+    /// Runs a check of a token that is handed in instead of a password, within the rate limits of logins per address.
+    ///
+    /// - Parameter text: the token. A bad one names no account, so failures count for the token and the address: others
+    ///   behind the same address go on.
+    package func withinTokenLimits<Value: Sendable>(
+        of text: String, clientAddress: String, _ judge: () async throws -> Value
+    ) async throws -> Value {
+        let token = Base64URL.encode(Digest.sha256(Array(text.utf8)))
+        return try await withinLimits(account: "subject_token " + token, clientAddress: clientAddress, judge)
+    }
+}
+
+extension AccountRecord {
+    /// The e-mail key of an account that was made for an external identity: no e-mail can be it.
+    static func externalKey(_ userID: String) -> String { "external:" + userID }
+
+    /// Whether the account was made for an external identity, so that what the provider says is all that is known.
+    private var isExternal: Bool { emailKey.hasSameBytes(as: Self.externalKey(userID)) }
+
+    /// The account with what a provider says of the person.
+    /// - Parameter scope: the scopes that it gets; nil to keep its own.
+    fileprivate func described(by identity: ExternalIdentity, scope granted: [String]?) -> AccountRecord {
+        var account = self
+        if isExternal {
+            account.email = identity.email ?? ""
+            account.emailVerified = identity.isEmailVerified
+        }
+        account.name = identity.name
+        account.groups = identity.groups
+        if let granted {
+            account.scope = Array(
+                granted.reduce(into: [String]()) { scope, token in
+                    if !scope.contains(where: { $0.hasSameBytes(as: token) }) { scope.append(token) }
+                }.prefix(64))
+        }
+        return account
+    }
+}

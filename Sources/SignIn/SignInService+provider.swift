@@ -1,0 +1,63 @@
+import Encodings
+import IdentityProviders
+import SecurityGuard
+import StateSurface
+
+/// What an identity provider ended: one of its sessions, or all of a person's.
+extension SignInService {
+    /// Ends what signing in through a provider began, as a logout token of its says: the families with their access
+    /// tokens, homes and guests, each family in one transaction.
+    ///
+    /// For a session of the provider's (`sid`) these are the families of that session. Where the token names the person,
+    /// too, families of the person that know of no session are among them: the provider did not say which it was.
+    ///
+    /// - Returns: how many families ended.
+    /// - Throws: the store's errors. What has ended until then stays ended, and the provider can send the token again.
+    package func endSessions(
+        ofProvider name: String, issuer: String, target: LogoutToken.Target
+    ) async throws -> Int {
+        var families: [FamilyRecord] = []
+        let subject: String?
+        switch target {
+        case .session(let session, let person):
+            families = try await store.liveFamilies(provider: name, providerSession: session)
+            subject = person
+        case .subject(let person): subject = person
+        }
+        if let subject {
+            for userID in try await store.userIDs(issuer: issuer, subject: subject) {
+                families += try await store.liveFamilies(userID: userID).filter { family in
+                    guard let facts = family.signIn, facts.provider?.hasSameBytes(as: name) == true else {
+                        return false
+                    }
+                    if case .subject = target { return true }
+                    return facts.providerSession == nil
+                }
+            }
+        }
+        for family in families { try await end(family) }
+        return families.count
+    }
+
+    private func end(_ family: FamilyRecord) async throws {
+        if let home = family.binding { sessionEnding(home) }
+        let familyEnd = securityGuard.familyEnd()
+        let endings = try await transact { transaction in
+            var endings = Endings(familyEnd)
+            try endings.endFamily(family.id, reason: "provider_logout", in: transaction)
+            return endings
+        }
+        endings.report(to: securityGuard, runtime)
+    }
+
+    /// Ends what a sign-in has just begun, because its provider has ended its own session meanwhile.
+    package func endSession(ofFamily id: String) async throws {
+        guard let family = try await store.family(id: id) else { return }
+        try await end(family)
+    }
+
+    /// The name of the provider through which the owner of a family signed in; nil if it was another way.
+    package func provider(ofFamily id: String) async throws -> String? {
+        try await store.family(id: id)?.signIn?.provider
+    }
+}

@@ -1,0 +1,64 @@
+/// The change log: a table with one row for each transaction that other nodes have to hear of.
+///
+/// A notification inside a transaction makes PostgreSQL commit one such transaction at a time, in the whole cluster. A
+/// row does not. Readers find the rows that have become visible since their last look: those of transactions that
+/// began after it, and those of transactions that were running then. A long transaction therefore neither hides a
+/// change nor delays the others, and the numbers are 64 bits wide, so they do not wrap around.
+///
+/// The table is not logged: PostgreSQL empties it when it recovers from a crash, and a standby has none of its rows.
+/// Either breaks the connections of all nodes, which then read everything again.
+enum PostgresChangeLog {
+    /// The channel of notifications without content that tell the readers to look. They are sent outside of
+    /// transactions that write, and at most every ``PostgresListener/pause``.
+    static let wakeChannel = "gatehouse_wake"
+
+    /// How long rows are kept. A reader that has not looked for ``PostgresListener/patience`` starts anew.
+    static let retention = "1 minute"
+
+    static let schema = [
+        """
+        CREATE UNLOGGED TABLE IF NOT EXISTS change_log (seq BIGINT GENERATED ALWAYS AS IDENTITY,
+        xid xid8 NOT NULL DEFAULT pg_current_xact_id(), logged_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+        origin TEXT NOT NULL, payload TEXT NOT NULL)
+        """,
+        "CREATE INDEX IF NOT EXISTS change_log_by_transaction ON change_log (xid)",
+    ]
+
+    /// Adds the changes of one transaction, as its last statement, so that the rows of one session are numbered in the
+    /// order of their commits: a later writer waits for the session's row.
+    static let append = "INSERT INTO change_log (origin, payload) VALUES (?1, ?2)"
+
+    /// The present snapshot, without content.
+    static let position = "SELECT CAST(pg_current_snapshot() AS TEXT)"
+
+    /// First the present snapshot, then what other nodes have added since the snapshot `?1`.
+    static let news = """
+        WITH former AS MATERIALIZED (SELECT CAST(CAST(?1 AS TEXT) AS pg_snapshot) AS snapshot),
+        found AS (SELECT seq, payload FROM change_log WHERE origin <> ?2
+        AND xid >= (SELECT pg_snapshot_xmax(snapshot) FROM former)
+        UNION ALL SELECT seq, payload FROM change_log WHERE origin <> ?2
+        AND xid = ANY (ARRAY(SELECT pg_snapshot_xip(snapshot) FROM former)))
+        SELECT CAST(pg_current_snapshot() AS TEXT), CAST(-1 AS BIGINT) AS place
+        UNION ALL SELECT payload, seq FROM found ORDER BY place
+        """
+
+    /// Removes old rows, and passes over those that another node is removing.
+    static let forget = """
+        DELETE FROM change_log WHERE ctid = ANY (ARRAY(SELECT ctid FROM change_log
+        WHERE logged_at < clock_timestamp() - INTERVAL '\(retention)' LIMIT 20000 FOR UPDATE SKIP LOCKED))
+        """
+
+    /// The text of a row: one change per line. A change that cannot be written is replaced by a reset, which makes the
+    /// readers read everything again.
+    static func payload(_ changes: [Change]) -> String {
+        changes.map { change in
+            let line = change.text
+            return line.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\n") } ? Change.reset.text : line
+        }.joined(separator: "\n")
+    }
+
+    /// The changes of a row.
+    static func changes(in payload: String) -> [Change] {
+        payload.split(separator: "\n", omittingEmptySubsequences: true).map { Change(text: $0) }
+    }
+}

@@ -1,0 +1,30 @@
+/// The role for events on their way to receivers. They are stored until they were taken, over restarts, for all nodes.
+package protocol DeliveryStore: Sendable {
+    /// Sets who makes deliveries of what transactions do from now on; nil for nobody. Beyond the writer's limit events
+    /// are dropped.
+    func tell(with writer: EventWriter?)
+    /// Appends deliveries in this order. One whose id is stored already is passed over, so a call whose answer was lost
+    /// can be repeated.
+    /// - Parameter limit: the most deliveries that wait for one receiver. Beyond it none are appended for that receiver.
+    /// - Returns: how many were not stored because there was no room.
+    func enqueue(deliveries: [DeliveryRecord], limit: Int) async throws -> Int
+    /// The oldest deliveries that wait for a receiver, in their order.
+    func deliveries(receiver: String, limit: Int) async throws -> [DeliveryRecord]
+    /// How many deliveries wait for a receiver, counted up to `limit`.
+    func waitingDeliveries(receiver: String, limit: Int) async throws -> Int
+    /// The place of the newest delivery that waits for any receiver; 0 if there is none.
+    func newestDelivery() async throws -> Int64
+    /// Records what has become of deliveries, in one transaction.
+    func settle(deliveries: [DeliverySettlement]) async throws
+    /// Buries deliveries that wait and were stored until `createdUntil`, whoever they are for, and removes dead letters
+    /// that were buried until `buriedUntil`.
+    /// - Returns: how many were buried.
+    func sweepDeliveries(createdUntil: Milliseconds, buriedUntil: Milliseconds, at: Milliseconds) async throws -> Int
+    /// Dead letters, newest first, at most `limit`.
+    func deadDeliveries(limit: Int) async throws -> [(delivery: DeliveryRecord, reason: String)]
+    /// Makes a node the one that delivers, until `until`, unless another is until later than `now`.
+    /// - Returns: whether it is. Of several concurrent calls by different nodes, one gets it.
+    func leaseDeliveries(nodeID: String, now: Milliseconds, until: Milliseconds) async throws -> Bool
+    /// Ends the node's own lease, so that another node need not wait for its end.
+    func releaseDeliveries(nodeID: String) async throws
+}

@@ -1,0 +1,139 @@
+// MARK: Inside a transaction
+extension SQLTransaction {
+    /// Ends what was granted in a session that has ended, unless it was to be kept, and the sessions that were opened
+    /// with it.
+    func endGrants(in sessionID: String, at: Milliseconds) throws {
+        // The revocation lasts as long as any node's tokens: see `RevocationSQL.wholeReach`.
+        let revokedUntil = at.addingReportingOverflow(3_600_000)
+        _ = try endFamilies(
+            "binding = ?1 AND resource IS NOT NULL", [.text(sessionID)],
+            revokedUntil: revokedUntil.overflow ? at : revokedUntil.partialValue
+        ) { families in try families.flatMap { try endSessions(familyID: $0, at: at) } }
+    }
+
+    /// Forgets the protocol sessions of a family that has ended.
+    func forgetProtocolSessions(familyID: String) throws {
+        try post("DELETE FROM protocol_sessions WHERE family_id = ?1", [.text(familyID)])
+    }
+}
+
+// MARK: Opening, inside a transaction
+extension SQLTransaction {
+    /// See ``GrantStore/open(grant:judged:in:consent:)``. Throws ``ConsentGone``.
+    fileprivate func open(
+        grant family: FamilyRecord, judged: JudgedOwner, in session: AuthorizingSession, consent: GrantConsent
+    ) throws {
+        // Locks the account, which `endGrant` waits for.
+        try insert(family: family, judged: judged)
+        switch consent {
+        case .asked: break
+        case .remembered(let at): try remember(consentTo: family, at: at)
+        case .reliedOn: guard try isConsented(family) else { throw ConsentGone() }
+        }
+        // Locked, so that an end of the session waits and then ends this family as well.
+        let found = try row(
+            "SELECT state, user_id, epoch FROM sessions WHERE id = ?1\(dialect.forShare)", [.text(session.id)])
+        guard var row = found, try row.word(StoredSessionState.self) == .authenticated,
+            try row.optionalText()?.utf8.elementsEqual(family.userID.utf8) == true,
+            try row.integer() == session.epoch
+        else { throw StateSurfaceError.ownerGone }
+        _ = try execute(
+            "UPDATE clients SET expires_at = NULL WHERE client_id = ?1 AND expires_at IS NOT NULL",
+            [.text(family.clientID)])
+    }
+
+    /// Remembers the consent to a family's scopes, in place of an earlier one for the same user, client and resource.
+    fileprivate func remember(consentTo family: FamilyRecord, at: Milliseconds) throws {
+        _ = try execute(
+            """
+            INSERT INTO consents (user_id, client_id, resource, scope, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (user_id, client_id, resource) DO UPDATE SET scope = excluded.scope,
+            created_at = excluded.created_at
+            """,
+            [
+                .text(family.userID), .text(family.clientID), .text(family.resource ?? ""), .scope(family.scope),
+                .integer(at),
+            ])
+    }
+
+    /// Whether a consent is remembered that covers the family's scopes.
+    fileprivate func isConsented(_ family: FamilyRecord) throws -> Bool {
+        let found = try row(
+            "SELECT scope FROM consents WHERE user_id = ?1 AND client_id = ?2 AND resource = ?3",
+            [.text(family.userID), .text(family.clientID), .text(family.resource ?? "")])
+        guard var row = found else { return false }
+        let scope = try row.scope()
+        return family.scope.allSatisfy { wanted in scope.contains { $0.utf8.elementsEqual(wanted.utf8) } }
+    }
+}
+
+/// Rolls an authorisation back whose consent is no longer there.
+private struct ConsentGone: TransactionAbort {}
+
+// MARK: The role
+extension SQLSurface {
+    func open(
+        grant family: FamilyRecord, judged: JudgedOwner, in session: AuthorizingSession, consent: GrantConsent
+    ) async throws -> Bool {
+        do {
+            try await write { try $0.open(grant: family, judged: judged, in: session, consent: consent) }
+            return true
+        } catch is ConsentGone {
+            return false
+        }
+    }
+
+    func keep(documentClient record: ClientRecord) async throws {
+        try await write { transaction in
+            _ = try transaction.execute(
+                """
+                INSERT INTO clients (\(ClientRecord.columns)) VALUES (\(sqlParameters(11)))
+                ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, redirect_uris = excluded.redirect_uris,
+                scope = excluded.scope
+                """, record.values)
+        }
+    }
+
+    func consent(userID: String, clientID: String, resource: String) async throws -> ConsentRecord? {
+        let row = try await row(
+            "SELECT scope, created_at FROM consents WHERE user_id = ?1 AND client_id = ?2 AND resource = ?3",
+            [.text(userID), .text(clientID), .text(resource)])
+        guard var row else { return nil }
+        return ConsentRecord(
+            userID: userID, clientID: clientID, resource: resource, scope: try row.scope(),
+            createdAt: try row.integer())
+    }
+
+    func endGrant(
+        userID: String, clientID: String, resource: String, at: Milliseconds, revokedUntil: Milliseconds
+    ) async throws -> Bool {
+        let key = [SQLValue.text(userID), .text(clientID), .text(resource)]
+        return try await write { transaction in
+            // Locked, so that an authorisation that is under way is finished first and ended as well, or begins
+            // afterwards and finds no consent. It locks the account, too.
+            _ = try transaction.row(
+                "SELECT 1 FROM accounts WHERE user_id = ?1\(transaction.dialect.forUpdate)", [.text(userID)])
+            _ = try transaction.execute(
+                "DELETE FROM consents WHERE user_id = ?1 AND client_id = ?2 AND resource = ?3", key)
+            var wasLive = false
+            _ = try transaction.endFamilies(
+                "user_id = ?1 AND client_id = ?2 AND resource = ?3", key, revokedUntil: revokedUntil
+            ) { families in
+                wasLive = !families.isEmpty
+                // Those that were opened with the grant's tokens.
+                return try families.flatMap { try transaction.endSessions(familyID: $0, at: at) }
+            }
+            return wasLive
+        }
+    }
+
+    /// A scan, but only people who decide on a consent page cause it, and the first match ends it.
+    func accountsHave(scope: String) async throws -> Bool {
+        // Also one that no account has any more: a right that was taken from the last holder is not everybody's.
+        if try await row("SELECT 1 FROM account_scopes WHERE scope = ?1", [.text(scope)]) != nil { return true }
+        // Those of accounts that an older version wrote.
+        let position = engine.capabilities.hasRowLocks ? "STRPOS" : "INSTR"
+        let sql = "SELECT 1 FROM accounts WHERE \(position)(' ' || scope || ' ', ' ' || ?1 || ' ') > 0 LIMIT 1"
+        return try await row(sql, [.text(scope)]) != nil
+    }
+}

@@ -1,0 +1,60 @@
+private enum ProtocolSessionSQL {
+    static let columns = "hash, tenant_id, user_id, client_id, family_id, upstream, last_used_at"
+    static let byHash = "SELECT \(columns) FROM protocol_sessions WHERE hash = ?1"
+}
+
+extension SQLSurface {
+    func bind(protocolSession record: ProtocolSessionRecord) async throws -> Bool {
+        try await write { transaction in
+            if let familyID = record.familyID {
+                // Locked, so that an end of the family waits and then removes this session.
+                let family = try transaction.row(
+                    "SELECT is_live FROM families WHERE id = ?1\(transaction.dialect.forShare)", [.text(familyID)])
+                if var family, try !family.flag() { return false }
+            }
+            _ = try transaction.execute(
+                """
+                INSERT INTO protocol_sessions (\(ProtocolSessionSQL.columns)) VALUES (\(sqlParameters(7)))
+                ON CONFLICT DO NOTHING
+                """, record.values)
+            let row = try transaction.row(ProtocolSessionSQL.byHash, [.blob(record.hash)])
+            return try row.map(ProtocolSessionRecord.init(row:))?.hasSameOwner(as: record) ?? false
+        }
+    }
+
+    func protocolSession(hash: [UInt8], since: Milliseconds) async throws -> ProtocolSessionRecord? {
+        try await row(ProtocolSessionSQL.byHash + " AND last_used_at > ?2", [.blob(hash), .integer(since)])
+            .map(ProtocolSessionRecord.init(row:))
+    }
+
+    func touch(protocolSession hash: [UInt8], at: Milliseconds) async throws {
+        try await write { transaction in
+            try transaction.post(
+                "UPDATE protocol_sessions SET last_used_at = ?2 WHERE hash = ?1 AND last_used_at < ?2",
+                [.blob(hash), .integer(at)])
+        }
+    }
+
+    func end(protocolSession hash: [UInt8]) async throws {
+        try await write { transaction in
+            let removed = try transaction.execute("DELETE FROM protocol_sessions WHERE hash = ?1", [.blob(hash)])
+            if removed > 0 { try transaction.record(.protocolSessionEnded(hash: hash)) }
+        }
+    }
+}
+
+extension ProtocolSessionRecord {
+    fileprivate init(row: SQLRow) throws {
+        var row = row
+        self.init(
+            hash: try row.blob(), tenantID: try row.text(), userID: try row.text(), clientID: try row.text(),
+            familyID: try row.optionalText(), upstream: try row.text(), lastUsedAt: try row.integer())
+    }
+
+    fileprivate var values: [SQLValue] {
+        [
+            .blob(hash), .text(tenantID), .text(userID), .text(clientID), .optional(familyID), .text(upstream),
+            .integer(lastUsedAt),
+        ]
+    }
+}

@@ -1,0 +1,73 @@
+import Glibc
+import Libcrypto
+import StateSurface
+import Synchronization
+
+/// Writes a copy of the store to a file with mode 0600, which has its name only when it is complete and on disk.
+final class BackupWriting: Sendable {
+    private struct State {
+        var digest: [UInt8] = []
+        var rows: Int64 = 0
+        var waiting: [UInt8] = []
+    }
+
+    private static let portion = 1 << 20
+
+    private let path: String
+    private let temporary: String
+    private let descriptor: Int32
+    private let state = Mutex(State())
+
+    init(_ path: String) throws(CommandFailure) {
+        self.path = path
+        temporary = "\(path).\(getpid()).tmp"
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CommandFailure("\(path): \(FileBytes.reason(errno))") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Adds a line.
+    func write(_ line: String, isRow: Bool = false) throws(CommandFailure) {
+        let full = state.withLock { state -> [UInt8] in
+            state.digest = Digest.sha256(state.digest + Array(line.utf8))
+            if isRow { state.rows += 1 }
+            state.waiting += Array(line.utf8)
+            state.waiting.append(UInt8(ascii: "\n"))
+            guard state.waiting.count >= Self.portion else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        try flush(full)
+    }
+
+    /// Writes the last line, and gives the file its name.
+    ///
+    /// - Returns: the number of rows.
+    func finish() throws(CommandFailure) -> Int64 {
+        let (rows, digest) = state.withLock { ($0.rows, $0.digest) }
+        try write(BackupFile.footer(rows: rows, digest: digest))
+        try flush(
+            state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            })
+        guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw failure() }
+        return rows
+    }
+
+    /// Removes what was written.
+    func abandon() { unlink(temporary) }
+
+    private func flush(_ bytes: [UInt8]) throws(CommandFailure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw failure() }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    private func failure() -> CommandFailure { CommandFailure("\(path): \(FileBytes.reason(errno))") }
+}

@@ -1,0 +1,74 @@
+import AdminAPI
+import ArgumentParser
+import EdgeConfiguration
+import EdgeCore
+import Encodings
+import JOSE
+
+extension AuditCommand {
+    /// `audit why`.
+    struct Why: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Says what the audit log knows of a request, and which part of the configuration decided.",
+            discussion: "The log is audit.file of the configuration, or the files that are named, the oldest first.")
+
+        @Argument(help: "The request's id (req_…), from the answer or X-Request-Id.")
+        var requestID: String
+        @Argument(help: "The files of the log; default: audit.file.")
+        var files: [String] = []
+        @OptionGroup var options: ConfigurationOptions
+
+        func run() throws {
+            let loaded = try options.load(warn: false)
+            let places = files.isEmpty ? loaded.configuration.audit.file.map { [$0] } ?? [] : files
+            guard !places.isEmpty else {
+                throw CommandFailure("audit.file is off: name the log's file, or set it", status: .misused)
+            }
+            var found = 0
+            for file in places {
+                try AuditLines.each(in: file) { line in
+                    // Most lines are of other requests, and need not be parsed.
+                    guard let object = try? StrictJSON.object(line),
+                        object["request_id"]?.stringValue?.hasSameBytes(as: requestID) == true
+                    else { return }
+                    found += 1
+                    for text in Self.texts(object, loaded) { Terminal.answer(TerminalText.escaped(text)) }
+                }
+            }
+            guard found > 0 else {
+                throw CommandFailure("the audit log has no request \(TerminalText.escaped(requestID))")
+            }
+        }
+
+        /// What a line says, and where the configuration decides about it.
+        private static func texts(_ line: JSONObject, _ loaded: LoadedConfiguration) -> [String] {
+            let text = { (name: String) in line[name]?.stringValue ?? "" }
+            let shown = ["code", "reason", "client", "path", "user_id", "tenant_id", "client_id", "session", "fid"]
+                .compactMap { name in line[name]?.stringValue.map { "\(name)=\($0)" } }
+            var texts = ["\(text("time")) \(text("event")) \(shown.joined(separator: " "))"]
+            guard text("event") == "request.refused" else { return texts }
+            let route = route(of: text("path"), loaded)
+            if let route { texts.append("  route: \(route.path) (\(route.place)), require: \(route.require)") }
+            let why = RefusalAdvice.explain(
+                code: text("code"), reason: text("reason"), routePath: route?.path ?? "", loaded)
+            texts.append("  failed check: \(why.check)")
+            if let key = why.key {
+                let place = why.file.map { file in " (\(file):\(why.line ?? 1))" } ?? " (default)"
+                texts.append("  decided by: \(key)\(place)")
+            }
+            return texts
+        }
+
+        /// The route that covers a path, by the configuration as it is now and for any host.
+        private static func route(
+            of path: String, _ loaded: LoadedConfiguration
+        ) -> (path: String, place: String, require: String)? {
+            guard
+                case .route(let route) = RouteTable(loaded.configuration.routes)
+                    .match(path: Array(path.utf8), host: [], method: Array("GET".utf8))
+            else { return nil }
+            let settings = route.configuration
+            return (settings.path, loaded.place(of: "routes[\(route.index)]"), settings.require.rawValue)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import EdgeConfiguration
+import Experience
+
+/// Reads the list `identity_providers`, and takes secrets from the environment.
+enum ProviderReader {
+    private static let label = "identity_providers"
+
+    /// Reads the list. The entries are checked by ``check(_:in:files:environment:faults:)``.
+    static func providers(
+        _ value: FileValue, faults: inout [ConfigurationFault]
+    ) -> [IdentityProviderConfiguration] {
+        RouteReader.entries(
+            value, label: label, settings: ProviderSettings.all, required: ["name", "client_id"],
+            make: { IdentityProviderConfiguration(name: "", issuer: "", clientID: "").withoutIssuer },
+            faults: &faults
+        ).map(\.value)
+    }
+
+    /// Takes the secrets that the environment has, and reports everything that is wrong with the entries, each with its
+    /// place in the file.
+    static func check(
+        _ providers: inout [IdentityProviderConfiguration], in value: FileValue, files: RouteReader.Files,
+        environment: [String: String], faults: inout [ConfigurationFault]
+    ) {
+        for index in providers.indices {
+            let entry = (value.list ?? []).indices.contains(index) ? (value.list ?? [])[index] : value
+            var found: [IdentityProviderConfiguration.Fault] = []
+            let fileVariable = providers[index].secretVariable + "_FILE"
+            if let path = environment[fileVariable] {
+                if environment[providers[index].secretVariable] != nil || providers[index].clientSecret != nil
+                    || providers[index].clientSecretFile != nil
+                {
+                    found.append(("client_secret", "is given beside \(fileVariable): keep one of the two"))
+                }
+                providers[index].clientSecretFile = path
+            }
+            if let text = environment[providers[index].secretVariable] {
+                if providers[index].clientSecret != nil || providers[index].clientSecretFile != nil {
+                    found.append(
+                        ("client_secret", "is given beside \(providers[index].secretVariable): keep one of the two"))
+                }
+                providers[index].clientSecret = .init(text)
+            } else if providers[index].clientSecret != nil, providers[index].clientSecretFile != nil {
+                found.append(("client_secret_file", "is given beside client_secret: keep one of the two"))
+            }
+            let provider = providers[index]
+            var secret = provider.clientSecret
+            if let path = provider.clientSecretFile, secret == nil {
+                do throws(ConfigurationFault) {
+                    secret = try files(path).map { .init(file: $0) }
+                    if secret == nil {
+                        found.append(("client_secret_file", "no such file: correct the path, or create it"))
+                    }
+                } catch {
+                    found.append(("client_secret_file", error.message))
+                }
+            }
+            if found.isEmpty { found = provider.resolved(secret: secret).faults }
+            if providers.prefix(index).contains(where: { $0.name.utf8.elementsEqual(provider.name.utf8) }) {
+                found.append(("name", "the same name twice: give each provider its own"))
+            }
+            // A missing name or client_id has been reported already.
+            for fault in found where !isMissing(fault.key, in: entry) {
+                faults.append(
+                    .init(
+                        place: place(of: fault.key, in: entry), key: "\(label)[\(index)].\(fault.key)",
+                        message: fault.sentence))
+            }
+        }
+    }
+
+    private static func isMissing(_ key: String, in entry: FileValue) -> Bool {
+        ["name", "client_id", "display_name"].contains(key) && find(key, in: entry) == nil
+    }
+
+    /// Where a key is in the entry, or the nearest thing that is there.
+    private static func place(of key: String, in entry: FileValue) -> String {
+        (find(key, in: entry) ?? entry).place
+    }
+
+    private static func find(_ key: String, in entry: FileValue) -> FileValue? {
+        var value = entry
+        for part in key.split(separator: ".") {
+            guard let next = value.mapping?.first(where: { $0.key.text == String(part) })?.value else { return nil }
+            value = next
+        }
+        return value
+    }
+}
+
+extension IdentityProviderConfiguration {
+    fileprivate var withoutIssuer: Self {
+        var entry = self
+        entry.issuer = nil
+        return entry
+    }
+}

@@ -1,0 +1,68 @@
+import EdgeConfiguration
+
+/// The keys of one entry of `identity_providers`.
+enum ProviderSettings {
+    static let all: [Setting<IdentityProviderConfiguration>] = [
+        .one("name", \.name, .text("1 to 32 of a-z, 0-9 and -")),
+        .maybe("preset", \.preset, .word),
+        .maybe("display_name", \.displayName, .text("a name for people")),
+        .maybe("kind", \.kind, .word),
+        .maybe("issuer", \.issuer, .text("a URL, as the provider writes it")),
+        .one("client_id", \.clientID, .text("the name that the provider has for the gateway")),
+        .maybe("client_secret", \.clientSecret, .clientSecret),
+        .maybe("client_secret_file", \.clientSecretFile, .text("the path of a file")),
+        .maybe("client_authentication", \.clientAuthentication, .word),
+        .optionalList("scopes", \.scopes, .scope),
+        .maybe("tenant", \.tenant, .tenant),
+        .maybe("tenant_claim", \.tenantClaim, .text("the name of a claim")),
+        .list("tenants", \.tenants, .tenant),
+        .one("claims.email", \.claims.email, .text("the name of a claim")),
+        .one("claims.name", \.claims.name, .text("the name of a claim")),
+        .one("claims.groups", \.claims.groups, .text("the name of a claim")),
+        .maybe("claims.scope", \.claims.scope, .text("the name of a claim"), missing: "none"),
+        .list("allowed.email_domains", \.allowed.emailDomains, .text("a domain")),
+        .list("allowed.groups", \.allowed.groups, .text("a group")),
+        allowedClaims,
+        .one("link_verified_email", \.linkVerifiedEmail, .flag),
+        .one("trust_email", \.trustEmail, .flag),
+        .one("userinfo", \.userInfo, .flag),
+        .one("accept_tokens", \.acceptTokens, .flag),
+        .one("allow_private", \.allowPrivate, .flag),
+        .maybe("authorization_endpoint", \.authorizationEndpoint, .text("a URL")),
+        .maybe("token_endpoint", \.tokenEndpoint, .text("a URL")),
+        .maybe("userinfo_endpoint", \.userInfoEndpoint, .text("a URL")),
+        .maybe("emails_endpoint", \.emailsEndpoint, .text("a URL")),
+        .maybe("subject_claim", \.subjectClaim, .text("the name of a claim")),
+    ]
+
+    private static let allowedClaims = Setting<IdentityProviderConfiguration>(
+        key: "allowed.claims", shape: .lists,
+        set: { provider, entries throws(Complaint) in
+            var rules: [IdentityProviderConfiguration.ClaimRule] = []
+            for entry in entries {
+                let name = entry.name ?? ""
+                if let place = rules.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+                    rules[place].values.append(entry.text)
+                } else {
+                    rules.append(.init(name: name, values: [entry.text]))
+                }
+            }
+            provider.allowed.claims = rules
+        },
+        show: { provider in
+            let rules = provider.allowed.claims
+            return rules.isEmpty ? nil : .lists(rules.map { NamedTexts(name: $0.name, texts: $0.values) })
+        })
+}
+
+extension ValueFormat where Value == IdentityProviderConfiguration.Secret {
+    /// A client secret, which is never shown.
+    static var clientSecret: Self {
+        Self(
+            expects: "1 to 1024 characters of ASCII",
+            read: { text in
+                let isPlain = text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+                return (1...1024).contains(text.utf8.count) && isPlain ? .init(text) : nil
+            }, write: { _ in "redacted" }, isSecret: true)
+    }
+}

@@ -1,0 +1,179 @@
+import EdgeConfiguration
+import EdgeCore
+import Experience
+
+/// Judges a deployment by its configuration and by what was seen of it. Pure: each check is a function of both.
+struct DoctorJudgement {
+    let loaded: LoadedConfiguration
+    let facts: DoctorFacts
+
+    var configuration: GatewayConfiguration { loaded.configuration }
+
+    /// All checks, in the order of the report.
+    var findings: [DoctorFinding] {
+        warnings + file + keys + store + postgres + gateway + limits + issuer + certificate + exposure + origins
+            + callers + neighbours + audit + disks
+    }
+
+    // MARK: What the configuration alone tells
+
+    /// The loader's warnings; those that a check of its own judges are left out.
+    private var warnings: [DoctorFinding] {
+        let judged = ["tokens.issuer", "limits.enabled"]
+        return loaded.warnings.filter { !judged.contains($0.key) }.map { .note("config", $0.key, $0.message) }
+    }
+
+    /// Whether others than this machine can reach the public listener.
+    var isPublic: Bool { Self.reach(of: configuration.server.listen) != .machine }
+
+    private var exposure: [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        if let admin = configuration.server.admin {
+            switch Self.reach(of: admin) {
+            case .machine: found.append(.good("admin", "the admin listener is reached from this machine only"))
+            case .network:
+                found.append(
+                    .note(
+                        "admin", "server.admin",
+                        "listens on a private network, where everyone can read metrics and "
+                            + "reload", "keep it behind a firewall, or use 127.0.0.1:\(admin.port)"))
+            case .everyone:
+                found.append(
+                    .wrong(
+                        "admin", "server.admin", "\(admin) can be reached from other machines",
+                        "use 127.0.0.1:\(admin.port), a private address, or unix:/PATH"))
+            }
+        }
+        if isPublic, configuration.errors.explain {
+            found.append(
+                .wrong(
+                    "config", "errors.explain", "true tells attackers why they are refused", "remove it, or set false"))
+        }
+        if isPublic, !configuration.limits.enabled {
+            found.append(
+                .wrong("config", "limits.enabled", "false: nothing slows down guessed passwords", "remove it"))
+        }
+        return found
+    }
+
+    private var origins: [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        let isSecure = configuration.tokens.issuer?.hasPrefix("https:") == true
+        for origin in configuration.server.allowedOrigins {
+            guard let url = URLText(origin) else { continue }
+            if Self.isLoopbackName(url.host) {
+                if isSecure {
+                    found.append(
+                        .note(
+                            "origins", "server.allowed_origins", "\(origin) is somebody's own machine",
+                            "remove it unless pages are developed against this gateway"))
+                }
+            } else if url.scheme == "http" {
+                found.append(
+                    .wrong(
+                        "origins", "server.allowed_origins",
+                        "\(origin) is not https: others on the way can change its pages, which may use the API",
+                        "serve it by https, and write https://\(url.host)"))
+            }
+            if let issuer = configuration.tokens.issuer.flatMap(URLText.init), issuer.origin == url.origin {
+                found.append(
+                    .note("origins", "server.allowed_origins", "\(origin) is the gateway's own", "it may be removed"))
+            }
+        }
+        return found
+    }
+
+    /// Whether all callers seem to be one proxy whose forwarded headers are ignored.
+    private var callers: [DoctorFinding] {
+        let callers = facts.callers
+        guard callers.seen >= 50, callers.ofCommonest * 100 >= callers.seen * 95,
+            let address = IPAddress.bytes(of: callers.commonest),
+            Self.reach(of: callers.commonest) != .everyone,
+            !configuration.server.trustedProxies.compactMap(AddressBlock.init).contains(where: { $0.contains(address) })
+        else { return [] }
+        return [
+            .note(
+                "proxies", "server.trusted_proxies",
+                "\(callers.ofCommonest) of the last \(callers.seen) requests came from \(callers.commonest)",
+                "if that is your proxy, list it: its clients share one rate limit until then")
+        ]
+    }
+
+    // MARK: Files
+
+    private var file: [DoctorFinding] {
+        guard let file = facts.file, file.mode & 0o004 != 0 else { return [] }
+        var secrets: [String] = []
+        if loaded.place(of: "state.url").hasPrefix(file.path),
+            URLText.redacted(configuration.state.url) != configuration.state.url
+        {
+            secrets.append("state.url")
+        }
+        if configuration.identityProviders.contains(where: { $0.clientSecret != nil && $0.clientSecretFile == nil }) {
+            secrets.append("identity_providers")
+        }
+        return secrets.map {
+            .wrong("config", $0, "holds a secret in a file that everyone can read", "chmod 640 \(file.path)")
+        }
+    }
+
+    private var keys: [DoctorFinding] {
+        guard let directory = facts.keys.directory else {
+            return [
+                .note(
+                    "keys", "keys.directory", "\(configuration.keys.directory) does not exist",
+                    "the first start makes it; on another node of a running fleet, copy it from there")
+            ]
+        }
+        var found: [DoctorFinding] = []
+        let pems = facts.keys.files.filter { $0.path.hasSuffix(".pem") }
+        if directory.mode & 0o022 != 0 {
+            found.append(
+                .wrong(
+                    "keys", "keys.directory", "others can put keys into \(directory.path)",
+                    "chmod 700 \(directory.path)"))
+        }
+        for key in pems where key.mode & 0o077 != 0 {
+            found.append(
+                .wrong("keys", "keys.directory", "\(key.path) can be read by others", "chmod 600 \(key.path)"))
+        }
+        for key in facts.keys.files where !key.isReadable {
+            found.append(
+                .wrong(
+                    "keys", "keys.directory", "\(key.path) can't be read by this user",
+                    "run as the gateway's user, or correct its owner"))
+        }
+        if let fault = facts.keys.passphraseFault {
+            found.append(.wrong("keys", "keys.passphrase_file", fault, "correct the file"))
+        }
+        if pems.isEmpty {
+            found.append(
+                .note("keys", "keys.directory", "\(directory.path) holds no key", "the first start makes one"))
+        }
+        return found.isEmpty ? [.good("keys", "keys in \(directory.path): \(pems.count)")] : found
+    }
+
+    private var audit: [DoctorFinding] {
+        switch facts.audit {
+        case .off:
+            [.note("audit", "audit.file", "off: refusals and logins leave no record", "name a file")]
+        case .missing(let path):
+            [.note("audit", "audit.file", "\(path) does not exist yet", "its directory must exist")]
+        case .unreadable(let why):
+            [.wrong("audit", "audit.file", why, "run as the gateway's user, or correct the path")]
+        case .broken(let why):
+            [.wrong("audit", "audit.file", why, "keep the file, and find out who changed it")]
+        case .whole(let lines): [.good("audit", "the chain of \(lines) lines is whole")]
+        }
+    }
+
+    private var disks: [DoctorFinding] {
+        facts.disks.map { disk in
+            let percent = disk.total == 0 ? 100 : Int(Double(disk.free) / Double(disk.total) * 100)
+            let room = "\(disk.free >> 20) MiB (\(percent) %) are free at \(disk.path)"
+            if disk.free < 256 << 20 { return .wrong("disk", disk.key, room, "make room, or move it") }
+            if disk.free < 1 << 30 || percent < 5 { return .note("disk", disk.key, room, "make room") }
+            return .good("disk", room)
+        }
+    }
+}

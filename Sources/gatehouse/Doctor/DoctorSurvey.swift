@@ -1,0 +1,74 @@
+import EdgeConfiguration
+import Experience
+import Glibc
+import SecurityGuard
+import StateSurface
+
+/// Looks at a deployment from where the doctor runs. Nothing is changed, and everything is bounded in time and size.
+struct DoctorSurvey {
+    let loaded: LoadedConfiguration
+
+    private var configuration: GatewayConfiguration { loaded.configuration }
+
+    /// All that is judged.
+    func facts() async -> DoctorFacts {
+        async let store = lookAtStore()
+        async let neighbours = DoctorNeighbours.ask(DoctorNeighbours.all(configuration))
+        let gateway = await DoctorGateway.ask(configuration.server.admin)
+        let issuer = await askIssuer(isRunning: gateway != nil)
+        var facts = DoctorFacts(now: SystemClock.milliseconds(), store: await store)
+        facts.gateway = gateway
+        facts.issuer = issuer
+        facts.neighbours = await neighbours
+        facts.file = loaded.file.flatMap(DoctorFiles.entry)
+        facts.keys = keys()
+        facts.certificate = configuration.server.tls.flatMap { DoctorFiles.leaf(of: $0.certificate) }
+        facts.disks = disks()
+        facts.audit = DoctorFiles.audit(configuration.audit.file)
+        facts.callers = DoctorFiles.callers(
+            [configuration.log.access, configuration.audit.file].compactMap { $0 }.filter { $0 != "stderr" })
+        return facts
+    }
+
+    private func lookAtStore() async -> DoctorFacts.Store {
+        let url = configuration.state.url
+        do {
+            if let path = try StateSurfaceFactory.missingFile(url: url) { return .missing(path: path) }
+            return .seen(try await StateSurfaceFactory.inspect(url: url))
+        } catch {
+            return .failed((error as? StateSurfaceError)?.message ?? "the store can't be read")
+        }
+    }
+
+    /// The metadata at the issuer's own URL. Asked only while a gateway runs, which would answer, or where that is not
+    /// known.
+    private func askIssuer(isRunning: Bool) async -> DoctorFacts.Answer? {
+        guard let issuer = configuration.tokens.issuer, isRunning || configuration.server.admin == nil else {
+            return nil
+        }
+        return await DoctorFetch.get("\(issuer)/.well-known/oauth-authorization-server")
+    }
+
+    private func keys() -> DoctorFacts.Keys {
+        let path = configuration.keys.directory
+        var keys = DoctorFacts.Keys(directory: DoctorFiles.entry(path))
+        keys.files = DoctorFiles.names(in: path).filter { $0.hasSuffix(".pem") || $0 == "keyring.json" }
+            .compactMap { DoctorFiles.entry("\(path)/\($0)") }
+        do throws(GuardError) {
+            _ = try configuration.keys.readPassphrase()
+        } catch {
+            keys.passphraseFault = error.message
+        }
+        return keys
+    }
+
+    private func disks() -> [DoctorFacts.Disk] {
+        var places: [(key: String, path: String)] = []
+        if configuration.state.url.hasPrefix("sqlite:") {
+            places.append(("state.url", String(configuration.state.url.dropFirst("sqlite:".count))))
+        }
+        if let file = configuration.audit.file { places.append(("audit.file", file)) }
+        if let file = configuration.log.access, file != "stderr" { places.append(("log.access", file)) }
+        return places.compactMap { DoctorFiles.disk(key: $0.key, path: DoctorFiles.folder(of: $0.path)) }
+    }
+}

@@ -1,0 +1,38 @@
+import EdgeConfiguration
+
+/// Where a running gateway's configuration came from, so that it can be read again: the same file, the same flags, and
+/// the environment of the process.
+struct ConfigurationSource: Sendable {
+    /// The value of `--config`.
+    var file: String?
+    var flags: [ConfigurationFlag] = []
+    var loader = ConfigurationLoader.ofProcess()
+
+    /// Reads the configuration, and checks the files that it names as `config check` does.
+    func load() throws(ConfigurationFaults) -> LoadedConfiguration {
+        let loaded = try loader.load(file: file, flags: flags)
+        let faults =
+            ServerFiles.faults(of: loaded, contents: loader.contents)
+            + IssuerFiles.faults(of: loaded, contents: loader.contents)
+        guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
+        return loaded
+    }
+
+    /// The same for a running gateway: a file that has become empty is one that is being written, and not the wish to
+    /// have the default of every key.
+    func reload() throws(ConfigurationFaults) -> LoadedConfiguration {
+        if let contents = contents(), !contents.contains(where: { $0 > 0x20 }) {
+            throw ConfigurationFaults(faults: [ConfigurationFault(place: "\(path):1", message: "the file is empty")])
+        }
+        return try load()
+    }
+
+    private var path: String {
+        file ?? loader.environment[ConfigurationLoader.fileVariable] ?? ConfigurationLoader.defaultFile
+    }
+
+    /// The bytes of the file that would be read; nil where there is none or it can't be read.
+    func contents() -> [UInt8]? {
+        (try? loader.contents(path)) ?? nil
+    }
+}

@@ -1,0 +1,26 @@
+import AdminAPI
+import EdgeConfiguration
+
+/// What the program knows and does for the operator's API.
+struct OperatorDesk: OperatorControls {
+    let reloader: Reloader
+    let level: SharedLogLevel
+
+    func configuration() async -> OperatorConfiguration { OperatorConfiguration(await reloader.loaded) }
+
+    func explain(code: String, reason: String?, route: String) async -> RefusalExplanation {
+        RefusalAdvice.explain(code: code, reason: reason ?? "", routePath: route, await reloader.loaded)
+    }
+
+    func logLevel() -> LogLevelEntry { level.entry }
+
+    func setLogLevel(_ name: String, seconds: Int64) -> LogLevelEntry? {
+        guard let wanted = GatewayConfiguration.Log.Level(rawValue: name) else { return nil }
+        level.lend(wanted, seconds: seconds)
+        return level.entry
+    }
+
+    func reload() async -> ReloadOutcome { await reloader.reload(because: "the operator's API") }
+
+    func lastReload() async -> ReloadEntry? { await reloader.lastReload }
+}

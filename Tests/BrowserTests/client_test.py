@@ -1,0 +1,294 @@
+"""The client library in real tabs, against a real gateway: offline and back, two tabs at once, a logout elsewhere, a wrong
+clock, a service worker in between, a gateway that is started again under an open socket.
+
+    python3 Tests/BrowserTests/client_test.py GATEHOUSE
+
+GATEHOUSE is the program; the gateway is started in a folder of its own. Exits 0 when everything is as told, 77 when there
+is no browser.
+"""
+
+import asyncio
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+from chromium import BINARY, Browser
+
+EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
+
+
+class Gateway:
+    """The program, which can be stopped and started again with the state that it left."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, pathlib.Path(folder)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.origin = f"http://127.0.0.1:{self.port}"
+        self.configuration = self.folder / "gatehouse.yaml"
+        self.configuration.write_text(
+            f"server: {{listen: '127.0.0.1:{self.port}', admin: 'off', drain: 1s}}\n"
+            f"state: {{url: 'sqlite:{folder}/state.sqlite'}}\nkeys: {{directory: {folder}/keys}}\n"
+            f"limits: {{enabled: false}}\nlog: {{access: {folder}/access.log}}\n"
+            f"routes: [{{path: /worker, upstream: 'http://127.0.0.1:{self.serve_files()}', require: none, strip_prefix: true}}]\n")
+        subprocess.run(
+            [program, "users", "add", EMAIL, "--tenant", "acme", "--password-stdin", "--config", self.configuration],
+            input=PASSWORD.encode(), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+        self.process = None
+
+    def serve_files(self):
+        """An upstream with a service worker that answers for the gateway with a page."""
+        import http.server
+        import threading
+
+        class Files(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                script = b"""
+                    addEventListener('install', () => skipWaiting());
+                    addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+                    addEventListener('fetch', (event) => {
+                        if (!new URL(event.request.url).pathname.startsWith('/api/auth/refresh')) return;
+                        event.respondWith(new Response('<!doctype html><p>You are offline', {headers: {'Content-Type': 'text/html'}}));
+                    });"""
+                is_page = self.path.endswith("page")
+                if is_page:
+                    script = b"<!doctype html><title>An application behind the gateway</title>"
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html" if is_page else "text/javascript")
+                self.send_header("Service-Worker-Allowed", "/")
+                self.send_header("Content-Length", str(len(script)))
+                self.end_headers()
+                self.wfile.write(script)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server.server_address[1]
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.program, "serve", "--config", self.configuration], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, []))
+        line = self.process.stdout.readline()
+        assert line.startswith(b"ready"), line
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait(30)
+
+    def asked(self, method, path):
+        """How many such requests the gateway has answered, of what it has written so far."""
+        with open(self.folder / "access.log") as file:
+            lines = [json.loads(line) for line in file if line.strip()]
+        return sum(1 for line in lines if line["method"] == method and line["path"].split("?")[0] == path)
+
+
+async def page(browser, gateway, prepare=None):
+    """A tab that has the library as `gate`, and notes what it tells."""
+    tab = await browser.tab(gateway.origin + "/inspect", prepare)
+    await tab.until("document.readyState == 'complete' && location.pathname == '/inspect'")
+    await tab.value("""import('/gatehouse.js').then(({ Gatehouse }) => {
+        globalThis.gate = new Gatehouse();
+        globalThis.told = { refusal: [], socket: [], event: [], session: [] };
+        gate.on('refusal', (refusal) => told.refusal.push(refusal.code));
+        gate.on('socket', (status) => told.socket.push({ ...status }));
+        gate.on('event', (frame) => frame.type === 'event' && told.event.push(frame.seq));
+        gate.on('session', (session) => told.session.push(session?.session_id ?? null));
+        return gate.start().then(() => 1);
+    })""")
+    return tab
+
+
+async def log_in(tab):
+    await tab.value(f"gate.login({{email: '{EMAIL}', password: '{PASSWORD}'}}).then(() => 1)")
+
+
+async def one_session_no_socket(browser, gateway):
+    tab = await page(browser, gateway)
+    first = await tab.value("gate.session.session_id")
+    await tab.value("gate.connect().then(() => 'open', (refusal) => { globalThis.why = refusal.code; })")
+    assert await tab.value("why") == "credentials_missing"
+    assert not any("/ticket" in json.dumps(request) for request in tab.requests), "a ticket was asked for before the login"
+    await tab.command("Page.reload")
+    await asyncio.sleep(0.3)
+    again = await page(browser, gateway)
+    assert await again.value("gate.session.session_id") == first, "a reload or a second tab made another session"
+    assert tab.handshakes == [] and not any("webSocket" in json.dumps(r) for r in tab.requests)
+    assert gateway.asked("GET", "/api/runtime/agent") == 0, "a socket before the login"
+    assert not tab.faults + again.faults, tab.faults + again.faults
+    await log_in(again)
+    assert await again.value("gate.session.session_id") == first, "the login changed the id"
+    await again.command("Page.close")
+    return tab
+
+
+async def two_tabs(browser, gateway):
+    """Both refresh at once, ten times: both stay signed in, and the socket of each stays open."""
+    one, two = await page(browser, gateway), await page(browser, gateway)
+    for tab in [one, two]:
+        await tab.until("gate.authorized")
+        await tab.value("gate.connect({ resumeFrom: 0 }).then(() => 1)")
+    for _ in range(10):
+        await asyncio.gather(*[tab.value("gate.refresh().then(() => 1)") for tab in [one, two]])
+    for tab in [one, two]:
+        assert await tab.value("gate.fetch('/api/auth/me').then((answer) => answer.status)") == 200
+        assert await tab.value("gate.socket.state") == "open"
+        assert await tab.value("told.refusal.length") == 0, await tab.value("told.refusal")
+    return one, two
+
+
+async def offline_and_back(tab):
+    await tab.command("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    await tab.until("!navigator.onLine")
+    await tab.value("told.socket.length = 0; gate.disconnect(); gate.connect().catch(() => {}); 1")
+    await tab.until("told.socket.at(-1)?.offline")
+    before = len(tab.requests)
+    await asyncio.sleep(2)
+    assert len(tab.requests) == before, "something was tried while offline"
+    await tab.command("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    await tab.until("gate.socket.state === 'open'", 30)
+    stored = "document.cookie + Object.keys(localStorage) + Object.keys(sessionStorage)"
+    assert await tab.value(stored) == ""
+    assert await tab.value("indexedDB.databases().then((all) => all.length)") == 0
+
+
+async def gateway_restarts(tab, gateway):
+    """Intents keep coming while the gateway is stopped, killed and started: every one is answered once, in order."""
+    await tab.value("told.event.length = 0; globalThis.done = []; 1")
+    begun = "for (let n = 0; n < 20; n += 1) { const k = globalThis.next = (globalThis.next ?? 0) + 1;" \
+            "gate.intent('echo', { k }).then((data) => done.push(data.k), (refusal) => done.push(refusal.code)); } 1"
+    for how in [signal.SIGTERM, signal.SIGKILL]:
+        await tab.value(begun)
+        gateway.stop(how)
+        await tab.until("gate.socket.state !== 'open'", 20)
+        await tab.value(begun)
+        gateway.start()
+        await tab.until("gate.socket.state === 'open'", 60)
+        await tab.value(begun)
+        await tab.until("done.length === next", 60)
+    done = await tab.value("done")
+    # One that a kill cut off in its middle is told as such, and not run twice.
+    cut_off = [k for k in done if k == "interrupted"]
+    ran = [k for k in done if isinstance(k, int)]
+    assert len(ran) + len(cut_off) == 120 and len(set(ran)) == len(ran), done
+    seqs = await tab.value("told.event")
+    assert seqs == list(range(seqs[0], seqs[0] + len(seqs))), f"lost or doubled: {seqs}"
+
+
+async def away_for_a_while(tab):
+    """What happens while a tab has no socket is told when it has one again, in order and once."""
+    await tab.value("gate.disconnect(); told.event.length = 0; 1")
+    await tab.value("""(async () => {
+        for (let n = 0; n < 5; n += 1) {
+            await gate.fetch('/api/intent', {
+                method: 'POST', headers: { 'Content-Type': 'application/json', 'Session-Id': gate.session.session_id },
+                body: JSON.stringify({ type: 'intent', id: `away-${n}`, intent: 'echo', params: { n } }) });
+        }
+        await gate.connect();
+    })()""")
+    await tab.until("told.event.length >= 5", 20)
+    seqs = await tab.value("told.event")
+    assert seqs == list(range(seqs[0], seqs[0] + 5)), f"lost or doubled: {seqs}"
+
+
+async def wrong_clock(browser, gateway):
+    """A tab whose clock is an hour ahead, and one an hour behind: signed in, connected, not refreshing all the time."""
+    for hours in [-1, 1]:
+        async def prepare(tab):
+            await tab.command(
+                "Page.addScriptToEvaluateOnNewDocument",
+                source=f"{{ const now = Date.now; Date.now = () => now() + {hours} * 3_600_000; }}")
+        tab = await page(browser, gateway, prepare)
+        await tab.until("gate.authorized")
+        await tab.value("gate.connect().then(() => 1)")
+        before = sum("/api/auth/refresh" in json.dumps(r) for r in tab.requests)
+        await asyncio.sleep(2)
+        assert sum("/api/auth/refresh" in json.dumps(r) for r in tab.requests) == before, "it refreshes all the time"
+        assert await tab.value("gate.socket.state") == "open"
+        await tab.command("Page.close")
+
+
+async def service_worker(browser, gateway):
+    """A service worker that answers refreshes with a page: it is told, the login stays, and nothing is asked in a loop."""
+    application = await browser.tab(gateway.origin + "/worker/page")
+    await application.until("document.title.startsWith('An application')")
+    await application.value(
+        "navigator.serviceWorker.register('/worker/sw.js', { scope: '/' }).then(() => navigator.serviceWorker.ready).then(() => 1)")
+    tab = await page(browser, gateway)
+    await tab.until("gate.authorized && navigator.serviceWorker.controller", 20)
+    assert await tab.value("gate.refresh().then(() => 'ok', (refusal) => refusal.code + ' ' + refusal.isPassing)") \
+        == "unexpected_answer true"
+    assert await tab.value("gate.refresh().catch((refusal) => refusal.detail)") is not None
+    assert await tab.value("gate.authorized") and await tab.value("gate.session.state") == "authenticated"
+    await application.value("navigator.serviceWorker.getRegistration('/').then((one) => one.unregister()).then(() => 1)")
+    await application.command("Page.close")
+    await tab.command("Page.close")
+
+
+async def logout_elsewhere(one, two):
+    """Another tab, and then another device, log out: sockets close with 4403, and nobody tries again."""
+    await one.value("gate.logout().then(() => 1)")
+    await two.until("told.session.at(-1) === null")
+    await two.until("gate.socket.state === 'closed'")
+    before = len(two.requests)
+    await asyncio.sleep(2)
+    assert len(two.requests) == before, "it tries again"
+
+
+async def logout_on_another_device(browser, gateway):
+    tab = await page(browser, gateway)
+    await log_in(tab)
+    await tab.value("gate.connect().then(() => 1)")
+    login = urllib.request.Request(
+        gateway.origin + "/api/auth/login", method="POST", headers={"Content-Type": "application/json"},
+        data=json.dumps({"email": EMAIL, "password": PASSWORD}).encode())
+    token = json.load(urllib.request.urlopen(login))["access_token"]
+    end = urllib.request.Request(
+        gateway.origin + "/api/session/" + await tab.value("gate.session.session_id"), method="DELETE",
+        headers={"Authorization": f"Bearer {token}"})
+    assert urllib.request.urlopen(end).status == 204
+    await tab.until("gate.socket.state === 'closed' && gate.socket.code === 4403")
+    assert await tab.value("gate.socket.reason") == "session_ended"
+    assert not tab.faults, tab.faults
+
+
+async def main(program):
+    with tempfile.TemporaryDirectory() as folder:
+        gateway = Gateway(os.path.abspath(program), folder)
+        gateway.start()
+        try:
+            async with Browser() as browser:
+                first = await one_session_no_socket(browser, gateway)
+                await first.command("Page.close")
+                one, two = await two_tabs(browser, gateway)
+                await offline_and_back(one)
+                await gateway_restarts(two, gateway)
+                await away_for_a_while(two)
+                await wrong_clock(browser, gateway)
+                await service_worker(browser, gateway)
+                await logout_elsewhere(one, two)
+                await logout_on_another_device(browser, gateway)
+                assert not one.faults + two.faults, one.faults + two.faults
+        finally:
+            gateway.stop(signal.SIGKILL)
+    print("client: all is well")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    if BINARY is None:
+        print("no chromium: skipped", file=sys.stderr)
+        sys.exit(77)
+    asyncio.run(main(*sys.argv[1:]))

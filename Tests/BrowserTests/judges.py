@@ -1,0 +1,108 @@
+"""What every page is held to: axe-core, no fault of its policy, no wider than its window, small, and keeping to itself."""
+
+import base64
+import gzip
+import importlib.util
+import os
+import pathlib
+import urllib.parse
+import urllib.request
+
+from assets import PUBLIC
+
+#: Widths of windows, in CSS pixels: a small phone, a desktop, 4K.
+WIDTHS = [360, 1280, 3840]
+#: The most bytes that a page and all its parts may have, compressed.
+MOST_BYTES = 60 * 1024
+
+
+def axe():
+    """axe-core, which the package axe_core_python brings along; None without it."""
+    found = importlib.util.find_spec("axe_core_python")
+    return pathlib.Path(found.origin).with_name("axe.min.js").read_text() if found else None
+
+
+def window(width, scheme, height=800):
+    """Prepares a tab: its window, and light or dark."""
+    async def prepare(tab):
+        await tab.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        await tab.command("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}])
+    return prepare
+
+
+async def judge(tab, what, width):
+    """Unless it is as wide as 4K, where nothing is arranged anew, axe-core finds nothing, the page is no wider than its window, and nothing went against its policy."""
+    wide = await tab.value(
+        "[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && "
+        "!e.closest('.list, .wide-table, pre, nav, .quietly')).slice(0, 3).map((e) => e.outerHTML.slice(0, 120))")
+    assert await tab.value("document.documentElement.scrollWidth <= innerWidth"), f"{what} is too wide: {wide}"
+    script = axe() if width < 3840 else None
+    if script:
+        if not await tab.value("'axe' in globalThis"):
+            await tab.command("Runtime.evaluate", expression=script)
+        found = await tab.value(
+            "axe.run().then((r) => r.violations.map((v) => [v.id, ...v.nodes.map((n) => String(n.target))]))")
+        assert found == [], f"{what}: {found}"
+    assert not tab.faults, f"{what}: {tab.faults}"
+
+
+def keeps_to_itself(tab, origin):
+    """Every request went to the page's own origin."""
+    for request in tab.requests:
+        url = request.get("request", request)["url"]
+        host = urllib.parse.urlsplit(url)
+        assert url.startswith("data:") or host.netloc == urllib.parse.urlsplit(origin).netloc, url
+
+
+def small(tab, origin, what):
+    """The page and the files it asked for, compressed, are no more than MOST_BYTES."""
+    paths = set()
+    for request in tab.requests:
+        url = urllib.parse.urlsplit(request.get("request", request)["url"])
+        if url.netloc == urllib.parse.urlsplit(origin).netloc and not url.path.startswith(("/api/", "/metrics", "/.well-known/")):
+            paths.add(url.path)
+    sizes = {}
+    for path in paths:
+        if os.environ.get("PAGE_ASSETS"):
+            sizes[path] = len(gzip.compress(PUBLIC[path][1].read_bytes()))
+            continue
+        with urllib.request.urlopen(origin + path) as answer:
+            assert "Content-Security-Policy" in answer.headers, path
+            sizes[path] = len(gzip.compress(answer.read()))
+    assert len(sizes) > 2, sizes
+    assert sum(sizes.values()) < MOST_BYTES, f"{what}: {sum(sizes.values())} bytes: {sizes}"
+    return sum(sizes.values())
+
+
+async def strict(tab):
+    """No script runs that is not a file of the gateway: neither inline, nor from text, nor from elsewhere."""
+    before = len(tab.faults)
+    assert await tab.value("document.querySelectorAll('[onclick], [onload], style').length + "
+                           "[...document.scripts].filter((script) => !script.src).length") == 0
+    await tab.value("""(() => {
+        const inline = document.createElement('script');
+        try { inline.textContent = 'globalThis.ran = 1'; document.head.append(inline); } catch { }
+        try { document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="globalThis.ran = 2">'); } catch { }
+        try { setTimeout('globalThis.ran = 3', 0); } catch { }
+        try { globalThis.eval('globalThis.ran = 4'); } catch { }
+        const foreign = document.createElement('script');
+        try { foreign.src = 'https://elsewhere.example/x.js'; document.head.append(foreign); } catch { }
+    })()""")
+    await tab.value("new Promise((resolve) => setTimeout(resolve, 100))")
+    # The DevTools protocol evaluates past the policy, and so may what it calls at once; what the page would run does not.
+    assert await tab.value("[1, 2, 3].includes(globalThis.ran)") is False, await tab.value("globalThis.ran")
+    assert await tab.value(
+        "(() => { try { document.createElement('p').innerHTML = '<b>x</b>'; return 'taken'; } catch (e) { return e.name; } })()"
+    ) == "TypeError", "Trusted Types are not enforced"
+    del tab.faults[before:]
+
+
+async def keep_picture(tab, name):
+    """With PAGE_SCREENSHOT=FOLDER, the page as a PNG."""
+    folder = os.environ.get("PAGE_SCREENSHOT")
+    if folder:
+        picture = await tab.command("Page.captureScreenshot", captureBeyondViewport=False)
+        pathlib.Path(folder, f"{name}.png").write_bytes(base64.b64decode(picture["data"]))
+
+

@@ -1,0 +1,73 @@
+"""How the pages look, from a small phone to 4K, in light and dark, in a real browser against a running gateway.
+
+    python3 Tests/BrowserTests/looks_test.py URL
+
+Exits 0 when everything is as told, 77 when there is no browser. With PAGE_SCREENSHOT=FOLDER it leaves pictures there, with
+PAGE_TIMES=1 it tells how long first paints took.
+"""
+
+import asyncio
+import os
+import sys
+
+from chromium import BINARY, Browser
+from judges import WIDTHS, judge, keep_picture, keeps_to_itself, small, strict, window
+
+PAGES = ["/", "/.gatehouse/sign-in", "/inspect"]
+#: Two providers, one with a name that is markup.
+PROVIDERS = {"password": True, "providers": [
+    {"name": "kc", "display_name": "Keycloak <b>here</b>", "login_url": "/api/auth/login/kc"},
+    {"name": "github", "display_name": "GitHub", "login_url": "/api/auth/login/github"}]}
+
+
+async def fits(browser, origin, page):
+    """axe-core finds nothing, the page is no wider than its window, keeps to its origin and its policy, and is small."""
+    async def prepare(tab):
+        await tab.can("/api/auth/providers", PROVIDERS)
+
+    tab = await browser.tab(origin + page, prepare)
+    await tab.until("document.readyState == 'complete' && document.getElementById('main')")
+    await tab.until("(document.getElementById('providers')?.children.length ?? 2) == 2")
+    for width in WIDTHS:
+        for scheme in ["light", "dark"]:
+            await window(width, scheme)(tab)
+            await judge(tab, f"{page} at {width}, {scheme}", width)
+            await keep_picture(tab, f"{page.strip('/').replace('/', '-').replace('.gatehouse-', '') or 'page'}-{width}-{scheme}")
+    keeps_to_itself(tab, origin)
+    size = small(tab, origin, page)
+    if os.environ.get("PAGE_TIMES"):
+        print(page, size, "bytes, compressed")
+    await strict(tab)
+    await tab.command("Page.close")
+
+
+async def paints_soon(browser, origin, page):
+    """The first paint comes soon after the page was asked for: the fastest of five, so that other work on this machine does
+    not count."""
+    times = []
+    for _ in range(5):
+        tab = await browser.tab(origin + page)
+        await tab.until("performance.getEntriesByName('first-contentful-paint').length", 20)
+        times.append(await tab.value("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+        await tab.command("Page.close")
+    if os.environ.get("PAGE_TIMES"):
+        print(page, "first paint, ms:", *[round(time) for time in sorted(times)])
+    assert min(times) < 2000, f"{page}: {times}"
+
+
+async def main(url):
+    origin = url.rstrip("/")
+    async with Browser() as browser:
+        for page in PAGES:
+            await fits(browser, origin, page)
+            await paints_soon(browser, origin, page)
+    print("looks: all is well")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    if BINARY is None:
+        print("no chromium: skipped", file=sys.stderr)
+        sys.exit(77)
+    asyncio.run(main(*sys.argv[1:]))

@@ -1,0 +1,237 @@
+import Foundation
+import GatewayForTests
+import Testing
+
+/// The gate of a resource: protocol sessions, streams, origins, personal access tokens.
+@Suite(.blocking) struct AgentResourceTests {
+    /// An upstream that opens the protocol session that a request asks for, and streams where it is asked to.
+    private static func upstream() throws -> RecordingUpstream {
+        try RecordingUpstream { request, stream in
+            if request.target.hasSuffix("/stream") {
+                try stream.send(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: 1\n\n")
+                _ = try? stream.readSome()
+                return .close
+            }
+            let opened = request["x-open"].map { "Mcp-Session-Id: \($0)\r\n" } ?? ""
+            try stream.send("HTTP/1.1 200 OK\r\n\(opened)Content-Length: 2\r\n\r\nok")
+            return .keep
+        }
+    }
+
+    private static func body(_ answer: RawResponse) -> String {
+        let id = answer.json["request_id"] as? String ?? ""
+        return answer.text.replacingOccurrences(of: id, with: "")
+    }
+
+    @Test("A protocol session belongs to its owner: everybody else gets the same 404 as for an unknown one")
+    func ownership() async throws {
+        let upstream = try Self.upstream()
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(Agent.configuration(upstream.url))
+        defer { gateway.stop() }
+        let agent = try Agent(gateway)
+        let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
+        let (mine, theirs) = (try agent.tokens(ada).access, try agent.tokens(bob).access)
+        let other = try Agent(gateway).tokens(ada).access
+        func call(
+            _ token: String, _ ids: [String], _ more: [(String, String)] = [], method: String = "POST"
+        ) throws -> RawResponse {
+            try agent.call(token, method, headers: ids.map { ("Mcp-Session-Id", $0) } + more)
+        }
+        expectStatus(try call(mine, [], [("X-Open", "s1")]), 200)
+        expectStatus(try call(mine, ["s1"]), 200)
+        upstream.forget()
+        let foreign = try call(theirs, ["s1"])
+        let unknown = try call(theirs, ["nothing"])
+        #expect(foreign.status == 404 && foreign.code == "not_found" && Self.body(foreign) == Self.body(unknown))
+        expectStatus(try call(other, ["s1"]), 404)
+        expectStatus(try call(mine, ["s1", "s1"]), 400)
+        expectStatus(try call(mine, [String(repeating: "a", count: 300)]), 404)
+        expectStatus(try gateway.request("POST", "/mcp", headers: [("Mcp-Session-Id", "s1")], body: "{}"), 401)
+        #expect(upstream.requests.isEmpty)
+        // An id that is already somebody else's is not handed on.
+        let stolen = try call(theirs, [], [("X-Open", "s1")])
+        #expect(stolen.status == 502 && stolen["mcp-session-id"] == nil)
+        // Revisions without sessions: the field is neither read nor forwarded.
+        upstream.forget()
+        expectStatus(try call(theirs, ["s1"], [("MCP-Protocol-Version", "2026-07-28")]), 200)
+        #expect(upstream.requests.last?["mcp-session-id"] == nil && upstream.requests.count == 1)
+        // DELETE ends it.
+        expectStatus(try call(theirs, ["s1"], method: "DELETE"), 404)
+        expectStatus(try call(mine, ["s1"], method: "DELETE"), 200)
+        expectStatus(try call(mine, ["s1"]), 404)
+        // An answer to DELETE that names another session opens none.
+        expectStatus(try call(mine, [], [("X-Open", "s2")]), 200)
+        let odd = try call(mine, ["s2"], [("X-Open", "s3")], method: "DELETE")
+        #expect(odd.status == 502 && odd["mcp-session-id"] == nil, "\(odd.text)")
+        for id in ["s2", "s3"] { expectStatus(try call(mine, [id]), 404) }
+    }
+
+    @Test("A protocol session keeps its upstream, outlives a refresh and a restart, and ends with the grant")
+    func lifetime() async throws {
+        let upstreams = [try Self.upstream(), try Self.upstream()]
+        defer { for upstream in upstreams { upstream.stop() } }
+        let urls = "[\(upstreams.map(\.url).joined(separator: ", "))]"
+        var gateway = try await GatewayInProcess.start(
+            Agent.configuration(urls), listen: "127.0.0.1:0")
+        let directory = gateway.directory
+        let agent = try Agent(gateway)
+        let ada = try gateway.login(.ada)
+        let tokens = try agent.tokens(ada)
+        func count() -> [Int] { upstreams.map(\.requests.count) }
+        for index in 1...6 {
+            expectStatus(try agent.call(tokens.access, headers: [("X-Open", "s\(index)")]), 200)
+        }
+        // Whichever upstream has opened it gets all that follows.
+        for index in 1...6 {
+            let owner = try #require(
+                upstreams.firstIndex { $0.requests.contains { $0["x-open"] == "s\(index)" } })
+            for _ in 1...4 {
+                let before = count()
+                expectStatus(try agent.call(tokens.access, headers: [("Mcp-Session-Id", "s\(index)")]), 200)
+                #expect(zip(count(), before).map { $0 - $1 } == (owner == 0 ? [1, 0] : [0, 1]))
+            }
+        }
+        let refreshed = try agent.refresh(tokens.refresh).json["access_token"] as? String ?? ""
+        expectStatus(try agent.call(refreshed, headers: [("Mcp-Session-Id", "s1")]), 200)
+        let grants = try gateway.request("GET", "/api/auth/grants", headers: [ada.bearer]).json["grants"]
+        let id = (grants as? [[String: Any]])?.first?["id"] as? String ?? ""
+        expectStatus(try gateway.request("DELETE", "/api/auth/grants/\(id)", headers: [ada.bearer]), 204)
+        let again = try agent.tokens(ada).access
+        expectStatus(try agent.call(again, headers: [("Mcp-Session-Id", "s1")]), 404)
+        gateway.stop()
+        gateway = try await GatewayInProcess.start(Agent.configuration(urls), directory: directory)
+        gateway.stop()
+    }
+
+    @Test("Every end of a grant cuts its open streams", arguments: ["grant", "logout", "client", "user", "reuse"])
+    func streams(_ end: String) async throws {
+        let upstream = try Self.upstream()
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(Agent.configuration(upstream.url))
+        defer { gateway.stop() }
+        let agent = try Agent(gateway)
+        let ada = try gateway.login(.ada)
+        let tokens = try agent.tokens(ada)
+        let stream = try RawSocket(port: gateway.port)
+        try stream.send(
+            "GET /mcp/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(tokens.access)\r\n\r\n")
+        _ = try stream.read(100)
+        switch end {
+        case "grant":
+            let grants = try gateway.request("GET", "/api/auth/grants", headers: [ada.bearer]).json["grants"]
+            let id = (grants as? [[String: Any]])?.first?["id"] as? String ?? ""
+            expectStatus(try gateway.request("DELETE", "/api/auth/grants/\(id)", headers: [ada.bearer]), 204)
+        case "logout": expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [ada.bearer]), 204)
+        case "client":
+            #expect(try GatewayProcess.run(["clients", "disable", agent.clientID], in: gateway.directory).status == 0)
+        case "user":
+            #expect(try GatewayProcess.run(["users", "disable", ada.userID], in: gateway.directory).status == 0)
+        default:
+            let next = try agent.refresh(tokens.refresh).json["refresh_token"] as? String ?? ""
+            _ = try agent.refresh(next)
+            gateway.clock.advance(by: .milliseconds(11_000))
+            expectStatus(try agent.refresh(tokens.refresh), 400)
+        }
+        let rest = try stream.readToEnd()
+        #expect(!String(decoding: rest, as: UTF8.self).hasSuffix("0\r\n\r\n"))
+    }
+
+    @Test("Only allowed origins reach a resource, and their scripts may read its answers")
+    func origins() async throws {
+        let upstream = try Self.upstream()
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(
+            Agent.configuration(upstream.url, more: "server: {allowed_origins: [\"https://app.example\"]}"))
+        defer { gateway.stop() }
+        let agent = try Agent(gateway)
+        let token = try agent.tokens(try gateway.login(.ada)).access
+        for _ in 1...2 {
+            let good = try agent.call(token, "GET", headers: [("Origin", "https://app.example")])
+            #expect(good.status == 200 && good["access-control-allow-origin"] == "https://app.example")
+            #expect(good["access-control-expose-headers"]?.contains("Mcp-Session-Id") == true)
+            let bad = try agent.call(token, "GET", headers: [("Origin", "https://evil.example")])
+            #expect(bad.status == 403 && bad.code == "origin_refused")
+        }
+        let preflight = try gateway.request(
+            "OPTIONS", "/mcp",
+            headers: [
+                ("Origin", "https://app.example"), ("Access-Control-Request-Method", "POST"),
+                ("Access-Control-Request-Headers", "authorization,mcp-param-a.b,mcp-protocol-version"),
+            ])
+        #expect(preflight.status == 204)
+        #expect(preflight["access-control-allow-headers"]?.contains("mcp-param-a.b") == true)
+        upstream.forget()
+        expectStatus(try agent.call(token, headers: [("Mcp-Param-a.b_c", "v"), ("X-a.b", "v")]), 200)
+        #expect(upstream.requests.last?["mcp-param-a.b_c"] == "v" && upstream.requests.last?["x-a.b"] == nil)
+        let anywhere = [("Origin", "https://anywhere.example")]
+        for path in ["/oauth2/token", "/oauth2/register", "/oauth2/revoke"] {
+            let preflight = try gateway.request(
+                "OPTIONS", path, headers: anywhere + [("Access-Control-Request-Method", "POST")])
+            #expect(preflight.status == 204 && preflight["access-control-allow-origin"] == "*", "\(path)")
+            #expect(preflight["access-control-allow-credentials"] == nil)
+            let answer = try gateway.form(path, [("x", "y")], headers: anywhere)
+            #expect(answer.status != 403 && answer["access-control-allow-origin"] == "*", "\(path)")
+        }
+    }
+
+    @Test("A personal access token opens routes that require a token, and nothing else")
+    func personalTokens() async throws {
+        let upstream = try Self.upstream()
+        defer { upstream.stop() }
+        let more = "  - {path: /owned, upstream: \(upstream.url)}"
+        let gateway = try await GatewayInProcess.start(Agent.configuration(upstream.url, more: more))
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        func make(_ body: [String: Any]) throws -> RawResponse {
+            let plain: [String: Any] = ["name": "ci", "scopes": ["orders:read"], "expires_in": 3600]
+            return try gateway.request(
+                "POST", "/api/auth/tokens", headers: [ada.bearer], json: plain.merging(body) { $1 })
+        }
+        let faults: [([String: Any], Int)] = [
+            (["expires_in": 0], 400), (["expires_in": 366 * 86_400 + 1], 400), (["name": ""], 400),
+            (["scopes": "orders:read"], 400), (["scopes": ["a b"]], 400), (["scopes": ["admin"]], 403),
+            (["resource": "https://evil.example"], 404), (["resource": gateway.origin + "/mcp"], 403),
+        ]
+        for (wrong, status) in faults { expectStatus(try make(wrong), status) }
+        let made = try make([:])
+        let token = made.json["token"] as? String ?? ""
+        #expect(made.status == 201 && token.hasPrefix("pat_") && token.utf8.count == 53)
+        let agent = try Agent(gateway)
+        for _ in 1...2 { expectStatus(try agent.call(token, "GET", path: "/plain"), 200) }
+        #expect(upstream.requests.last?["x-gatehouse-user"] == ada.userID)
+        expectStatus(try agent.call(token, "GET", path: "/api/auth/verify"), 200)
+        for path in ["/mcp", "/owned", "/api/auth/me", "/api/auth/tokens", "/api/auth/grants", "/api/session"] {
+            expectStatus(try agent.call(token, "GET", path: path), 401)
+        }
+        expectStatus(
+            try agent.call(token, "GET", path: "/owned", headers: [("Session-Id", ada.sessionID)]), 401)
+        expectStatus(try agent.call(String(token.dropLast()) + "!", "GET", path: "/plain"), 401)
+        let forResource = try make(["scopes": ["read"], "resource": gateway.origin + "/mcp"])
+        let other = forResource.json["token"] as? String ?? ""
+        expectStatus(try agent.call(other), 200)
+        #expect(upstream.requests.last?["x-gatehouse-client"] == "pat")
+        expectStatus(try agent.call(other, "GET", path: "/plain"), 401)
+        let list = try gateway.request("GET", "/api/auth/tokens", headers: [ada.bearer])
+        #expect((list.json["tokens"] as? [Any])?.count == 2 && !list.text.contains("pat_"))
+        let id = made.json["id"] as? String ?? ""
+        expectStatus(
+            try gateway.request("DELETE", "/api/auth/tokens/\(id)", headers: [try gateway.login(.bob).bearer]), 404)
+        expectStatus(try gateway.request("DELETE", "/api/auth/tokens/\(id)", headers: [ada.bearer]), 204)
+        expectStatus(try agent.call(token, "GET", path: "/plain"), 401)
+        let changed = try gateway.request(
+            "POST", "/api/auth/password", headers: [ada.bearer],
+            json: ["current": TestUser.ada.password, "new": "quite another one"])
+        expectStatus(changed, 204)
+        expectStatus(try agent.call(other), 401)
+        let late = try gateway.login(TestUser(email: TestUser.ada.email, password: "quite another one", tenant: "acme"))
+        let short = try gateway.request(
+            "POST", "/api/auth/tokens", headers: [late.bearer],
+            json: ["name": "x", "scopes": [String](), "expires_in": 60])
+        let brief = short.json["token"] as? String ?? ""
+        expectStatus(try agent.call(brief, "GET", path: "/plain"), 200)
+        gateway.clock.advance(by: .milliseconds(60_500))
+        expectStatus(try agent.call(brief, "GET", path: "/plain"), 401)
+    }
+}

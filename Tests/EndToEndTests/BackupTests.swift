@@ -1,0 +1,86 @@
+import Foundation
+import PostgresForTests
+import Testing
+
+/// A store that was copied while a gateway used it, and what a second gateway knows that was filled from the copy.
+@Suite(.blocking) struct BackupTests {
+    private static func copied(_ gateway: GatewayProcess) throws -> URL {
+        let file = gateway.directory.appendingPathComponent("copy.jsonl")
+        let made = try GatewayProcess.run(["state", "backup", file.path], in: gateway.directory)
+        #expect(made.status == 0, "\(made.errors)")
+        let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        return file
+    }
+
+    @Test("Accounts, sessions and refresh families go on in a second gateway")
+    func secondGateway() async throws {
+        let first = try await GatewayProcess.start()
+        defer { first.stop() }
+        let ada = try first.login(.ada)
+        let file = try Self.copied(first)
+        let place = try GatewayProcess.makeDirectory()
+        try FileManager.default.copyItem(
+            at: first.directory.appendingPathComponent("keys"), to: place.appendingPathComponent("keys"))
+        let restored = try GatewayProcess.run(["state", "restore", file.path], in: place)
+        #expect(restored.status == 0, "\(restored.errors)")
+        let issuer = ["GATEHOUSE_TOKENS_ISSUER": first.origin]
+        let second = try await GatewayProcess.start("", users: [], environment: issuer, directory: place)
+        defer { second.stop() }
+        #expect(try second.isHealthy(ada.token))
+        let refreshed = try second.request("POST", "/api/auth/refresh", json: ["refresh_token": ada.refreshToken])
+        #expect(refreshed.status == 200)
+        #expect(try second.login(.bob).userID.hasPrefix("usr_"))
+        // A second copy into the same store would mix two.
+        let again = try GatewayProcess.run(["state", "restore", file.path], in: place)
+        #expect(again.status == 1 && again.errors.contains("not empty"))
+    }
+
+    @Test("A copy of SQLite can be restored into PostgreSQL, and back", .enabled(if: PrivatePostgres.isAvailable))
+    func betweenStores() async throws {
+        // With an event that waits for its receiver: its number is an identity.
+        let first = try await GatewayProcess.start(
+            "events: [{url: 'http://127.0.0.1:9/hook-42', events: [session.upgraded], allow_private: true}]")
+        _ = try first.login(.ada)
+        var file = try Self.copied(first)
+        #expect(
+            try await eventually(within: .seconds(10)) {
+                file = try Self.copied(first)
+                return try String(contentsOf: file, encoding: .utf8).contains("hook-42")
+            })
+        first.stop()
+        let postgres = try PrivatePostgres.shared.get()
+        let database = postgres.url(database: try postgres.createDatabase())
+        let place = try GatewayProcess.makeDirectory()
+        let run = { (arguments: [String], state: String) in
+            try GatewayProcess.run(arguments + ["--state", state], in: place, stateful: false)
+        }
+        let there = try run(["state", "restore", file.path], database)
+        #expect(there.status == 0, "\(there.errors)")
+        let back = place.appendingPathComponent("back.jsonl").path
+        #expect(try run(["state", "backup", back], database).status == 0)
+        #expect(try run(["state", "restore", back], "sqlite:\(place.path)/back.sqlite").status == 0)
+        let users = { (state: String) in try run(["users", "list", "--json"], state).output }
+        #expect(try users("sqlite:\(place.path)/back.sqlite") == users("sqlite:\(first.directory.path)/state.sqlite"))
+    }
+
+    @Test("A damaged, cut or foreign file is refused, and makes no store")
+    func damaged() async throws {
+        let first = try await GatewayProcess.start()
+        first.stop()
+        let file = try Self.copied(first)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let place = try GatewayProcess.makeDirectory()
+        let bad = place.appendingPathComponent("bad.jsonl")
+        let changes = [
+            text.replacing("ada@example.com", with: "eve@example.com"), String(text.dropLast(40)), "",
+            text.split(separator: "\n").dropLast().joined(separator: "\n") + "\n", "{}\n", "SQLite format 3\0",
+        ]
+        for change in changes {
+            try change.write(to: bad, atomically: true, encoding: .utf8)
+            let result = try GatewayProcess.run(["state", "restore", bad.path], in: place)
+            #expect(result.status == 1 && !result.errors.isEmpty)
+            #expect(!FileManager.default.fileExists(atPath: place.appendingPathComponent("state.sqlite").path))
+        }
+    }
+}

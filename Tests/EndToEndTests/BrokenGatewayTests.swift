@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+/// The gateway whose mistakes are switched on, of which `make attack-broken` tries all.
+@Suite("The broken gateway", .blocking(limit: .seconds(300))) struct BrokenGatewayTests {
+    @Test(
+        "Without a mistake nothing fails; each of some mistakes, one of a family, is caught",
+        .enabled(if: Program.pythonHas("cryptography"), "cryptography is not installed"))
+    func some() throws {
+        let script = GatewayProcess.packageRoot.appendingPathComponent("Tests/BrokenGateway/run.py").path
+        let mistakes = [
+            "alg-none", "keeps-old-secret", "reusable-refresh", "any-redirect", "no-verifier", "any-origin",
+            "strips-exact-names", "leaves-bodies", "relays-framing",
+        ]
+        let found = try Program.run(
+            "timeout", ["240", "python3", script] + mistakes,
+            environment: ["GATEHOUSE_BINARY": GatewayProcess.binary.path])
+        let text = String(decoding: found.output, as: UTF8.self)
+        #expect(found.status == 0, "\(text)\(found.errors)")
+        #expect(text.contains("mutation score: \(mistakes.count) of \(mistakes.count) mistakes caught"), "\(text)")
+    }
+}

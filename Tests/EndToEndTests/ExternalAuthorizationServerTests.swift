@@ -1,0 +1,200 @@
+import Foundation
+import GatewayForTests
+import Testing
+
+/// Another authorization server in the gateway's place: `resource.authorization_servers`. Here it is a second gateway,
+/// whose key signs the tokens.
+@Suite(.blocking) struct ExternalAuthorizationServerTests {
+    private struct World {
+        let server: GatewayInProcess
+        let gateway: GatewayInProcess
+        let upstream: RecordingUpstream
+
+        /// - Parameter issuer: further keys of the entry in `issuers`.
+        init(_ issuer: String = "") async throws {
+            upstream = try RecordingUpstream { request, stream in
+                if request.target.hasSuffix("/stream") {
+                    try stream.send(
+                        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: 1\n\n")
+                    _ = try? stream.readSome()
+                    return .close
+                }
+                let opened = request["x-open"].map { "Mcp-Session-Id: \($0)\r\n" } ?? ""
+                try stream.send("HTTP/1.1 200 OK\r\n\(opened)Content-Length: 2\r\n\r\nok")
+                return .keep
+            }
+            server = try await .start()
+            gateway = try await .start(
+                """
+                tokens: {clock_skew: 0s}
+                limits: {enabled: false}
+                issuers:
+                  - {issuer: "\(server.origin)", discovery: true, allow_private: true, audience: [general],
+                     tenants: [partner], scopes: [read, write]\(issuer)}
+                routes:
+                  - {path: /mcp, upstream: "\(upstream.url)", scopes: [read],
+                     resource: {name: Tools, scopes: [read], authorization_servers: ["\(server.origin)"]}}
+                  - {path: /own, upstream: "\(upstream.url)", resource: {name: Own, scopes: [read]}}
+                  - {path: /plain, upstream: "\(upstream.url)", require: token}
+                """)
+        }
+
+        var resource: String { gateway.origin + "/mcp" }
+
+        func stop() {
+            gateway.stop()
+            server.stop()
+            upstream.stop()
+        }
+
+        /// A token of the other server.
+        func token(
+            _ subject: String = "usr_ada", audience: [String], scopes: [String] = ["read"], client: String = "agent-7",
+            lifetime: String = "15m"
+        ) throws -> String {
+            var arguments = [
+                "token", "issue", "--subject", subject, "--tenant", "elsewhere", "--issuer", server.origin, "--claim",
+                "client_id=\(client)", "--lifetime", lifetime, "--keys", server.directory.path + "/keys",
+            ]
+            for name in audience { arguments += ["--audience", name] }
+            for scope in scopes { arguments += ["--scope", scope] }
+            let made = try GatewayProcess.run(arguments, in: server.directory)
+            return try #require(made.output.split(separator: "\n").first.map(String.init), "\(made.errors)")
+        }
+
+        func call(
+            _ token: String, _ path: String = "/mcp", _ headers: [(String, String)] = [], method: String = "GET"
+        ) throws -> RawResponse {
+            try gateway.request(method, path, headers: [("Authorization", "Bearer \(token)")] + headers)
+        }
+    }
+
+    @Test("The metadata names it, its tokens for the resource pass, with identity and client, and nothing of the token")
+    func accepted() async throws {
+        let world = try await World()
+        defer { world.stop() }
+        let metadata = try world.gateway.request("GET", "/.well-known/oauth-protected-resource/mcp")
+        #expect(metadata.json["authorization_servers"] as? [String] == [world.server.origin])
+        let own = try world.gateway.request("GET", "/.well-known/oauth-protected-resource/own")
+        #expect(own.json["authorization_servers"] as? [String] == [world.gateway.origin])
+        let token = try world.token(audience: [world.resource], scopes: ["read", "write", "admin"])
+        for _ in 0..<3 {
+            world.upstream.forget()
+            expectStatus(try world.call(token), 200)
+            let seen = try #require(world.upstream.requests.first)
+            #expect(seen["x-gatehouse-tenant"] == "partner" && seen["x-gatehouse-user"]?.hasPrefix("usr_") == true)
+            #expect(seen["x-gatehouse-client"] == "agent-7" && seen["x-gatehouse-scope"] == "read")
+            #expect(seen["authorization"] == nil && seen["x-gatehouse-assertion"] != nil)
+        }
+        let refused = try world.gateway.request("GET", "/mcp")
+        #expect(refused.status == 401 && refused["www-authenticate"]?.contains("resource_metadata=") == true)
+    }
+
+    @Test("Tokens for anything else do not pass, and tokens for the resource pass nowhere else")
+    func audience() async throws {
+        let world = try await World(", at_gate: true")
+        defer { world.stop() }
+        let (gateway, resource) = (world.gateway, world.resource)
+        let wrong = [
+            ["general"], [world.server.origin + "/mcp"], [resource + "/"], [resource.uppercased()],
+            [resource, gateway.origin + "/own"], [gateway.origin + "/own"],
+        ]
+        for audience in wrong {
+            let answer = try world.call(try world.token(audience: audience))
+            #expect(answer.status == 401 && answer.code == "invalid_token", "\(audience): \(answer.text)")
+        }
+        expectStatus(try world.call(try world.token(audience: ["general"]), "/plain"), 200)
+        expectStatus(try world.call(try world.token(audience: ["general"]), "/own"), 401)
+        for audience in [[resource], [resource, "general"]] {
+            let token = try world.token(audience: audience)
+            expectStatus(try world.call(token), 200)
+            for path in ["/plain", "/own", "/api/auth/me", "/api/auth/tokens", "/api/session"] {
+                expectStatus(try world.call(token, path), 401)
+            }
+            // It can't be made into a token of the gateway's either.
+            let exchanged = try gateway.form(
+                "/oauth2/token",
+                [
+                    ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"), ("subject_token", token),
+                    ("subject_token_type", "urn:ietf:params:oauth:token-type:jwt"),
+                ])
+            expectStatus(exchanged, 400)
+            let signedIn = try gateway.request("POST", "/api/auth/login", json: ["subject_token": token])
+            expectStatus(signedIn, 401)
+        }
+        // The gateway grants no access to that resource, and its own tokens do not pass there.
+        let ada = try gateway.login(.ada)
+        expectStatus(try world.call(ada.token), 401)
+        let personal = try gateway.request(
+            "POST", "/api/auth/tokens", headers: [ada.bearer],
+            json: ["name": "x", "scopes": ["read"], "expires_in": 60, "resource": resource])
+        expectStatus(personal, 404)
+    }
+
+    @Test("A scope that the token does not have, or that 'issuers' does not let it have, is asked for by a challenge")
+    func scopes() async throws {
+        let world = try await World()
+        defer { world.stop() }
+        for scopes in [[], ["write"], ["admin"]] as [[String]] {
+            let answer = try world.call(try world.token(audience: [world.resource], scopes: scopes))
+            #expect(answer.status == 403 && answer.code == "insufficient_scope", "\(answer.text)")
+            #expect(answer["www-authenticate"]?.contains("scope=\"read\"") == true)
+        }
+    }
+
+    @Test(
+        "The name of a client of the gateway's own is not taken over from such a token", arguments: ["pat", "cli_AAAA"])
+    func names(_ client: String) async throws {
+        let world = try await World()
+        defer { world.stop() }
+        expectStatus(try world.call(try world.token(audience: [world.resource], client: client)), 200)
+        #expect(world.upstream.requests.last?["x-gatehouse-client"] == "gatehouse")
+    }
+
+    @Test("Protocol sessions belong to subject and client, and a stream ends with its token and with the account")
+    func sessionsAndLeases() async throws {
+        let world = try await World()
+        defer { world.stop() }
+        let mine = try world.token(audience: [world.resource])
+        expectStatus(try world.call(mine, "/mcp", [("X-Open", "s1")]), 200)
+        expectStatus(
+            try world.call(try world.token(audience: [world.resource]), "/mcp", [("Mcp-Session-Id", "s1")]), 200)
+        let others = [
+            try world.token("usr_bob", audience: [world.resource]),
+            try world.token(audience: [world.resource], client: "agent-8"),
+        ]
+        for other in others { expectStatus(try world.call(other, "/mcp", [("Mcp-Session-Id", "s1")]), 404) }
+        func stream(_ token: String) throws -> RawSocket {
+            let socket = try RawSocket(port: world.gateway.port)
+            try socket.send("GET /mcp/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token)\r\n\r\n")
+            _ = try socket.read(100)
+            return socket
+        }
+        let user = try #require(world.upstream.requests.last?["x-gatehouse-user"])
+        let disabled = try stream(mine)
+        #expect(try GatewayProcess.run(["users", "disable", user], in: world.gateway.directory).status == 0)
+        #expect(!String(decoding: try disabled.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
+        expectStatus(try world.call(mine), 401)
+        let short = try stream(try world.token("usr_bob", audience: [world.resource], lifetime: "5m"))
+        world.gateway.clock.advance(by: .seconds(301))
+        #expect(!String(decoding: try short.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
+    }
+
+    @Test(
+        "config check refuses an authorization server that is not trusted for one tenant",
+        arguments: [
+            "[]", "[{issuer: https://as.example, jwks: https://as.example/keys, audience: [a], tenants: [a, b]}]",
+        ])
+    func check(_ issuers: String) throws {
+        let place = try GatewayProcess.makeDirectory()
+        try """
+        tokens: {issuer: "https://gate.example"}
+        issuers: \(issuers)
+        routes:
+          - {path: /mcp, upstream: "http://127.0.0.1:1",
+             resource: {name: Tools, authorization_servers: ["https://as.example"]}}
+        """.write(toFile: place.path + "/g.yaml", atomically: true, encoding: .utf8)
+        let found = try GatewayProcess.run(["config", "check", "--config", "g.yaml"], in: place, stateful: false)
+        #expect(found.status == 2 && found.errors.contains("authorization_servers"), "\(found.errors)")
+    }
+}

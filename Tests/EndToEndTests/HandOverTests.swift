@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+/// A gateway that is replaced while clients go on.
+@Suite(.blocking) struct HandOverTests {
+    @Test("Two gateways share a port with server.reuse_port; when one stops, the other serves")
+    func reusePort() async throws {
+        let port = try SocketAddressing.unusedPort()
+        let yaml = "server:\n  reuse_port: true\n  threads: 1\naudit:\n  file: audit.jsonl\n"
+        let first = try await GatewayProcess.start(yaml, users: [.ada], listen: "127.0.0.1:\(port)")
+        let second = try await GatewayProcess.start(
+            yaml, users: [], directory: first.directory, listen: "127.0.0.1:\(port)")
+        defer { second.stop() }
+        let ada = try second.login(.ada)
+        for _ in 0..<10 { #expect(try first.isHealthy(ada.token)) }
+        #expect(first.stop() == 0)
+        for _ in 0..<10 { #expect(try second.isHealthy(ada.token)) }
+        let log = first.directory.appendingPathComponent("audit.jsonl").path
+        #expect(try GatewayProcess.run(["audit", "verify", log], in: first.directory, stateful: false).status == 0)
+    }
+
+    @Test("Without it, a second gateway on the port is refused")
+    func taken() async throws {
+        let first = try await GatewayProcess.start("", users: [])
+        defer { first.stop() }
+        await #expect(throws: GatewayFailure.self) {
+            _ = try await GatewayProcess.start("", users: [], listen: "127.0.0.1:\(first.port)")
+        }
+    }
+
+    /// Listens in place of systemd, and starts the gateway with the socket.
+    private static let activation = """
+        import os, socket, sys
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", int(sys.argv[1])))
+        listener.listen(64)
+        os.dup2(listener.fileno(), 3)
+        os.set_inheritable(3, True)
+        os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1", LISTEN_FDNAMES="public")
+        os.execv(sys.argv[2], sys.argv[2:])
+        """
+
+    @Test("The gateway serves on a socket that it was given", .enabled(if: Program.pythonHas("socket")))
+    func socketActivation() async throws {
+        let port = try SocketAddressing.unusedPort()
+        let place = try GatewayProcess.makeDirectory()
+        let (process, output) = try Program.start(
+            "python3",
+            [
+                "-c", Self.activation, "\(port)", GatewayProcess.binary.path, "serve", "--admin", "off", "--state",
+                "sqlite:\(place.path)/state.sqlite", "--keys", "\(place.path)/keys", "--listen", "127.0.0.1:1",
+            ])
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        #expect(try Program.line(output) == "ready http://127.0.0.1:\(port)")
+        let socket = try RawSocket(port: port)
+        try socket.send("GET /.well-known/jwks.json HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        #expect(try socket.response().status == 200)
+    }
+
+    /// Runs `Scripts/hand_over.py`, which replaces the gateway twice.
+    private static func handOver(_ style: String, isolated: Bool = false) throws -> [String: Any] {
+        let place = try GatewayProcess.makeDirectory()
+        try GatewayProcess.add(.ada, in: place)
+        let script = ["python3", Program.script("hand_over.py"), style, GatewayProcess.binary.path, place.path]
+        var command = script + TestUser.ada.credentials
+        if isolated {
+            // A network of its own, whose settings are nobody else's.
+            let prepare = """
+                python3 -c 'import fcntl, socket, struct
+                s = socket.socket(); fcntl.ioctl(s, 0x8914, struct.pack("16sh", b"lo", 0x1 | 0x40))'
+                echo 1 >/proc/sys/net/ipv4/tcp_migrate_req || exit 77
+                exec "$@"
+                """
+            command = ["unshare", "--net", "sh", "-c", prepare, "sh"] + command
+        }
+        let result = try Program.run(command[0], Array(command.dropFirst()))
+        guard let found = try? JSONSerialization.jsonObject(with: result.output) as? [String: Any] else {
+            throw GatewayFailure(description: "\(style): status \(result.status): \(result.errors)")
+        }
+        return found
+    }
+
+    /// No request failed, and every socket was closed 1001 by both that stopped, and went on at the next.
+    private static func expectNoGap(_ found: [String: Any], sourceLocation: SourceLocation = #_sourceLocation) {
+        let sockets = found["sockets"] as? Int ?? 0
+        #expect(found["failed"] as? Int == 0 && found["lost"] as? Int == 0, "\(found)", sourceLocation: sourceLocation)
+        #expect(found["served"] as? Int ?? 0 >= 400, "\(found)", sourceLocation: sourceLocation)
+        #expect(found["codes"] as? [Int] == [1001], "\(found)", sourceLocation: sourceLocation)
+        #expect(found["reopened"] as? Int == 2 * sockets, "\(found)", sourceLocation: sourceLocation)
+        // Half of the drain of 3 s is there for it; they do not all come back at once.
+        #expect(found["spread"] as? Double ?? 0 > 0.7, "\(found)", sourceLocation: sourceLocation)
+    }
+
+    private static let canMigrate =
+        getuid() == 0
+        && (try? Program.run("unshare", ["--net", "test", "-w", "/proc/sys/net/ipv4/tcp_migrate_req"]).status) == 0
+
+    @Test(
+        "With a socket that is held for it, a gateway is replaced without one failed request",
+        .enabled(if: Program.pythonHas("websockets"), "needs python3 with websockets"))
+    func noGapByActivation() throws {
+        Self.expectNoGap(try Self.handOver("activation"))
+    }
+
+    @Test(
+        "With two processes on one port and tcp_migrate_req, a gateway is replaced without one failed request",
+        .enabled(
+            if: canMigrate && Program.pythonHas("websockets"),
+            "needs root, tcp_migrate_req, and python3 with websockets"))
+    func noGapByReusePort() throws {
+        Self.expectNoGap(try Self.handOver("reuse_port", isolated: true))
+    }
+}

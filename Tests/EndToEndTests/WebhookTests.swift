@@ -1,0 +1,311 @@
+import Encodings
+import Foundation
+import GatewayForTests
+import PostgresForTests
+import Synchronization
+import Testing
+
+/// Webhooks: what receivers get, when, how often, and from whom.
+@Suite(.blocking) struct WebhookTests {
+    static let allEvents = "session.upgraded, session.ended, login.failed, token.reuse, account.disabled"
+
+    static func configuration(_ url: String, events: String = allEvents, more: String = "") -> String {
+        "events: [{url: '\(url)', events: [\(events)], allow_private: true}]\nlimits: {enabled: false}\n\(more)\n"
+    }
+
+    @Test("Every event arrives once, signed, and is read by the code of the documentation")
+    func story() async throws {
+        let receiver = try RecordingUpstream()
+        defer { receiver.stop() }
+        let url = receiver.url + "/hooks?key=abc"
+        let gateway = try await GatewayInProcess.start(
+            Self.configuration(url, more: "audit: {file: audit.jsonl}"), users: [.ada, .bob])
+        defer { gateway.stop() }
+        let anonymous = try gateway.anonymous()
+        let first = LoggedIn(try gateway.attemptLogin(.ada, headers: [anonymous.field]).json)
+        let wrong = TestUser(email: TestUser.ada.email, password: "wrong", tenant: "acme")
+        expectStatus(try gateway.attemptLogin(wrong), 401)
+        expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [first.bearer]), 204)
+        let second = try gateway.login(.ada)
+        let next = LoggedIn(try gateway.refresh(second.refreshToken).json)
+        expectStatus(try gateway.refresh(next.refreshToken), 200)
+        expectRefused(try gateway.refresh(second.refreshToken), 401, "invalid_grant")
+        let bob = try gateway.login(.bob)
+        let disabled = try GatewayProcess.run(
+            ["users", "disable", TestUser.bob.email, "--config", "gatehouse.yaml"], in: gateway.directory)
+        #expect(disabled.status == 0, "\(disabled)")
+
+        // Three sign-ins, a failed one, a logout, a reuse and its session, an account and its session.
+        #expect(try await eventually(within: .seconds(20)) { receiver.requests.count >= 9 })
+        let events = try Self.events(of: receiver, issuer: gateway.origin, url: url)
+        let kinds = events.map(\.kind)
+        #expect(
+            kinds.sorted()
+                == [
+                    "account.disabled", "login.failed", "session.ended", "session.ended", "session.ended",
+                    "session.upgraded", "session.upgraded", "session.upgraded", "token.reuse",
+                ])
+        #expect(Set(events.map(\.id)).count == events.count)
+        let upgraded = try #require(events.first { $0.kind == "session.upgraded" })
+        #expect(upgraded.detail["session"] as? String == String(anonymous.id.prefix(12)))
+        #expect(upgraded.detail["method"] as? String == "password")
+        #expect(upgraded.claims["tenant_id"] as? String == "acme" && upgraded.user == first.userID)
+        #expect(upgraded.claims["txn"] is String && upgraded.claims["sub"] == nil && upgraded.claims["exp"] == nil)
+        let failed = try #require(events.first { $0.kind == "login.failed" })
+        #expect(failed.detail["reason"] as? String == "password_wrong")
+        #expect(events.first { $0.kind == "account.disabled" }?.user == bob.userID)
+        let ended = events.filter { $0.kind == "session.ended" }.compactMap { $0.detail["session"] as? String }
+        #expect(Set(ended) == Set([first, second, bob].map { String($0.sessionID.prefix(12)) }))
+
+        for request in receiver.requests {
+            #expect(request.method == "POST" && request.target == "/hooks?key=abc")
+            #expect(request["content-type"] == "application/secevent+jwt" && request["authorization"] == nil)
+        }
+        let seen = receiver.requests.map { $0.text + String(decoding: $0.body, as: UTF8.self) }.joined() + gateway.log
+        for secret in [first, second, next, bob].flatMap({ [$0.token, $0.refreshToken, $0.sessionSecret] })
+        where !secret.isEmpty {
+            #expect(!seen.contains(secret))
+        }
+        #expect(!gateway.log.contains("abc"), "the path and query of a receiver are not logged")
+        // An event is good for its receiver alone, and unchanged.
+        let body = String(decoding: try #require(receiver.requests.first).body, as: UTF8.self)
+        #expect(try Self.read([body], issuer: gateway.origin, url: receiver.url) == ["refused: InvalidAudienceError"])
+        let altered = body.dropLast(8) + "AAAAAAAA"
+        #expect(
+            try Self.read([String(altered)], issuer: gateway.origin, url: url) == ["refused: InvalidSignatureError"])
+    }
+
+    @Test("What an operator ends is told with the reason, by every command, in the order of the session")
+    func operators() async throws {
+        let receiver = try RecordingUpstream()
+        defer { receiver.stop() }
+        let gateway = try await GatewayInProcess.start(
+            Self.configuration(receiver.url, events: "session.ended, account.disabled"), users: [.ada, .bob])
+        defer { gateway.stop() }
+        func command(_ arguments: [String], input: String = "") throws -> String {
+            let result = try GatewayProcess.run(
+                arguments + ["--config", "gatehouse.yaml"], in: gateway.directory, input: input)
+            #expect(result.status == 0, "\(result)")
+            return result.output
+        }
+        let one = try gateway.login(.ada)
+        _ = try command(["sessions", "end", one.sessionID])
+        let two = try gateway.login(.ada)
+        _ = try command(
+            ["users", "password", TestUser.ada.email, "--password-stdin"], input: "another horse battery staple")
+        let made = try command(["clients", "add", "ci", "--tenant", "acme", "--json"])
+        let client = try #require(try JSONSerialization.jsonObject(with: Data(made.utf8)) as? [String: String])
+        let (id, secret) = (try #require(client["client_id"]), try #require(client["client_secret"]))
+        let token =
+            try gateway.form(
+                "/oauth2/token",
+                [("grant_type", "client_credentials"), ("client_id", id), ("client_secret", secret)]
+            ).json["access_token"] as? String
+        let session = try gateway.request(
+            "POST", "/api/session/create", headers: [("Authorization", "Bearer " + (token ?? ""))], json: [:])
+        let three = try #require(session.json["session_id"] as? String, "\(session.text)")
+        _ = try command(["clients", "disable", id])
+        let four = try gateway.login(.bob)
+        _ = try command(["users", "disable", TestUser.bob.email])
+
+        #expect(try await eventually(within: .seconds(20)) { receiver.requests.count >= 5 })
+        let events = try Self.events(of: receiver, issuer: gateway.origin, url: receiver.url)
+        let told = events.map { event in
+            [event.kind, event.user, event.detail["session"] as? String, event.detail["reason"] as? String]
+                .compactMap(\.self).joined(separator: " ")
+        }
+        let wanted = [
+            (one.userID, one.sessionID, "ended_by_operator"), (two.userID, two.sessionID, "password_changed"),
+            (id, three, "client_disabled"), (four.userID, four.sessionID, "account_disabled"),
+        ].map { "session.ended \($0.0) \($0.1.prefix(12)) \($0.2)" }
+        #expect(Set(told) == Set(wanted + ["account.disabled \(four.userID)"]) && told.count == 5, "\(told)")
+    }
+
+    @Test("What is not taken comes again with the same id, and before what happened later in the session")
+    func retries() async throws {
+        let answers = Mutex(["503 Unavailable\r\nRetry-After: 60", "500 Broken", "302 Found\r\nLocation: /elsewhere"])
+        let receiver = try RecordingUpstream { _, stream in
+            let status = answers.withLock { $0.isEmpty ? "204 None" : $0.removeFirst() }
+            try stream.send("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n")
+            return .keep
+        }
+        defer { receiver.stop() }
+        let gateway = try await GatewayInProcess.start(
+            Self.configuration(receiver.url, events: "session.upgraded, session.ended"), users: [.ada])
+        defer { gateway.stop() }
+        let login = try gateway.login(.ada)
+        expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [login.bearer]), 204)
+        for failures in 1...3 {
+            #expect(try await eventually(within: .seconds(10)) { Self.failures(gateway) == failures })
+            // `Retry-After` asks for a minute.
+            gateway.clock.advance(by: .seconds(61))
+        }
+        #expect(try await eventually(within: .seconds(10)) { receiver.requests.count == 5 })
+        let ids = receiver.requests.map { $0["event-id"] ?? "" }
+        #expect(Set(ids.prefix(4)).count == 1 && ids[4] != ids[3])
+        #expect(Set(receiver.requests.map(\.target)) == ["/"], "a redirect is not followed")
+        // Their `iat` is that of a clock that was put forward, so they are only looked into here.
+        let kinds = try receiver.requests.map { request in
+            let parts = String(decoding: request.body, as: UTF8.self).split(separator: ".")
+            let claims = try StrictJSON.object(try #require(Base64URL.decode(String(parts[1]))))
+            return claims["events"]?.objectValue?.names.first?.split(separator: "/").last.map(String.init) ?? ""
+        }
+        #expect(kinds == Array(repeating: "session.upgraded", count: 4) + ["session.ended"])
+    }
+
+    @Test("Events wait over a restart for a receiver that was down")
+    func restart() async throws {
+        let port = try SocketAddressing.unusedPort()
+        let yaml = Self.configuration(
+            "http://127.0.0.1:\(port)/hooks", events: "session.upgraded, session.ended, login.failed",
+            more: "tokens: {issuer: 'http://127.0.0.1:1'}")
+        let first = try await GatewayInProcess.start(yaml, users: [.ada])
+        let login = try first.login(.ada)
+        #expect(try await eventually(within: .seconds(10)) { first.log.contains("an event was not taken") })
+        // What happened is in the store before the answer, a failed login before the gateway has stopped.
+        expectStatus(try first.request("POST", "/api/auth/logout", headers: [login.bearer]), 204)
+        let wrong = TestUser(email: TestUser.ada.email, password: "wrong", tenant: "acme")
+        expectStatus(try first.attemptLogin(wrong), 401)
+        first.stop()
+        let receiver = try RecordingUpstream(port: port)
+        defer { receiver.stop() }
+        let second = try await GatewayInProcess.start(yaml, users: [.ada], directory: first.directory)
+        defer { second.stop() }
+        second.clock.advance(by: .seconds(60))
+        // Each at least once: an answer that was lost with the first gateway is asked for again.
+        #expect(try await eventually(within: .seconds(60)) { Set(receiver.requests.map { $0["event-id"] }).count == 3 })
+    }
+
+    @Test("After 24 hours, or with 410 at once, an event becomes a dead letter and a line in the log")
+    func deadLetters() async throws {
+        let status = Mutex("500 Broken")
+        let receiver = try RecordingUpstream { _, stream in
+            try stream.send("HTTP/1.1 \(status.withLock { $0 })\r\nContent-Length: 0\r\n\r\n")
+            return .keep
+        }
+        defer { receiver.stop() }
+        let gateway = try await GatewayInProcess.start(
+            Self.configuration(receiver.url, events: "login.failed"), users: [.ada])
+        defer { gateway.stop() }
+        let wrong = TestUser(email: TestUser.ada.email, password: "wrong", tenant: "acme")
+        expectStatus(try gateway.attemptLogin(wrong), 401)
+        #expect(try await eventually(within: .seconds(10)) { Self.failures(gateway) == 1 })
+        gateway.clock.advance(by: .seconds(86_400))
+        #expect(try await eventually(within: .seconds(10)) { gateway.log.contains("an event was given up") })
+        #expect(receiver.requests.count == 2 && gateway.log.contains("expired"))
+        gateway.clock.advance(by: .seconds(86_400))
+        status.withLock { $0 = "410 Gone" }
+        expectStatus(try gateway.attemptLogin(wrong), 401)
+        #expect(try await eventually(within: .seconds(10)) { gateway.log.contains("gone") })
+        #expect(receiver.requests.count == 3, "what was given up is not sent again")
+    }
+
+    @Test("A receiver that does not answer holds up no request and no other receiver")
+    func slow() async throws {
+        let slow = try RecordingUpstream { _, stream in
+            _ = try stream.readSome()
+            return .close
+        }
+        let quick = try RecordingUpstream()
+        defer {
+            slow.stop()
+            quick.stop()
+        }
+        let gateway = try await GatewayInProcess.start(
+            """
+            limits: {enabled: false}
+            events:
+              - {url: '\(slow.url)', events: [session.upgraded], allow_private: true}
+              - {url: '\(quick.url)', events: session.upgraded, allow_private: true}
+            """, users: [.ada])
+        defer { gateway.stop() }
+        _ = try gateway.login(.ada)
+        #expect(try await eventually(within: .seconds(10)) { slow.requests.count == 1 })
+        for _ in 0..<3 { _ = try gateway.login(.ada) }
+        #expect(try await eventually(within: .seconds(10)) { quick.requests.count == 4 })
+        // The first attempt at the slow one, which has five seconds, is still under way.
+        #expect(Self.failures(gateway) == 0)
+    }
+
+    @Test("A receiver at a private address is told nothing, unless it may be")
+    func privateAddress() async throws {
+        let receiver = try RecordingUpstream()
+        defer { receiver.stop() }
+        for host in ["127.0.0.1", "localhost"] {
+            let gateway = try await GatewayInProcess.start(
+                "events: [{url: 'http://\(host):\(receiver.port)', events: [session.upgraded]}]\n", users: [.ada])
+            defer { gateway.stop() }
+            _ = try gateway.login(.ada)
+            #expect(try await eventually(within: .seconds(10)) { gateway.log.contains("address_refused") })
+        }
+        #expect(receiver.connectionCount == 0)
+    }
+
+    @Test(
+        "Of two gateways on one store one delivers each event, and the other goes on when it stops",
+        .enabled(if: PrivatePostgres.isAvailable))
+    func twoNodes() async throws {
+        let receiver = try RecordingUpstream()
+        defer { receiver.stop() }
+        let nodes = try await TwoNodes<GatewayInProcess>(
+            more: Self.configuration(receiver.url, events: "session.upgraded"))
+        defer { nodes.stop() }
+        for _ in 0..<5 {
+            _ = try nodes.a.login(.ada)
+            _ = try nodes.b.login(.bob)
+        }
+        #expect(try await eventually(within: .seconds(20)) { receiver.requests.count >= 10 })
+        #expect(Set(receiver.requests.map { $0["event-id"] }).count == 10 && receiver.requests.count == 10)
+        nodes.a.stop()
+        _ = try nodes.b.login(.ada)
+        #expect(try await eventually(within: .seconds(20)) { receiver.requests.count == 11 })
+    }
+
+    /// How many attempts have failed, each of which is logged once its answer is there.
+    private static func failures(_ gateway: GatewayInProcess) -> Int {
+        gateway.log.components(separatedBy: "an event was not taken").count - 1
+    }
+
+    // MARK: Reading
+
+    struct Event {
+        let claims: [String: Any]
+        let kind: String
+        let detail: [String: Any]
+
+        var id: String { claims["jti"] as? String ?? "" }
+        var user: String? { (claims["sub_id"] as? [String: Any])?["sub"] as? String }
+    }
+
+    /// The events that a receiver got, verified by the code of the documentation.
+    private static func events(of receiver: RecordingUpstream, issuer: String, url: String) throws -> [Event] {
+        let requests = receiver.requests
+        let lines = try read(requests.map { String(decoding: $0.body, as: UTF8.self) }, issuer: issuer, url: url)
+        return try zip(requests, lines).map { request, line in
+            let claims = try #require(
+                try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+            let events = try #require(claims["events"] as? [String: Any])
+            let name = try #require(events.keys.first)
+            #expect(events.count == 1 && name.hasPrefix(issuer + "/events/"))
+            #expect(claims["jti"] as? String == request["event-id"])
+            return Event(
+                claims: claims, kind: String(name.dropFirst(issuer.count + "/events/".count)),
+                detail: events[name] as? [String: Any] ?? [:])
+        }
+    }
+
+    /// What the code of the documentation says about tokens, a line each.
+    private static func read(_ tokens: [String], issuer: String, url: String) throws -> [String] {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("events-\(UUID().uuidString)")
+        try tokens.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let result = try Program.run(
+            "sh",
+            [
+                "-c", "exec python3 \"$0\" \"$1\" \"$2\" \"$3\" < \"$4\"", Program.script("webhook_example.py"),
+                "docs/webhooks.md", issuer, url, file.path,
+            ], in: GatewayProcess.packageRoot)
+        try #require(result.status == 0, "\(result.errors)")
+        return String(decoding: result.output, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}
