@@ -263,11 +263,8 @@ struct ToolConversation: Sendable {
     // MARK: Sessions
 
     private func record(_ id: [UInt8], upstream: String = "") -> ProtocolSessionRecord {
-        let principal = facts.principal
-        return ProtocolSessionRecord(
-            hash: ResourceStage.hash(id, of: facts.resource), tenantID: principal.tenantID, userID: principal.subject,
-            clientID: principal.clientID, familyID: principal.familyID, upstream: upstream,
-            lastUsedAt: sessions.clock())
+        ResourceStage.record(
+            id, at: facts.resource, of: facts.principal, upstream: upstream, now: sessions.clock())
     }
 
     /// The permit for the session that the request names, and the session, if memory did not know it.

@@ -12,17 +12,7 @@ import Testing
 
         /// - Parameter issuer: further keys of the entry in `issuers`.
         init(_ issuer: String = "") async throws {
-            upstream = try RecordingUpstream { request, stream in
-                if request.target.hasSuffix("/stream") {
-                    try stream.send(
-                        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: 1\n\n")
-                    _ = try? stream.readSome()
-                    return .close
-                }
-                let opened = request["x-open"].map { "Mcp-Session-Id: \($0)\r\n" } ?? ""
-                try stream.send("HTTP/1.1 200 OK\r\n\(opened)Content-Length: 2\r\n\r\nok")
-                return .keep
-            }
+            upstream = try .ofAgents()
             server = try await .start()
             gateway = try await .start(
                 """

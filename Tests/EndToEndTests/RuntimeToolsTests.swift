@@ -193,9 +193,7 @@ private final class SlowRealm: Realm {
                 headers: [("Authorization", "Bearer \(caller.token)"), Self.accept, ("Last-Event-ID", id)] + session)
             expectStatus(answer, 400)
         }
-        let grants = try gateway.request("GET", "/api/auth/grants", headers: [ada.bearer]).json["grants"]
-        let id = (grants as? [[String: Any]])?.first?["id"] as? String ?? ""
-        expectStatus(try gateway.request("DELETE", "/api/auth/grants/\(id)", headers: [ada.bearer]), 204)
+        try gateway.endFirstGrant(ada)
         #expect(!String(decoding: try live.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
         expectStatus(try caller.post(Self.call("9"), session), 401)
     }
