@@ -43,7 +43,8 @@ struct ResourceStage {
     ) -> ProtocolSessionRecord {
         ProtocolSessionRecord(
             hash: hash(id, of: resource), tenantID: principal.tenantID, userID: principal.subject,
-            clientID: principal.clientID, familyID: principal.familyID, upstream: upstream, lastUsedAt: now)
+            clientID: principal.qualifiedClientID, familyID: principal.familyID, upstream: upstream,
+            lastUsedAt: now)
     }
 
     /// The upstream of a session that memory knows to be the caller's; nil if the store has to be asked.

@@ -281,8 +281,8 @@ struct ToolConversation: Sendable {
     private func standingPermit() async throws -> Permit {
         let principal = facts.principal
         // No id of a session has a line break.
-        let name = ["all requests of", principal.tenantID, principal.subject, principal.clientID].joined(
-            separator: "\n")
+        let name = ["all requests of", principal.tenantID, principal.subject, principal.qualifiedClientID]
+            .joined(separator: "\n")
         for _ in 0..<3 {
             var record = record(Array(name.utf8))
             if let known = try await sessions.store.protocolSession(
