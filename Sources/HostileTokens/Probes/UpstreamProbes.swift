@@ -99,10 +99,8 @@ enum UpstreamProbes {
             reference: "CVE-2021-29492, GHSA-p224-6x5r-fjpm", expected: "nothing arrives at the upstream",
             needs: [.canary, .token]
         ) { talk in
-            guard let route = talk.target.canaryPath, let path = change(route) else {
-                throw Unfit("does not fit the path")
-            }
-            guard try await talk.arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
+            guard let path = change(try talk.canaryRoute()) else { throw Unfit("does not fit the path") }
+            try await talk.checkArrival()
             let marker = Marker()
             _ = try await talk.attempt(
                 "attack",
@@ -144,8 +142,8 @@ enum UpstreamProbes {
             "P01-smuggle-\(name)", "a request behind another's body: \(title)", reference: "RFC 9112 §11.2",
             expected: "one reading of where the body ends", needs: [.canary, .token]
         ) { talk in
-            guard let route = talk.target.canaryPath else { throw Unfit(Need.canary.absence) }
-            guard try await talk.arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
+            let route = try talk.canaryRoute()
+            try await talk.checkArrival()
             let (first, second) = (Marker(), Marker())
             let fields = try talk.credentialFields()
             let hidden = "GET \(route)?\(second.value) HTTP/1.1\r\nHost: \(talk.target.authority)\r\n\r\n"
@@ -231,9 +229,20 @@ struct Head: Sequence {
 }
 
 extension Conversation {
+    /// The path that is routed to the suite's own upstream.
+    func canaryRoute() throws -> String {
+        guard let route = target.canaryPath else { throw Unfit(Need.canary.absence) }
+        return route
+    }
+
+    /// Throws unless a valid request arrives at the suite's own upstream.
+    func checkArrival() async throws {
+        guard try await arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
+    }
+
     /// Sends a valid request to the suite's own upstream, and returns its head as it arrived; nil if it did not arrive.
     func arrival(_ marker: Marker, fields: String = "", closes: Bool = true) async throws -> Head? {
-        guard let route = target.canaryPath else { throw Unfit(Need.canary.absence) }
+        let route = try canaryRoute()
         let credentials = try credentialFields()
         _ = try await attempt(
             "attack",
