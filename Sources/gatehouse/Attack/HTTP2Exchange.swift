@@ -8,6 +8,8 @@ struct HTTP2Exchange {
     /// The initial flow-control window in bytes (RFC 9113 section 6.9.2). Longer bodies are not supported.
     private static let window = 65_535
 
+    private typealias Field = (name: [UInt8], value: [UInt8])
+
     private let bytes: [UInt8]
     /// Whether it opens a WebSocket (RFC 8441): its stream stays open, and 200 is what 101 is in HTTP/1.1.
     private let isConnect: Bool
@@ -21,19 +23,17 @@ struct HTTP2Exchange {
         let line = lines.removeFirst()
         let words = line.split(separator: 0x20, maxSplits: 2)
         guard words.count == 3 else { throw SendFailure(.unreadable, "the request has no method and path") }
-        let upgrade = Self.value(of: "upgrade", in: lines)
+        let lineFields = lines.compactMap(Self.field)
+        let upgrade = lineFields.first { $0.name.elementsEqual("upgrade".utf8) }?.value
         isConnect = upgrade != nil && words[0].elementsEqual("GET".utf8)
-        var pseudo: [(name: [UInt8], value: [UInt8])] = [
+        var pseudo: [Field] = [
             (Array(":method".utf8), isConnect ? Array("CONNECT".utf8) : Array(words[0])),
             (Array(":scheme".utf8), Array((isSecure ? "https" : "http").utf8)),
             (Array(":path".utf8), Array(words[1])),
         ]
         if isConnect, let upgrade { pseudo.append((Array(":protocol".utf8), upgrade)) }
-        var fields: [(name: [UInt8], value: [UInt8])] = []
-        for line in lines {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
-            let name = line[..<colon].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
-            let value = Array(line[(colon + 1)...].drop { $0 == 0x20 })
+        var fields: [Field] = []
+        for (name, value) in lineFields {
             switch String(decoding: name, as: UTF8.self) {
             case "host": pseudo.append((Array(":authority".utf8), value))
             case "connection", "transfer-encoding", "upgrade", "keep-alive", "http2-settings": break
@@ -46,15 +46,13 @@ struct HTTP2Exchange {
             pseudo + fields, body: request.bytes[end.upperBound...].prefix(Self.window), staysOpen: isConnect)
     }
 
-    /// The value of the first field of this name.
-    private static func value(of name: String, in lines: [ArraySlice<UInt8>]) -> [UInt8]? {
-        for line in lines {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-                String(decoding: line[..<colon], as: UTF8.self).lowercased() == name
-            else { continue }
-            return Array(line[(colon + 1)...].drop { $0 == 0x20 })
-        }
-        return nil
+    /// The lower-case name and the value of a field's line; nil for a line without a colon.
+    private static func field(_ line: ArraySlice<UInt8>) -> Field? {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        return (
+            line[..<colon].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 },
+            Array(line[(colon + 1)...].drop { $0 == 0x20 })
+        )
     }
 
     private static func lines(_ head: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
@@ -64,7 +62,7 @@ struct HTTP2Exchange {
     // MARK: Writing
 
     private static func frames(
-        _ fields: [(name: [UInt8], value: [UInt8])], body: ArraySlice<UInt8>, staysOpen: Bool
+        _ fields: [Field], body: ArraySlice<UInt8>, staysOpen: Bool
     ) -> [UInt8] {
         var block: [UInt8] = []
         // Literals without indexing (RFC 7541 section 6.2.2), so that every byte is sent as it is.
