@@ -34,10 +34,7 @@ enum UpstreamProbes {
                 guard let head = try await talk.arrival(marker, fields: "Connection: \(list)\r\n", closes: false) else {
                     return .passed("the request was refused")
                 }
-                let missing = names.filter { name in !head.contains { $0.name == name } }
-                return missing.isEmpty
-                    ? .passed("the gateway's own headers arrived")
-                    : .failed("\(missing.joined(separator: ", ")) did not arrive: the caller took it out")
+                return head.judged(has: names)
             },
             probe("P15-token-leak", "the good token on its way to the upstream", "RFC 9700 §4.9.1") { talk in
                 let marker = Marker()
@@ -208,6 +205,14 @@ struct Head: Sequence {
     }
 
     func makeIterator() -> IndexingIterator<[(name: String, value: String)]> { fields.makeIterator() }
+
+    /// The verdict on a request that named the gateway's own headers in `Connection`.
+    func judged(has names: [String]) -> Judgement {
+        let missing = names.filter { name in !contains { $0.name == name } }
+        return missing.isEmpty
+            ? .passed("the gateway's own headers arrived")
+            : .failed("\(missing.joined(separator: ", ")) did not arrive: the caller took it out")
+    }
 
     /// The name as upstreams see it that turn header names into variables.
     static func alias(_ name: String) -> String {
