@@ -133,6 +133,23 @@ export function canUsePasskeys() {
     return typeof globalThis.PublicKeyCredential === 'function' && !!globalThis.navigator?.credentials;
 }
 
+/** Listeners by name. */
+class Emitter {
+    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
+
+    /** @param {string} name @param {(value: any) => void} listener @returns {() => void} stops it */
+    on(name, listener) {
+        const set = this.#listeners.get(name) ?? new Set();
+        this.#listeners.set(name, set.add(listener));
+        return () => void set.delete(listener);
+    }
+
+    /** @param {string} name @param {any} value */
+    tell(name, value) {
+        for (const listener of this.#listeners.get(name) ?? []) listener(value);
+    }
+}
+
 /** A browser's session with the gateway. One object a page is enough. */
 export class Gatehouse {
     #base;
@@ -141,7 +158,7 @@ export class Gatehouse {
     /** @type {Session|null} */ #session = null;
     /** @type {Promise<void>|null} */ #refreshing = null;
     /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
-    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
+    #events = new Emitter();
     #socket;
     #channel;
     #api;
@@ -190,11 +207,7 @@ export class Gatehouse {
      * @param {Name} name @param {(value: Events[Name]) => void} listener
      * @returns {() => void} stops it
      */
-    on(name, listener) {
-        const set = this.#listeners.get(name) ?? new Set();
-        this.#listeners.set(name, set.add(listener));
-        return () => void set.delete(listener);
-    }
+    on(name, listener) { return this.#events.on(name, listener); }
 
     /**
      * Makes an anonymous session, or picks up the one this browser already has; a login survives a reload.
@@ -463,29 +476,10 @@ export class Gatehouse {
     #broadcast(message) { this.#channel?.postMessage(message); }
 
     /** @param {string} name @param {any} value */
-    #tell(name, value) {
-        for (const listener of this.#listeners.get(name) ?? []) listener(value);
-    }
+    #tell(name, value) { this.#events.tell(name, value); }
 }
 
 // MARK: The same in parts
-
-/** Listeners by name. */
-class Emitter {
-    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
-
-    /** @param {string} name @param {(value: any) => void} listener @returns {() => void} stops it */
-    on(name, listener) {
-        const set = this.#listeners.get(name) ?? new Set();
-        this.#listeners.set(name, set.add(listener));
-        return () => void set.delete(listener);
-    }
-
-    /** @param {string} name @param {any} value */
-    tell(name, value) {
-        for (const listener of this.#listeners.get(name) ?? []) listener(value);
-    }
-}
 
 /**
  * The session of this browser: there is one as soon as there is this object, it is kept over reloads and redirects, and
@@ -626,14 +620,13 @@ export class Auth {
 
     /** Ends every session of this person, on every device; this one last. */
     async logoutEverywhere() {
-        const { sessions } = await readAnswer(await this.#gate.fetch('/api/session').catch(unreachable));
+        const api = new ExperienceClient({
+            baseUrl: this.#gate.base, authorized: (path, init) => this.#gate.fetch(path, init),
+        });
         const mine = this.#gate.session?.session_id;
-        for (const { session_id: id } of sessions) {
-            if (id === mine) continue;
-            const answer = await this.#gate.fetch(`/api/session/${encodeURIComponent(id)}`, { method: 'DELETE' })
-                .catch(unreachable);
+        for (const { session_id: id } of await api.sessions()) {
             // One that ended in the meantime is no fault.
-            if (!answer.ok && answer.status !== 410) await readAnswer(answer);
+            if (id !== mine) await api.endSession(id).catch((refusal) => refusal.status === 410 || Promise.reject(refusal));
         }
         await this.#gate.logout();
     }
