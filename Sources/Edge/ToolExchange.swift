@@ -60,7 +60,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     func receivedEnd() {
         deadline.cancel()
         guard !isOver else { return }
-        if facts.method == .post, !isJSON {
+        if facts.method == .post, !facts.sendsJSON {
             return refuse(Problem(.unsupportedMediaType, detail: "Send the body as application/json."))
         }
         // The token was judged when the head came, and the body may have taken its time.
@@ -77,12 +77,6 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         connection.eventLoop.makeFutureWithTask { try await conversation.decide() }.whenComplete { result in
             me.value.decided(result, conversation, endings)
         }
-    }
-
-    private var isJSON: Bool {
-        guard let field = request.head.only(.contentType) else { return false }
-        let type = request.head.string(field.value).prefix { $0 != ";" }
-        return type.lowercased().split(separator: " ").elementsEqual(["application/json"])
     }
 
     func clientBecameWritable() {
@@ -208,7 +202,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         let me = NIOLoopBound(self, eventLoop: loop)
         loop.makeFutureWithTask {
             try await runtime.attach(permit: permit, resumeFrom: after, window: Self.window) { output in
-                loop.execute { me.value.take(output, era) }
+                loop.execute { me.value.take(output, after, era) }
             }
         }.whenComplete { result in
             me.value.attached(result)
@@ -228,7 +222,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         }
     }
 
-    private func take(_ output: AgentOutput, _ era: ToolEra) {
+    private func take(_ output: AgentOutput, _ after: Int64?, _ era: ToolEra) {
         guard !isOver else { return }
         switch output {
         case .event(let text):
@@ -236,7 +230,10 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
             if let (seq, message) = server.notification(ofEvent: text) { send(message, id: .event(seq), era) }
             if connection.isClientWritable { clientBecameWritable() }
         case .message(let text):
-            if era.primesStreams, let seq = ToolServer.lastEvent(ofReady: text) { prime(.event(seq)) }
+            guard let opening = ToolServer.opening(ofReady: text, after: after) else { return }
+            // The client has nothing yet of what follows this position.
+            if era.primesStreams { prime(.event(opening.position)) }
+            if let loss = opening.loss { send(loss, id: nil, era) }
         case .end:
             end()
             connection.finishResponse()

@@ -182,7 +182,14 @@ private final class SlowRealm: Realm {
         let told = try read(live, until: "id: event.2\n")
         #expect(told.contains("id: event.1\n") && told.contains("notifications/message"))
         let late = try open("Last-Event-ID: event.1\r\n")
-        #expect(try !read(late, until: "id: event.2\ndata: ").contains("id: event.1\n"))
+        let missed = try read(late, until: "id: event.2\ndata: ")
+        #expect(!missed.contains("id: event.1\ndata: "))
+        // Until the client has what it missed, it would ask for it again.
+        #expect(missed.contains("id: event.1\ndata:\n\n") && !missed.contains("id: event.2\ndata:\n\n"))
+        // Another stream's number: what it told is lost here.
+        let lost = try open("Last-Event-ID: event.99\r\n")
+        let gap = try read(lost, until: "id: event.1\ndata: ")
+        #expect(gap.contains(#""type":"lost""#) && gap.contains(#""level":"warning""#), "\(gap)")
         let resumed = try open("Last-Event-ID: call.n1\r\n")
         #expect(try read(resumed, until: "\"result\":").contains("\"id\":1"))
         let strange = try open("Last-Event-ID: call.n99\r\n")
