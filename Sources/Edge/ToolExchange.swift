@@ -8,6 +8,7 @@ import Leases
 import NIOCore
 import Runtime
 import SecurityGuard
+import Sockets
 
 /// Collects the body of a request to the tools, has it judged, and writes the answer: one JSON text, or a stream of
 /// events, which ends with its lease.
@@ -25,6 +26,9 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     private var isStreaming = false
     private let deadline: ConnectionDeadline
     private var leaseID: LeaseTable.ID?
+    /// A place among the sockets and streams of the session and its user; nil for the answer to a call.
+    private var place: SocketPlace?
+    private var isListening = false
     /// The Runtime's side of the session's stream.
     private var agent: AgentConnection?
     /// How many events were given to the connection and not yet reported as written.
@@ -139,6 +143,12 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     // MARK: Streams
 
     private func begin(_ stream: ToolStream, _ conversation: ToolConversation) {
+        if stream.isLasting {
+            place = SocketPlace(census: connection.services.census, permit: stream.permit)
+            guard place != nil else {
+                return refuse(Problem(.rateLimited, detail: "Too many streams are open.", reason: "socket_cap"))
+            }
+        }
         isStreaming = true
         takeLease(stream.permit)
         var head = AnswerHead.begin(status: 200, date: loop.date())
@@ -197,6 +207,8 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     }
 
     private func listen(_ permit: Permit, after: Int64?, _ era: ToolEra) {
+        isListening = true
+        if connection.machine.mustDrain { return gatewayStops() }
         let runtime = connection.services.runtime
         let loop = connection.eventLoop
         let me = NIOLoopBound(self, eventLoop: loop)
@@ -257,6 +269,14 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         connection.flushResponse()
     }
 
+    /// Ends the session's stream in order: its client comes back with the number of the last event that it has. A call
+    /// is waited for.
+    func gatewayStops() {
+        guard isListening, !isOver else { return }
+        end()
+        connection.finishResponse()
+    }
+
     // MARK: The operator
 
     var lastingKind: LastingKind? { isStreaming && leaseID != nil ? .stream : nil }
@@ -279,5 +299,6 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         agent = nil
         if let leaseID { loop.leases.remove(leaseID) }
         leaseID = nil
+        place = nil
     }
 }
