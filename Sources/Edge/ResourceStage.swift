@@ -43,7 +43,8 @@ struct ResourceStage {
     ) -> ProtocolSessionRecord {
         ProtocolSessionRecord(
             hash: hash(id, of: resource), tenantID: principal.tenantID, userID: principal.subject,
-            clientID: principal.clientID, familyID: principal.familyID, upstream: upstream, lastUsedAt: now)
+            clientID: principal.qualifiedClientID, familyID: principal.familyID, upstream: upstream,
+            lastUsedAt: now)
     }
 
     /// The upstream of a session that memory knows to be the caller's; nil if the store has to be asked.
@@ -126,16 +127,16 @@ final class ProtocolSessionJudge: AnswerJudge {
     /// Ends a session that the upstream has ended. An answer that names another session at the same time is not passed
     /// on: nobody would own that one.
     private func end(_ id: [UInt8], answer: ResponseHead) -> AnswerJudgement {
-        let hash = ResourceStage.hash(id, of: stage.resource)
+        let record = stage.record(id, of: principal)
         let desk = desk
         let namesAnother = answer.fields.contains { field in
             field.id == .mcpSessionID && answer.withBytes(field.value) { !$0.elementsEqual(id) }
         }
         let refusal = namesAnother ? Self.malformed : nil
-        stage.loop.protocolSessions.forget(hash)
+        stage.loop.protocolSessions.forget(record.hash)
         return .ask(
             stage.loop.loop.makeFutureWithTask { () -> Problem? in
-                try await desk.store.end(protocolSession: hash)
+                try await desk.store.end(protocolSession: record)
                 return refusal
             })
     }

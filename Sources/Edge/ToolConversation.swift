@@ -159,8 +159,7 @@ struct ToolConversation: Sendable {
 
     private func end() async throws -> Decision {
         let (permit, _) = try await permit()
-        try await sessions.store.end(
-            protocolSession: ResourceStage.hash(Array(permit.sessionID.utf8), of: facts.resource))
+        try await sessions.store.end(protocolSession: record(Array(permit.sessionID.utf8)))
         _ = try await runtime.end(id: permit.sessionID)
         return Decision(outcome: .answer(status: 204))
     }
@@ -221,8 +220,8 @@ struct ToolConversation: Sendable {
     private func standingPermit() async throws -> Permit {
         let principal = facts.principal
         // No id of a session has a line break.
-        let name = ["all requests of", principal.tenantID, principal.subject, principal.clientID].joined(
-            separator: "\n")
+        let name = ["all requests of", principal.tenantID, principal.subject, principal.qualifiedClientID]
+            .joined(separator: "\n")
         for _ in 0..<3 {
             var record = record(Array(name.utf8))
             if let known = try await sessions.store.protocolSession(
@@ -232,7 +231,8 @@ struct ToolConversation: Sendable {
                     _ = try? await ResourceStage.look(for: record, sessions)
                     return permit
                 }
-                try await sessions.store.end(protocolSession: record.hash)
+                // Another request may have made it anew: then that one stays.
+                try await sessions.store.end(protocolSession: known)
             }
             record.upstream = try await desk.open(principal, facts.client)
             let isBound = try await sessions.store.bind(protocolSession: record)

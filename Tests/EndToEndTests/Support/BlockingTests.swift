@@ -30,10 +30,10 @@ extension Trait where Self == BlockingTests {
     /// - Parameter limit: a test that has not ended by then hangs, which ends the whole run.
     static func blocking(limit: Duration) -> Self { BlockingTests(limit: limit, isAlone: false) }
 
-    /// For suites that measure: no other test of this kind runs at the same time.
+    /// For suites that measure, or that need the whole machine: no other test of this kind runs at the same time.
     ///
-    /// - Parameter reason: what it measures that others would disturb.
-    static func alone(_ reason: Comment) -> Self { BlockingTests(limit: .seconds(300), isAlone: true) }
+    /// - Parameter reason: what others would disturb.
+    static func alone(_ reason: Comment) -> Self { BlockingTests(limit: .seconds(600), isAlone: true) }
 }
 
 /// Each job, which is what a task does between two awaits, gets a new thread.
