@@ -22,7 +22,7 @@ VIEWS = ["overview", "sessions", "connections", "refusals", "grants", "keys", "u
 
 async def opened(browser, origin, token, view="", prepare=None):
     tab = await browser.tab(f"{origin}/#token={token}", prepare)
-    await tab.until("document.getElementById('ready').textContent.includes('ready')", 30)
+    await tab.until("document.getElementById('ready').textContent.includes('ready')")
     if view:
         await tab.value(f"location.hash = '{view}'")
         await tab.until(f"!document.getElementById('view-{view}').hidden")
@@ -60,7 +60,7 @@ async def takes_a_token(browser, origin, token):
 
 async def lists_fifty_thousand(browser, server):
     tab = await opened(browser, server.origin, TOKEN, "sessions")
-    await tab.until("document.getElementById('sessions-count').textContent === '50,000'", 60)
+    await tab.until("document.getElementById('sessions-count').textContent === '50,000'")
     assert await tab.value("document.querySelectorAll('#sessions-list .row').length") < 100
     assert await tab.value("document.getElementById('sessions-list').getAttribute('aria-rowcount')") == "50001"
     # From top to bottom in 200 steps: what is in sight is there after each, and no step takes long.
@@ -120,7 +120,7 @@ async def lists_by_pages(browser):
     """A gateway that does not stream is read page by page."""
     server = admin_fake.serve(sessions=2_500, streams=False)
     tab = await opened(browser, server.origin, TOKEN, "sessions")
-    await tab.until("document.getElementById('sessions-count').textContent === '2,500'", 30)
+    await tab.until("document.getElementById('sessions-count').textContent === '2,500'")
     assert sum(1 for done in server.gateway.done if done == "GET sessions") == 3
     await tab.command("Page.close")
     server.shutdown()
@@ -143,7 +143,7 @@ async def ends_one(browser, server):
     await tab.until("document.querySelector('#connections-list .row.ended')?.textContent.includes('ended')")
     ended = [done for done in server.gateway.done if done.startswith("DELETE")]
     assert ended == ["DELETE connections/con_0"], ended
-    await tab.until("document.getElementById('connections-count').textContent === '39'", 20)
+    await tab.until("document.getElementById('connections-count').textContent === '39'")
     assert "con_0" not in server.gateway.connections
     await tab.command("Page.close")
 
@@ -162,8 +162,8 @@ async def charts_and_levels(browser, server):
     tab = await opened(browser, server.origin, TOKEN)
     await tab.shows("facts", "postgres")
     # Two readings make a rate.
-    await tab.until("document.querySelector('#chart-requests figcaption').textContent.includes('2xx')", 30)
-    await tab.until("document.querySelector('#chart-latency figcaption').textContent.includes('p99')", 30)
+    await tab.until("document.querySelector('#chart-requests figcaption').textContent.includes('2xx')")
+    await tab.until("document.querySelector('#chart-latency figcaption').textContent.includes('p99')")
     await tab.shows("chart-refusals", "session_foreign")
     await tab.shows("chart-open", "sockets")
     await tab.value("document.getElementById('level-choice').value = 'debug'")
@@ -180,7 +180,7 @@ async def tells_an_outage(browser):
     tab = await opened(browser, server.origin, TOKEN)
     server.shutdown()
     server.server_close()
-    await tab.shows("trouble", "does not answer", 30)
+    await tab.shows("trouble", "does not answer")
     before = len(tab.requests)
     await tab.value("new Promise((resolve) => setTimeout(resolve, 6000))")
     assert len(tab.requests) - before <= 6, "it asks faster than every five seconds"
@@ -190,34 +190,34 @@ async def tells_an_outage(browser):
 async def ends_what_is_real(browser, origin, token, gate, email, password):
     """A socket and a session of a gateway, ended in the console, end in the page that has them."""
     page = await browser.tab(gate + "/")
-    await page.shows("session-state", "anonymous", 20)
+    await page.shows("session-state", "anonymous")
     await page.fill("email", email)
     await page.fill("password", password)
     await page.click("login-button")
-    await page.shows("session-state", "authenticated", 20)
+    await page.shows("session-state", "authenticated")
     await page.click("connect")
-    await page.shows("socket-state", "open", 20)
+    await page.shows("socket-state", "open")
     session = await page.text("session-id")
 
     tab = await opened(browser, origin, token, "connections")
-    await tab.until(f"document.querySelector('#connections-list .row')?.textContent.includes('{session[:12]}')", 20)
+    await tab.until(f"document.querySelector('#connections-list .row')?.textContent.includes('{session[:12]}')")
     await tab.value("document.querySelector('#connections-list .row button').click()")
     await tab.until("document.getElementById('ask').open")
     await tab.click("ask-yes")
-    await page.shows("socket-note", "4403", 20)
-    await tab.until("document.getElementById('connections-count').textContent === '0'", 30)
+    await page.shows("socket-note", "4403")
+    await tab.until("document.getElementById('connections-count').textContent === '0'")
 
     await tab.value("location.hash = 'sessions'")
     row = f"[...document.querySelectorAll('#sessions-list .row')].find((row) => row.textContent.includes('{session[:12]}'))"
-    await tab.until(row, 20)
+    await tab.until(row)
     await tab.value(f"{row}.querySelector('button').click()")
     await tab.until("document.getElementById('ask').open")
     await tab.click("ask-yes")
-    await tab.until(f"{row}?.textContent.includes('ended')", 20)
+    await tab.until(f"{row}?.textContent.includes('ended')")
     status = await page.value("fetch('/api/session/current').then((answer) => answer.status)")
     assert status in (401, 410), status
     await tab.value("location.hash = 'refusals'")
-    await tab.until("document.querySelector('#refusals-list .row')", 20)
+    await tab.until("document.querySelector('#refusals-list .row')")
     assert not tab.faults, tab.faults
     for view in ["keys", "grants", "upstreams"]:
         await tab.value(f"location.hash = '{view}'")
@@ -233,7 +233,7 @@ async def looks(browser, origin, token):
         await tab.value("new Promise((resolve) => setTimeout(resolve, 90_000))", 100)  # lines take a while
     for view in VIEWS:
         await tab.value(f"location.hash = '{view}'")
-        await tab.until(f"!document.getElementById('view-{view}').hidden && document.querySelector('#view-{view} :is(.row, td, dd)')", 30)
+        await tab.until(f"!document.getElementById('view-{view}').hidden && document.querySelector('#view-{view} :is(.row, td, dd)')")
         for width in WIDTHS:
             for scheme in ["light", "dark"]:
                 await window(width, scheme)(tab)

@@ -45,7 +45,7 @@ class Browser:
         self.profile.cleanup()
 
     async def _port(self):
-        for _ in range(200):
+        for _ in range(900):
             with contextlib.suppress(OSError, ValueError, IndexError):
                 with open(f"{self.profile.name}/DevToolsActivePort") as file:
                     return int(file.read().split()[0])
@@ -94,7 +94,7 @@ class Tab:
                 elif message["method"] == "Log.entryAdded" and message["params"]["entry"]["source"] == "security":
                     self.faults.append(message["params"]["entry"]["text"])
 
-    async def command(self, method, seconds=60, **params):
+    async def command(self, method, seconds=120, **params):
         self.count += 1
         answer = self.answers[self.count] = asyncio.get_running_loop().create_future()
         await self.socket.send(json.dumps({"id": self.count, "method": method, "params": params}))
@@ -120,13 +120,13 @@ class Tab:
             "Fetch.fulfillRequest", requestId=paused["requestId"], responseCode=200, body=base64.b64encode(body).decode(),
             responseHeaders=[{"name": name, "value": value} for name, value in {"Content-Type": kind, **fields}.items()])
 
-    async def value(self, script, seconds=60):
+    async def value(self, script, seconds=120):
         result = await self.command("Runtime.evaluate", seconds, expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise RuntimeError(f"{script}: {result['exceptionDetails'].get('text')}")
         return result["result"].get("value")
 
-    async def until(self, script, seconds=30):
+    async def until(self, script, seconds=90):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             with contextlib.suppress(RuntimeError):
@@ -139,7 +139,7 @@ class Tab:
     async def text(self, element):
         return await self.value(f"document.getElementById('{element}').textContent")
 
-    async def shows(self, element, text, seconds=30):
+    async def shows(self, element, text, seconds=90):
         await self.until(f"document.getElementById('{element}').textContent.includes({json.dumps(text)})", seconds)
 
     async def click(self, element):

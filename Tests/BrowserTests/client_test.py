@@ -85,7 +85,7 @@ class Gateway:
     def stop(self, how=signal.SIGTERM):
         if self.process and self.process.poll() is None:
             self.process.send_signal(how)
-            self.process.wait(30)
+            self.process.wait(60)
 
     def asked(self, method, path):
         """How many such requests the gateway has answered, of what it has written so far."""
@@ -157,7 +157,7 @@ async def offline_and_back(tab):
     await asyncio.sleep(2)
     assert len(tab.requests) == before, "something was tried while offline"
     await tab.command("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
-    await tab.until("gate.socket.state === 'open'", 30)
+    await tab.until("gate.socket.state === 'open'")
     stored = "document.cookie + Object.keys(localStorage) + Object.keys(sessionStorage)"
     assert await tab.value(stored) == ""
     assert await tab.value("indexedDB.databases().then((all) => all.length)") == 0
@@ -171,12 +171,12 @@ async def gateway_restarts(tab, gateway):
     for how in [signal.SIGTERM, signal.SIGKILL]:
         await tab.value(begun)
         gateway.stop(how)
-        await tab.until("gate.socket.state !== 'open'", 20)
+        await tab.until("gate.socket.state !== 'open'")
         await tab.value(begun)
         gateway.start()
-        await tab.until("gate.socket.state === 'open'", 60)
+        await tab.until("gate.socket.state === 'open'")
         await tab.value(begun)
-        await tab.until("done.length === next", 60)
+        await tab.until("done.length === next")
     done = await tab.value("done")
     # One that a kill cut off in its middle is told as such, and not run twice.
     cut_off = [k for k in done if k == "interrupted"]
@@ -197,7 +197,7 @@ async def away_for_a_while(tab):
         }
         await gate.connect();
     })()""")
-    await tab.until("told.event.length >= 5", 20)
+    await tab.until("told.event.length >= 5")
     seqs = await tab.value("told.event")
     assert seqs == list(range(seqs[0], seqs[0] + 5)), f"lost or doubled: {seqs}"
 
@@ -226,7 +226,7 @@ async def service_worker(browser, gateway):
     await application.value(
         "navigator.serviceWorker.register('/worker/sw.js', { scope: '/' }).then(() => navigator.serviceWorker.ready).then(() => 1)")
     tab = await page(browser, gateway)
-    await tab.until("gate.authorized && navigator.serviceWorker.controller", 20)
+    await tab.until("gate.authorized && navigator.serviceWorker.controller")
     assert await tab.value("gate.refresh().then(() => 'ok', (refusal) => refusal.code + ' ' + refusal.isPassing)") \
         == "unexpected_answer true"
     assert await tab.value("gate.refresh().catch((refusal) => refusal.detail)") is not None

@@ -47,7 +47,7 @@ async def paints_soon(browser, origin, page):
     times = []
     for _ in range(5):
         tab = await browser.tab(origin + page)
-        await tab.until("performance.getEntriesByName('first-contentful-paint').length", 20)
+        await tab.until("performance.getEntriesByName('first-contentful-paint').length")
         times.append(await tab.value("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
         await tab.command("Page.close")
     if os.environ.get("PAGE_TIMES"):

@@ -165,7 +165,7 @@ import Testing
         try stream.send(
             "GET /own/events HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(ada.token)\r\n"
                 + "Session-Id: \(ada.sessionID)\r\n\r\n")
-        #expect(try await eventually(within: .seconds(10)) { try admin.all("connections", limit: 1).count == 4 })
+        #expect(try await eventually { try admin.all("connections", limit: 1).count == 4 })
         let found = try admin.all("connections", limit: 3)
         func entry(_ kind: String, _ route: String) throws -> [String: Any] {
             try #require(found.first { $0["kind"] as? String == kind && $0["route"] as? String == route }, "\(found)")
@@ -196,7 +196,7 @@ import Testing
         let bytes = try stream.readToEnd()
         #expect(bytes.count > 0 && !bytes.suffix(7).elementsEqual("\r\n0\r\n\r\n".utf8))
         #expect(try gateway.isHealthy(ada.token), "the session and its token are as they were")
-        #expect(try await eventually(within: .seconds(10)) { try admin.all("connections", limit: 1).isEmpty })
+        #expect(try await eventually { try admin.all("connections", limit: 1).isEmpty })
     }
 
     // MARK: Refusals, keys, upstreams

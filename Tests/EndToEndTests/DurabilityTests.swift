@@ -49,7 +49,7 @@ import Testing
                 { while !isKilled.load(ordering: .acquiring) { Self.work(running, index, done) } }
             }
             async let finished: [Void] = together(jobs)
-            while done.withLock({ $0.count }) < 3 + round { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(try await eventually(within: .seconds(120)) { done.withLock { $0.count } >= 3 + round })
             running.kill()
             isKilled.store(true, ordering: .releasing)
             _ = try await finished
@@ -113,6 +113,7 @@ import Testing
             let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
             #expect(try socket.read(interim.count) == interim)
             Foundation.kill(gateway.processID, SIGTERM)
+            // It has stopped listening, which no event tells.
             while (try? RawSocket(port: gateway.port)) != nil { usleep(5_000) }
             try socket.send(body)
             return try socket.response()

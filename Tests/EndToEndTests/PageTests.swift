@@ -9,16 +9,20 @@ import Testing
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = arguments
         process.currentDirectoryURL = GatewayProcess.packageRoot
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
+        let pipe = try Program.start(process) {
+            let pipe = Pipe()
+            process.standardOutput = pipe
+            process.standardError = pipe
+            return pipe
+        }
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return (process.terminationStatus, String(decoding: output, as: UTF8.self))
     }
 
-    @Test("The page makes a session, logs in, survives a reload, echoes and says every refusal in words")
+    @Test(
+        "The page makes a session, logs in, survives a reload, echoes and says every refusal in words",
+        .alone("a browser takes both cores"))
     func page() async throws {
         let gateway = try await GatewayInProcess.start("errors: {explain: true}\n")
         defer { gateway.stop() }
@@ -29,7 +33,9 @@ import Testing
         #expect(result.status == 0 || result.status == 77, "\(result.output)")
     }
 
-    @Test("A browser's sockets over HTTP/2 open, end with their session, and never open where there is none")
+    @Test(
+        "A browser's sockets over HTTP/2 open, end with their session, and never open where there is none",
+        .alone("a browser takes both cores"))
     func overHTTP2() async throws {
         let place = try GatewayProcess.makeDirectory()
         guard let tls = try? HTTP2Script.tls(in: place) else { return }
@@ -43,7 +49,7 @@ import Testing
 
     @Test(
         "The sign-in page offers every way, tells a failed one in words and brings people back; the inspector keeps to itself",
-        arguments: ["sign_in_test.py", "inspect_test.py"])
+        .alone("a browser takes both cores"), arguments: ["sign_in_test.py", "inspect_test.py"])
     func pages(script: String) async throws {
         let gateway = try await GatewayInProcess.start("limits: {enabled: false}\n")
         defer { gateway.stop() }
@@ -55,14 +61,15 @@ import Testing
 
     @Test(
         "Signing in at a provider from the pages keeps the session, tells a refusal and brings people back",
-        .enabled(if: Program.pythonHas("oidc_provider_mock"), "oidc-provider-mock is not installed"))
+        .enabled(if: Program.pythonHas("oidc_provider_mock"), "oidc-provider-mock is not installed"),
+        .alone("a browser takes both cores"))
     func provider() async throws {
         let port = try SocketAddressing.unusedPort()
         let script = GatewayProcess.packageRoot.appendingPathComponent("Examples/identity-providers/story/provider.py")
         let (provider, _) = try Program.start("python3", [script.path, String(port)])
         // It has inherited blocked signals from this thread.
         defer { kill(provider.processIdentifier, SIGKILL) }
-        let isListening = try await eventually(within: .seconds(20)) { (try? RawSocket(port: port)) != nil }
+        let isListening = try await eventually { (try? RawSocket(port: port)) != nil }
         try #require(isListening)
         let gateway = try await GatewayInProcess.start(
             """

@@ -6,7 +6,9 @@ import Testing
 /// Passkeys through the whole gateway: over HTTP with an authenticator in software, in a real browser, and by the
 /// operator's commands.
 @Suite(.blocking) struct PasskeyTests {
-    @Test("A browser's authenticator registers while signed in, and signs in without a password")
+    @Test(
+        "A browser's authenticator registers while signed in, and signs in without a password",
+        .alone("a browser takes both cores"))
     func browser() async throws {
         let gateway = try await GatewayInProcess.start("errors: {explain: true}\n", users: [.ada])
         defer { gateway.stop() }

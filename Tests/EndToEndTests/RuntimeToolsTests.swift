@@ -33,7 +33,7 @@ private final class SlowRealm: Realm {
         let ada = TestUser.ada
         let result = try Program.run(
             "timeout",
-            ["120", "python3", Program.script("mcp_tools.py"), gateway.origin, ada.email, ada.password, mode])
+            ["240", "python3", Program.script("mcp_tools.py"), gateway.origin, ada.email, ada.password, mode])
         let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any]
         let found = try #require(json, "\(result.errors)")
         let tools = found["tools"] as? [String] ?? []
@@ -162,8 +162,7 @@ private final class SlowRealm: Realm {
         let caller = try caller(gateway, ada)
         let session = try caller.begin()
         func open(_ more: String = "") throws -> RawSocket {
-            // An unknown call is waited for, for a few seconds.
-            let socket = try RawSocket(port: gateway.port, timeoutSeconds: 30)
+            let socket = try RawSocket(port: gateway.port)
             let fields = session.map { "\($0.0): \($0.1)\r\n" }.joined()
             try socket.send(
                 "GET /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(caller.token)\r\n\(fields)"
