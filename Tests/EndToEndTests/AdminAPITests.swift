@@ -74,6 +74,8 @@ import Testing
             ("GET", "sessions?limit=1001", "", 400), ("GET", "sessions?x=1", "", 400),
             ("GET", "sessions?state=ended", "", 400), ("GET", "connections?kind=all", "", 400),
             ("GET", "grants?after=x", "", 400), ("GET", "keys?after=9", "", 400), ("DELETE", "grants/x", "", 404),
+            ("GET", "sessions?after=zzz", "", 400), ("GET", "connections?after=zzz", "", 400),
+            ("GET", "refusals?after=req_x", "", 400), ("GET", "upstreams?after=zzz", "", 400),
             ("DELETE", "grants/usr_x.grt_y", "", 404), ("DELETE", "connections/req_x", "", 404),
             ("GET", "refusals/req_x", "", 404), ("PUT", "log-level", "[]", 400), ("GET", "config", "", 404),
         ])

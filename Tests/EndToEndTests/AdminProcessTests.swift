@@ -120,6 +120,10 @@ import Testing
             routes:
               - {path: /o, require: token, upstream: "http://127.0.0.1:1", scopes: [orders:write]}
               - {path: /open, require: none, upstream: "http://127.0.0.1:1"}
+              - {path: /host, require: none, upstream: "http://127.0.0.1:1"}
+              - {path: /host, host: 127.0.0.1, require: token, upstream: "http://127.0.0.1:1"}
+              - {path: /method, methods: [GET], require: none, upstream: "http://127.0.0.1:1"}
+              - {path: /method, methods: [POST], require: token, upstream: "http://127.0.0.1:1"}
             """, users: [.ada], environment: ["GATEHOUSE_SERVER_ADMIN": "unix:\(path)"])
         defer { gateway.stop() }
         let admin = AdminProbe(path: path)
@@ -136,6 +140,10 @@ import Testing
                 "origin", "server.allowed_origins", nil
             ),
             (try gateway.request("GET", "/none"), "route", nil, nil),
+            // Of several routes with a path, the one that the request's host and method chose.
+            (try gateway.request("GET", "/host"), "credentials", "routes[3].require", 8),
+            (try gateway.request("POST", "/method"), "credentials", "routes[5].require", 10),
+            (try gateway.request("GET", "/method"), "upstream", "routes[4].upstream", 9),
         ]
         let file = gateway.directory.appendingPathComponent("gatehouse.yaml").path
         for (answer, check, key, line) in cases {

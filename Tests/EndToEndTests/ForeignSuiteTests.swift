@@ -172,7 +172,6 @@ import Testing
             let began = ContinuousClock.now
             #expect(try gateway.isHealthy(token))
             slowest = max(slowest, began.duration(to: .now))
-            // Now and then: asking is no load of its own.
             try await Task.sleep(for: .milliseconds(50))
         }
         process.waitUntilExit()

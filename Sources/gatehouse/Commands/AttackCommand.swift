@@ -72,9 +72,9 @@ struct AttackCommand: AsyncParsableCommand {
         }
         let aim = try AttackAim(url ?? "", path: path)
         let endpoint = try Endpoint(host: aim.host, port: aim.port, anywhere: ownsTarget)
+        let profile = try self.profile.map { try ProfileReader.read($0) } ?? .usual
         let files = report.compactMap(ReportFile.init)
         for file in files { try file.check() }
-        let profile = try self.profile.map { try ProfileReader.read($0) } ?? .usual
         let sender = RawSender(
             connector: Connector(endpoint: endpoint, tls: aim.isSecure ? try tls.context(isHTTP2: usesHTTP2) : nil),
             usesHTTP2: usesHTTP2)
@@ -100,7 +100,6 @@ struct AttackCommand: AsyncParsableCommand {
     // MARK: Output
 
     private func show(_ report: Report, _ files: [ReportFile], _ place: String) throws {
-        for file in files { try file.write(report, target: place) }
         if json {
             Terminal.answer(TerminalJSON.text(.object(report.json(target: place))))
         } else {
@@ -109,6 +108,13 @@ struct AttackCommand: AsyncParsableCommand {
             }
         }
         let code = report.exitCode
+        do throws(CommandFailure) {
+            for file in files { try file.write(report, target: place) }
+        } catch {
+            // What failed counts for more than a file that can't be written.
+            guard code == 1 else { throw error }
+            Terminal.notice(ErrorText.oneLine("gatehouse: \(error.description)"))
+        }
         if code != 0 { throw ExitCode(code) }
         // No case failed, but that means little if the signed attacks could not be run.
         if report.signer == .refused {

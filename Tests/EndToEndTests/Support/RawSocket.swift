@@ -134,6 +134,13 @@ final class RawSocket {
     /// Whether the peer closes without sending anything more.
     func isClosedByPeer() throws -> Bool { try buffer.isEmpty && !fill() }
 
+    /// Whether the connection is open, and nothing has come that was not read.
+    var isQuiet: Bool {
+        var byte: UInt8 = 0
+        let found = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return buffer.isEmpty && found < 0 && errno == EAGAIN
+    }
+
     /// One response with its body, by Content-Length or chunks; interim answers are skipped.
     func response(toHead isHead: Bool = false) throws -> RawResponse {
         while true {
