@@ -310,6 +310,8 @@ extension EdgeConnection: DeadlineHolder {
     /// rules.
     package func drain() {
         machine.drain()
-        if let tunnel { tunnel.drain() } else { act() }
+        if let tunnel { return tunnel.drain() }
+        exchange?.gatewayStops()
+        act()
     }
 }

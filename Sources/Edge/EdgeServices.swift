@@ -23,11 +23,23 @@ package struct RefusedRequest: Sendable {
     package let client: String?
     /// The path, without credentials and without the query.
     package let path: String?
+    /// The configured path of its route, `api`, `page` or `none`.
+    package let route: String
+    /// The host that its route is bound to.
+    package let routeHost: String?
+    /// The method, if it is a registered one.
+    package let method: String?
 
-    package init(requestID: String, client: String?, path: String?) {
+    package init(
+        requestID: String, client: String?, path: String?, route: String, routeHost: String? = nil,
+        method: String? = nil
+    ) {
         self.requestID = requestID
         self.client = client
         self.path = path
+        self.route = route
+        self.routeHost = routeHost
+        self.method = method
     }
 }
 
