@@ -119,6 +119,15 @@ package enum AgentStoreConformance {
         #expect(try await store.consent(userID: "usr_a", clientID: "cli_a", resource: resource) == nil)
         #expect(try await !end())
         #expect(try await !open(store, grant("late"), consent: .reliedOn))
+        // A consent can be ended that has outlived its families.
+        #expect(try await store.consents(userID: "usr_a").map(\.clientID) == ["cli_b"])
+        #expect(try await open(store, grant("a3"), consent: .remembered(at: Sample.now + 1)))
+        _ = try await store.endFamily(id: "a3", at: Sample.now, revokedUntil: Sample.now + 1)
+        #expect(try await store.consents(userID: "usr_a").map(\.clientID) == ["cli_b", "cli_a"])
+        #expect(try await store.consents(userID: "usr_b").isEmpty)
+        #expect(try await end())
+        #expect(try await store.consents(userID: "usr_a").map(\.clientID) == ["cli_b"])
+        #expect(try await !end())
     }
 
     /// Whichever comes first: a consent that is still remembered has a live family, and a family that is live was

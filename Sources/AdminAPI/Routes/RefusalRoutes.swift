@@ -75,10 +75,7 @@ enum RefusalRoutes {
                 reason: "no_refusal")
         }
         var entry = entry(of: refusal)
-        guard
-            let why = await call.services.controls?.explain(
-                code: refusal.code, reason: refusal.reason, route: refusal.route)
-        else { return .json(entry) }
+        guard let why = await call.services.controls?.explain(refusal) else { return .json(entry) }
         entry["check"] = .string(why.check)
         if let key = why.key {
             var place: JSONObject = ["key": .string(key)]
