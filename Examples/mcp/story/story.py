@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import html
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -31,14 +32,13 @@ EMAIL, PASSWORD = "ada@example.com", "correct horse battery"
 REDIRECT = "http://127.0.0.1:1/callback"
 
 
-def unused_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+def unused_port():
+    """One below those that the system gives to others by itself: it stays unused until it is needed."""
+    while True:
+        port = random.randrange(12_000, 30_000)
+        with contextlib.suppress(OSError), socket.socket() as one:
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 @contextlib.contextmanager
@@ -116,7 +116,7 @@ class Person:
 
 
 async def main(binary):
-    gate_port, server_port = unused_ports(2)
+    gate_port, server_port = unused_port(), unused_port()
     gate = f"http://127.0.0.1:{gate_port}"
     with tempfile.TemporaryDirectory() as place:
         file = pathlib.Path(place, "gatehouse.yaml")
