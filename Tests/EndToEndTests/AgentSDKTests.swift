@@ -43,6 +43,8 @@ struct AgentSDKTests {
         .enabled(if: Program.pythonHas("authlib, flask"), "needs python3 with authlib and flask"))
     func external() async throws {
         let other = try PythonServer([Program.script("authlib_authorization_server.py")])
+        // It ends with its object.
+        defer { withExtendedLifetime(other) {} }
         let issuers = """
             issuers:
               - {issuer: "\(other.issuer)", discovery: true, allow_private: true, audience: [general], tenants: [partner],
