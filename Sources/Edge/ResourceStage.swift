@@ -27,19 +27,24 @@ struct ResourceStage {
         return ProtocolSession.claim(ids: ids, version: version)
     }
 
-    /// What a session is found by.
-    func hash(_ id: [UInt8]) -> [UInt8] { Self.hash(id, of: resource) }
-
-    /// The same for a resource.
+    /// What a session of a resource is found by.
     static func hash(_ id: [UInt8], of resource: String) -> [UInt8] {
         Digest.sha256(Array(resource.utf8) + [0x0A] + id)
     }
 
     /// A record that says whose the session would be.
     func record(_ id: [UInt8], of principal: Principal, upstream: String = "") -> ProtocolSessionRecord {
+        Self.record(id, at: resource, of: principal, upstream: upstream, now: loop.now())
+    }
+
+    /// The same for any resource and time.
+    static func record(
+        _ id: [UInt8], at resource: String, of principal: Principal, upstream: String, now: Int64
+    ) -> ProtocolSessionRecord {
         ProtocolSessionRecord(
-            hash: hash(id), tenantID: principal.tenantID, userID: principal.subject, clientID: principal.clientID,
-            familyID: principal.familyID, upstream: upstream, lastUsedAt: loop.now())
+            hash: hash(id, of: resource), tenantID: principal.tenantID, userID: principal.subject,
+            clientID: principal.qualifiedClientID, familyID: principal.familyID, upstream: upstream,
+            lastUsedAt: now)
     }
 
     /// The upstream of a session that memory knows to be the caller's; nil if the store has to be asked.
@@ -122,16 +127,16 @@ final class ProtocolSessionJudge: AnswerJudge {
     /// Ends a session that the upstream has ended. An answer that names another session at the same time is not passed
     /// on: nobody would own that one.
     private func end(_ id: [UInt8], answer: ResponseHead) -> AnswerJudgement {
-        let hash = stage.hash(id)
+        let record = stage.record(id, of: principal)
         let desk = desk
         let namesAnother = answer.fields.contains { field in
             field.id == .mcpSessionID && answer.withBytes(field.value) { !$0.elementsEqual(id) }
         }
         let refusal = namesAnother ? Self.malformed : nil
-        stage.loop.protocolSessions.forget(hash)
+        stage.loop.protocolSessions.forget(record.hash)
         return .ask(
             stage.loop.loop.makeFutureWithTask { () -> Problem? in
-                try await desk.store.end(protocolSession: hash)
+                try await desk.store.end(protocolSession: record)
                 return refusal
             })
     }

@@ -186,6 +186,17 @@ BUGS = {
     "forwards-framing": ["P01-smuggle-*"],
     "leaves-bodies": ["H01-desync-*"],
     "forwards-framing keeps-own-names": ["H02-trailer-identity"],
+    # HTTP/2 that is passed on over HTTP/1.1
+    "h2-length": ["H03-downgrade-length"],
+    "h2-coding": ["H03-downgrade-coding", "H03-downgrade-coding-capitals"],
+    "h2-lines": ["H03-downgrade-coding-in-value", "H03-downgrade-value", "H03-downgrade-value-line-feed",
+                 "H03-downgrade-name"],
+    "h2-lines-in-pseudo": ["H03-downgrade-path-request", "H03-downgrade-method-request", "H03-downgrade-path",
+                           "H03-downgrade-authority"],
+    "h2-colons": ["H03-downgrade-name-colon"],
+    "h2-host": ["H03-downgrade-host"],
+    "h2-last-path": ["H03-downgrade-path-twice"],
+    "h2-connection": ["H03-downgrade-connection"],
     # The upstream's answers
     "pools-blindly": ["P17-answer-twice"],
     "relays-framing": ["P17-answer-length-and-coding", "P17-answer-two-lengths", "P17-answer-coding-unknown"],

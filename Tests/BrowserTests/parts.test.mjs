@@ -57,7 +57,7 @@ beforeEach(() => {
         };
         requests.push(request);
         let answer = answers[request.key] ?? [404, { code: 'not_found' }];
-        if (typeof answer === 'function') answer = answer(request);
+        if (typeof answer === 'function') answer = await answer(request);
         if (answer instanceof Error) throw answer;
         if (answer instanceof Response) return answer;
         const [status, body] = Array.isArray(answer) ? answer : [200, answer];
@@ -338,6 +338,59 @@ for (const hours of [-1, 1]) {
         assert.ok(gate.authorized);
     });
 }
+
+// MARK: Tabs
+
+/** Web Locks as the tabs of a browser share them: of each name one holder at a time, in the order of the requests. */
+function locksOfTabs() {
+    const last = new Map();
+    const request = (name, ...rest) => {
+        const turn = (last.get(name) ?? Promise.resolve()).then(rest.at(-1));
+        last.set(name, turn.catch(() => {}));
+        return turn;
+    };
+    Object.defineProperty(globalThis, 'navigator', { value: { onLine: true, locks: { request } }, configurable: true });
+}
+
+/** An answer that comes when it is told to. @param {unknown} body */
+function held(body) {
+    let arrive;
+    const answer = new Promise((resolve) => { arrive = () => resolve(Response.json(body)); });
+    return { answer, arrive };
+}
+
+test('What sets cookies is asked for one at a time in all tabs: no late answer puts old ones in the place of newer', async () => {
+    locksOfTabs();
+    const [one, two] = [await loggedIn(), new Gatehouse({ base })];
+    answers['POST /api/session/create-anonymous'] = owned;
+    const slow = held({ access_token: 'late', expires_in: 900 });
+    answers['POST /api/auth/refresh'] = () => slow.answer;
+    const before = requests.length;
+    const all = [
+        one.refresh(), two.login({ email: 'e', password: 'p' }), two.start(), one.logout(),
+    ];
+    await settle();
+    assert.deepEqual(requests.slice(before).map(({ key }) => key), ['POST /api/auth/refresh']);
+    slow.arrive();
+    await Promise.all(all);
+    assert.deepEqual(requests.slice(before).map(({ key }) => key), [
+        'POST /api/auth/refresh', 'POST /api/auth/login', 'GET /api/session/current',
+        'POST /api/session/create-anonymous', 'POST /api/auth/logout',
+    ]);
+});
+
+test('A page that may have no locks, or waits for a tab that is frozen, goes on without', async () => {
+    for (const request of [
+        async () => { throw new DOMException('not here', 'SecurityError'); },
+        (_name, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    ]) {
+        Object.defineProperty(globalThis, 'navigator', { value: { onLine: true, locks: { request } }, configurable: true });
+        const started = new Gatehouse({ base }).start();
+        await settle();
+        mock.timers.tick(45_000);
+        assert.equal((await started).session_id, 'ses_one');
+    }
+});
 
 // MARK: Answers that no gateway gives
 

@@ -80,6 +80,7 @@ struct AttackProfileTests {
             ("success: {status: 999}\n", "success.status: expected a status"),
             ("success: {}\n", "'status' is missing"), ("canary: {}\n", "'upstream_route' is missing"),
             ("canary: {upstream_route: /c, listen: here}\n", "canary.listen: expected ADDRESS:PORT"),
+            ("canary: {upstream_route: /c, listen: '127.0.0.1:0'}\n", "canary.listen: expected ADDRESS:PORT"),
             ("oauth: {}\n", "oauth: 'resource' is missing"), ("oauth: /a\n", "oauth: expected a mapping"),
             ("oauth: {resource: a}\n", "oauth.resource: expected a path"),
             ("oauth: {resource: /a, scopes: read}\n", "oauth.scopes: expected a list"),

@@ -10,9 +10,7 @@ struct AgentSDKTests {
         let port: Int
 
         init() async throws {
-            let probe = try RecordingUpstream()
-            let port = probe.port
-            probe.stop()
+            let port = try SocketAddressing.unusedPort()
             let server = GatewayProcess.packageRoot.appendingPathComponent("Examples/mcp/server.py").path
             process = try Program.start("python3", [server, "\(port)"]).process
             self.port = port

@@ -51,6 +51,26 @@ struct WireTests {
         #expect(accepted(""))
     }
 
+    @Test("A request of HTTP/2 is sent byte for byte, with long heads in several frames")
+    func frames() {
+        var request = HTTP2Request(fields: [])
+        request.add("X-Any", "a\r\nb")
+        request.body = [1, 2]
+        #expect(
+            request.frames == [
+                0, 0, 12, 1, 4, 0, 0, 0, 1, 0, 5, 0x58, 0x2D, 0x41, 0x6E, 0x79, 4, 0x61, 0x0D, 0x0A, 0x62,
+                0, 0, 2, 0, 1, 0, 0, 0, 1, 1, 2,
+            ])
+        #expect(RawRequest(request).frames == request.frames)
+        #expect(RawRequest(text: "GET / HTTP/1.1\r\n\r\n").frames == nil)
+        request.change("X-Any") { $0 + String(repeating: "x", count: 16_384) }
+        request.body = []
+        let long = request.frames
+        // The first frame ends the stream and not the head, which the second one does.
+        #expect(long.prefix(5) == [0, 0x40, 0, 1, 1])
+        #expect(long.dropFirst(9 + 16_384).prefix(5) == [0, 0, 14, 9, 4])
+    }
+
     @Test("Numbers add and count down over their bytes")
     func numbers() {
         #expect(BigNumber.sum([0, 255], [1]) == [1, 0])

@@ -2,11 +2,13 @@
 public enum CaseCatalogue {
     /// All cases: tokens first, then sessions, refresh tokens, OAuth, WebSockets, the proxy and HTTP.
     public static let all: [HostileCase] =
-        AttackCatalogue.all.map(HostileCase.token)
-        + (SessionProbes.all + RefreshProbes.all + AuthorizeProbes.all + GrantProbes.all + ResourceProbes.all
-        + SocketProbes.all + LeaseProbes.all + RequestProbes.all + UpstreamProbes.all + AnswerProbes.all
-        + DesyncProbes.all).map(
-            HostileCase.probe)
+        AttackCatalogue.all.map(HostileCase.token) + probes.map(HostileCase.probe)
+
+    private static let probes: [Probe] = [
+        SessionProbes.all, RefreshProbes.all, AuthorizeProbes.all, GrantProbes.all, ResourceProbes.all,
+        SocketProbes.all, LeaseProbes.all, RequestProbes.all, UpstreamProbes.all, AnswerProbes.all, DesyncProbes.all,
+        DowngradeProbes.all,
+    ].flatMap(\.self)
 
     /// The cases that match one pattern of `only` and none of `skip`.
     ///

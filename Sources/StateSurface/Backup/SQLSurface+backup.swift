@@ -1,6 +1,7 @@
 extension SQLSurface: BackupStore {
-    /// The tables that say nothing of the store's content: who is connected at the moment, and what was told to whom.
-    private static let passing: Set<String> = ["schema_version", "changes", "change_log", "nodes"]
+    /// The tables that say nothing of the store's content: who is connected at the moment, what was told to whom, and
+    /// what is counted anew.
+    private static let passing: Set<String> = ["schema_version", "changes", "change_log", "nodes", "delivery_rooms"]
 
     var schemaVersion: Int { Schema.version }
 

@@ -133,6 +133,23 @@ export function canUsePasskeys() {
     return typeof globalThis.PublicKeyCredential === 'function' && !!globalThis.navigator?.credentials;
 }
 
+/** Listeners by name. */
+class Emitter {
+    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
+
+    /** @param {string} name @param {(value: any) => void} listener @returns {() => void} stops it */
+    on(name, listener) {
+        const set = this.#listeners.get(name) ?? new Set();
+        this.#listeners.set(name, set.add(listener));
+        return () => void set.delete(listener);
+    }
+
+    /** @param {string} name @param {any} value */
+    tell(name, value) {
+        for (const listener of this.#listeners.get(name) ?? []) listener(value);
+    }
+}
+
 /** A browser's session with the gateway. One object a page is enough. */
 export class Gatehouse {
     #base;
@@ -141,7 +158,7 @@ export class Gatehouse {
     /** @type {Session|null} */ #session = null;
     /** @type {Promise<void>|null} */ #refreshing = null;
     /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
-    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
+    #events = new Emitter();
     #socket;
     #channel;
     #api;
@@ -190,11 +207,7 @@ export class Gatehouse {
      * @param {Name} name @param {(value: Events[Name]) => void} listener
      * @returns {() => void} stops it
      */
-    on(name, listener) {
-        const set = this.#listeners.get(name) ?? new Set();
-        this.#listeners.set(name, set.add(listener));
-        return () => void set.delete(listener);
-    }
+    on(name, listener) { return this.#events.on(name, listener); }
 
     /**
      * Makes an anonymous session, or picks up the one this browser already has; a login survives a reload.
@@ -202,8 +215,7 @@ export class Gatehouse {
      * @returns {Promise<Session>}
      */
     async start(options = {}) {
-        const session = await locked('gatehouse-start', () =>
-            this.#call('POST', '/api/session/create-anonymous', { body: options }));
+        const session = await alone(() => this.#call('POST', '/api/session/create-anonymous', { body: options }));
         this.#adopt(session);
         if (session.session_secret) {
             const detail = 'Browsers keep sessions over https and on localhost only; here a login will not last.';
@@ -222,9 +234,8 @@ export class Gatehouse {
      * @returns {Promise<{how: 'upgraded'|'created'|'resumed', session: Session}>}
      */
     async login({ email, password, tenant }) {
-        const asked = Date.now();
         const body = { email, password, ...(tenant ? { tenant_id: tenant } : {}) };
-        return this.#signedIn(await this.#call('POST', '/api/auth/login', { body }), asked);
+        return this.#signIn('/api/auth/login', body);
     }
 
     /**
@@ -273,10 +284,8 @@ export class Gatehouse {
     async loginWithPasskey() {
         // The passkey signs the session in that the visitor has.
         if (!this.#session) await this.start();
-        const asked = Date.now();
         const options = await this.#call('POST', '/api/auth/passkey/login/begin', { body: {} });
-        const body = await askAuthenticator('get', options);
-        return this.#signedIn(await this.#call('POST', '/api/auth/passkey/login/finish', { body }), asked);
+        return this.#signIn('/api/auth/passkey/login/finish', await askAuthenticator('get', options));
     }
 
     /** Makes a passkey for the account that is signed in. @returns {Promise<void>} */
@@ -290,16 +299,17 @@ export class Gatehouse {
     /** Ends the session, its login and every token of it. Sockets close with 4403. */
     async logout() {
         const sessionID = this.#session?.session_id ?? null;
-        await this.#call('POST', '/api/auth/logout', { bearer: this.#token !== null });
+        await alone(() => this.#call('POST', '/api/auth/logout', { bearer: this.#token !== null }));
         await this.#socket.closedByGateway(1_000);
-        this.#forget();
+        // Another tab may have begun the next one meanwhile.
+        if ((this.#session?.session_id ?? null) === sessionID) this.#forget();
         this.#broadcast({ kind: 'ended', sessionID });
     }
 
     /** Gets a new access token. Open sockets of this login are extended, not closed. Runs by itself before expiry. */
     refresh() {
         const known = this.#expiresAt;
-        this.#refreshing ??= locked('gatehouse-refresh', async () => {
+        this.#refreshing ??= alone(async () => {
             if (this.#token && this.#expiresAt > known) return; // another tab was faster
             const asked = Date.now();
             const hasLapsed = this.#token !== null && asked > this.#expiresAt + 1_000;
@@ -359,13 +369,17 @@ export class Gatehouse {
     /** @param {string} method @param {string} path @param {{body?: unknown, bearer?: boolean}} [options] */
     #call(method, path, options) { return this.#api.call(method, path, options); }
 
-    /** @param {{access_token: string, expires_in: number, session: any}} answer @param {number} asked */
-    async #signedIn(answer, asked) {
-        const session = await this.#call('GET', '/api/session/current');
-        this.#adopt(session);
-        this.#broadcast({ kind: 'session', session });
-        this.#accept(answer, asked);
-        return { how: answer.session, session };
+    /** @param {string} path @param {Record<string, unknown>} body */
+    #signIn(path, body) {
+        return alone(async () => {
+            const asked = Date.now();
+            const answer = await this.#call('POST', path, { body });
+            const session = await this.#call('GET', '/api/session/current');
+            this.#adopt(session);
+            this.#broadcast({ kind: 'session', session });
+            this.#accept(answer, asked);
+            return { how: answer.session, session };
+        });
     }
 
     /** @param {Session & {session_secret?: string}} answer */
@@ -463,29 +477,10 @@ export class Gatehouse {
     #broadcast(message) { this.#channel?.postMessage(message); }
 
     /** @param {string} name @param {any} value */
-    #tell(name, value) {
-        for (const listener of this.#listeners.get(name) ?? []) listener(value);
-    }
+    #tell(name, value) { this.#events.tell(name, value); }
 }
 
 // MARK: The same in parts
-
-/** Listeners by name. */
-class Emitter {
-    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
-
-    /** @param {string} name @param {(value: any) => void} listener @returns {() => void} stops it */
-    on(name, listener) {
-        const set = this.#listeners.get(name) ?? new Set();
-        this.#listeners.set(name, set.add(listener));
-        return () => void set.delete(listener);
-    }
-
-    /** @param {string} name @param {any} value */
-    tell(name, value) {
-        for (const listener of this.#listeners.get(name) ?? []) listener(value);
-    }
-}
 
 /**
  * The session of this browser: there is one as soon as there is this object, it is kept over reloads and redirects, and
@@ -626,14 +621,13 @@ export class Auth {
 
     /** Ends every session of this person, on every device; this one last. */
     async logoutEverywhere() {
-        const { sessions } = await readAnswer(await this.#gate.fetch('/api/session').catch(unreachable));
+        const api = new ExperienceClient({
+            baseUrl: this.#gate.base, authorized: (path, init) => this.#gate.fetch(path, init),
+        });
         const mine = this.#gate.session?.session_id;
-        for (const { session_id: id } of sessions) {
-            if (id === mine) continue;
-            const answer = await this.#gate.fetch(`/api/session/${encodeURIComponent(id)}`, { method: 'DELETE' })
-                .catch(unreachable);
+        for (const { session_id: id } of await api.sessions()) {
             // One that ended in the meantime is no fault.
-            if (!answer.ok && answer.status !== 410) await readAnswer(answer);
+            if (id !== mine) await api.endSession(id).catch((refusal) => refusal.status === 410 || Promise.reject(refusal));
         }
         await this.#gate.logout();
     }
@@ -1204,12 +1198,33 @@ function differs(a, b) {
     return a.session_id !== b?.session_id || a.state !== b.state || a.user_id !== b.user_id;
 }
 
+/** How long a tab waits for the others, in milliseconds: longer than any of their requests may take. */
+const PATIENCE = 45_000;
+
 /**
- * Runs one at a time across all tabs of the origin, where the browser can.
- * @param {string} name @param {() => any} job
+ * Runs a job whose request sets cookies, one at a time across all tabs of the origin where the browser can: otherwise the
+ * late answer of one (a refresh) would put its cookies in the place of a newer one's (a login), or clear them.
+ * @param {() => any} job @returns {Promise<any>}
  */
-function locked(name, job) {
-    return globalThis.navigator?.locks ? navigator.locks.request(name, job) : job();
+async function alone(job) {
+    const locks = globalThis.navigator?.locks;
+    if (!locks) return job();
+    let hasBegun = false;
+    const waiting = new AbortController();
+    const timer = setTimeout(() => waiting.abort(), PATIENCE);
+    try {
+        return await locks.request('gatehouse', { signal: waiting.signal }, () => {
+            clearTimeout(timer);
+            hasBegun = true;
+            return job();
+        });
+    } catch (error) {
+        // A tab that was frozen holds the lock, or this page may have none.
+        if (hasBegun) throw error;
+        return job();
+    } finally {
+        clearTimeout(timer);
+    }
 }
 
 /** 128 random bits. (`crypto.randomUUID` is missing on plain http.) */

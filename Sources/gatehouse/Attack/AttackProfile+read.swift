@@ -212,7 +212,7 @@ struct ProfileReader {
                 continue
             }
             let text = try text(value, "canary.listen")
-            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0,
                 NetworkText.isIPv4(String(text[..<colon]))
             else { throw fault(value, "canary.listen", "expected ADDRESS:PORT, such as 127.0.0.1:9390") }
             canary.host = String(text[..<colon])
