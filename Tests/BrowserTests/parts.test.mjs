@@ -392,6 +392,139 @@ test('A page that may have no locks, or waits for a tab that is frozen, goes on 
     }
 });
 
+/** Channels between tabs; what one says the test hands to the others: `say(message)`. */
+function channel() {
+    const [listeners, said] = [[], []];
+    globalThis.BroadcastChannel = class {
+        addEventListener(_, listener) { listeners.push(listener); }
+        postMessage(message) { said.push(message); }
+    };
+    return { said, say: (data) => { for (const listener of listeners) listener({ data }); } };
+}
+
+test('What tabs tell each other may come late: a session keeps its owner, and the cookie says which session counts', async () => {
+    const { said, say } = channel();
+    const gate = await loggedIn();
+    const before = requests.length;
+    say({ kind: 'session', session: anonymous });
+    await settle();
+    assert.deepEqual([gate.session.state, gate.accessToken, requests.length - before], ['authenticated', 'a1', 0]);
+    // Three tabs tell of a session that is over.
+    for (let tab = 0; tab < 3; tab += 1) say({ kind: 'session', session: { ...anonymous, session_id: 'ses_old' } });
+    await settle();
+    assert.deepEqual([gate.session.session_id, gate.accessToken], ['ses_one', 'a1']);
+    // And of one that another tab has begun: asked for once, and its token is asked of the others.
+    answers['GET /api/session/current'] = { ...owned, session_id: 'ses_two', user_id: 'usr_2' };
+    const asks = asked('GET /api/session/current').length;
+    for (let tab = 0; tab < 3; tab += 1) say({ kind: 'session', session: { ...owned, session_id: 'ses_two', user_id: 'usr_2' } });
+    await settle();
+    assert.deepEqual([gate.session.session_id, gate.accessToken], ['ses_two', null]);
+    assert.equal(asked('GET /api/session/current').length - asks, 1);
+    assert.ok(said.some(({ kind, sessionID }) => kind === 'want' && sessionID === 'ses_two'));
+    say({ kind: 'token', token: 'b1', expiresIn: 900_000, sessionID: 'ses_two' });
+    assert.equal(gate.accessToken, 'b1');
+    for (let turn = 0; turn < 10; turn += 1) { mock.timers.tick(20); await settle(); }
+    assert.equal(asked('POST /api/auth/refresh').length, 0);
+});
+
+test('A token that comes when its session has ended meanwhile, or is somebody else’s by now, is not kept', async () => {
+    const { say } = channel();
+    const gate = await loggedIn();
+    const late = held({ access_token: 'late', expires_in: 900, user_id: 'usr_1' });
+    answers['POST /api/auth/refresh'] = () => late.answer;
+    const refreshed = gate.refresh();
+    await settle();
+    say({ kind: 'ended', sessionID: 'ses_one' });
+    late.arrive();
+    await refreshed;
+    assert.deepEqual([gate.session, gate.accessToken], [null, null]);
+
+    await gate.start();
+    await gate.login({ email: 'e', password: 'p' });
+    // Another tab has logged out and somebody else in; its messages are still on their way.
+    answers['POST /api/auth/refresh'] = { access_token: 'b1', expires_in: 900, user_id: 'usr_2' };
+    answers['GET /api/session/current'] = { ...owned, session_id: 'ses_two', user_id: 'usr_2' };
+    await gate.refresh();
+    assert.deepEqual([gate.session.session_id, gate.session.user_id, gate.accessToken], ['ses_two', 'usr_2', 'b1']);
+});
+
+test('A refused refresh ends the login at once, whoever asked for it', async () => {
+    const gate = await loggedIn();
+    const told = [];
+    gate.on('session', (session) => told.push(session));
+    answers['GET /orders'] = [401, { code: 'token_expired' }];
+    answers['POST /api/auth/refresh'] = [401, { code: 'invalid_grant' }];
+    answers['GET /api/session/current'] = [410, { code: 'session_ended' }];
+    assert.equal((await gate.fetch('/orders')).status, 401);
+    assert.deepEqual([gate.session, gate.authorized, told], [null, false, [null]]);
+});
+
+test('A reload while refreshes fail gets its token when they work again, and requests wait for one under way', async () => {
+    answers['POST /api/session/create-anonymous'] = owned;
+    answers['POST /api/auth/refresh'] = [503, { code: 'store_unavailable' }];
+    const gate = new Gatehouse({ base });
+    await gate.start();
+    assert.equal(gate.authorized, false);
+    const slow = held({ access_token: 'a1', expires_in: 900 });
+    answers['POST /api/auth/refresh'] = () => slow.answer;
+    mock.timers.tick(500);
+    answers['GET /orders'] = { ok: true };
+    const answer = gate.fetch('/orders');
+    await settle();
+    slow.arrive();
+    assert.equal((await answer).status, 200);
+    assert.deepEqual(asked('GET /orders').map(({ token }) => token), ['Bearer a1']);
+});
+
+test('A refresh that comes due offline is made when the network is back', async () => {
+    answers['POST /api/session/create-anonymous'] = owned;
+    answers['POST /api/auth/refresh'] = new TypeError('Failed to fetch');
+    const gate = new Gatehouse({ base });
+    await gate.start();
+    setOnline(false);
+    mock.timers.tick(3_600_000);
+    await settle();
+    assert.equal(asked('POST /api/auth/refresh').length, 1);
+    answers['POST /api/auth/refresh'] = { access_token: 'a1', expires_in: 900 };
+    setOnline(true);
+    happens('online');
+    mock.timers.tick(0);
+    await settle();
+    assert.equal(gate.accessToken, 'a1');
+});
+
+test('An anonymous session that expired while its tab slept is noticed when the tab wakes', async () => {
+    const platform = new PlatformState({ baseUrl: base });
+    mock.timers.tick(0);
+    await platform.ready;
+    await settle();
+    happens('pageshow');
+    assert.equal(asked('GET /api/session/current').length, 0, 'it was heard of a moment ago');
+    mock.timers.setTime(Date.now() + 86_400_000);
+    answers['GET /api/session/current'] = [410, { code: 'session_expired' }];
+    answers['POST /api/session/create-anonymous'] = { ...anonymous, session_id: 'ses_two' };
+    happens('pageshow');
+    await settle();
+    assert.equal(platform.session, null);
+    mock.timers.tick(0);
+    await settle();
+    assert.equal(platform.sessionId, 'ses_two');
+    platform.close();
+});
+
+test('A listener’s own fault does not become one of the client', async () => {
+    const gate = await loggedIn();
+    const faults = [];
+    const before = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.once('uncaughtException', (error) => faults.push(error.message));
+    gate.on('token', () => { throw new Error('mine'); });
+    await gate.refresh();
+    await settle();
+    for (const listener of before) process.on('uncaughtException', listener);
+    assert.deepEqual([gate.authorized, faults], [true, ['mine']]);
+});
+
 // MARK: Answers that no gateway gives
 
 /** What something between page and gateway may answer. */

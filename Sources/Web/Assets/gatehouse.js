@@ -146,7 +146,10 @@ class Emitter {
 
     /** @param {string} name @param {any} value */
     tell(name, value) {
-        for (const listener of this.#listeners.get(name) ?? []) listener(value);
+        for (const listener of this.#listeners.get(name) ?? []) {
+            // A listener's fault is its own: it must not become that of a refresh or a socket.
+            try { listener(value); } catch (error) { queueMicrotask(() => { throw error; }); }
+        }
     }
 }
 
@@ -156,8 +159,11 @@ export class Gatehouse {
     /** @type {string|null} */ #token = null;
     #expiresAt = 0;
     /** @type {Session|null} */ #session = null;
+    /** When the session was heard of last. */ #heardAt = 0;
     /** @type {Promise<void>|null} */ #refreshing = null;
+    /** @type {Promise<unknown>} */ #asking = Promise.resolve();
     /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
+    /** Whether it is time for a refresh, and the browser is offline. */ #isDue = false;
     #events = new Emitter();
     #socket;
     #channel;
@@ -187,7 +193,9 @@ export class Gatehouse {
 
     /** After a while in which timers may have stood still: a token that has run out is replaced at once. */
     #wake() {
-        if (this.#token && Date.now() > this.#expiresAt - 5_000) this.#refreshQuietly(0);
+        if (this.#isDue || (this.#token && Date.now() > this.#expiresAt - 5_000)) return this.#refreshQuietly(0);
+        // Without a token nothing else would say that the session has ended meanwhile.
+        if (this.#session && !this.#token && Math.abs(Date.now() - this.#heardAt) > HEARD_LATELY) this.#askAgain();
     }
 
     /** The gateway's origin. */
@@ -221,9 +229,7 @@ export class Gatehouse {
             const detail = 'Browsers keep sessions over https and on localhost only; here a login will not last.';
             this.#tell('refusal', new Refusal({ code: 'no_cookies', detail }, 0));
         }
-        if (session.state === 'authenticated' && !this.#token && !(await this.#askOtherTabs())) {
-            await this.refresh().catch((refusal) => this.#tell('refusal', refusal));
-        }
+        await this.#authorize();
         this.#broadcast({ kind: 'session', session: this.#session });
         return this.#session ?? session;
     }
@@ -309,15 +315,39 @@ export class Gatehouse {
     /** Gets a new access token. Open sockets of this login are extended, not closed. Runs by itself before expiry. */
     refresh() {
         const known = this.#expiresAt;
+        const session = this.#session?.session_id;
         this.#refreshing ??= alone(async () => {
             if (this.#token && this.#expiresAt > known) return; // another tab was faster
             const asked = Date.now();
             const hasLapsed = this.#token !== null && asked > this.#expiresAt + 1_000;
-            this.#accept(await this.#call('POST', '/api/auth/refresh'), asked);
+            const answer = await this.#call('POST', '/api/auth/refresh');
+            if (session && !(await this.#isOfOwner(answer))) return;
+            this.#accept(answer, asked);
             // The gateway closed the socket when its token ran out. A tab that slept may not have heard of it.
             if (hasLapsed) this.#socket.redial();
+        }).catch(async (refusal) => {
+            if (!refusal.isPassing) await this.#lapse();
+            throw refusal;
         }).finally(() => { this.#refreshing = null; });
         return this.#refreshing;
+    }
+
+    /**
+     * Whether a new token is for the owner of this session. While it was asked for, another tab may have ended the
+     * session or begun the next one; which one this browser has, its cookie says.
+     * @param {{user_id?: string}} answer
+     */
+    async #isOfOwner(answer) {
+        const isOwner = () => this.#session !== null
+            && (typeof answer?.user_id !== 'string' || answer.user_id === this.#session.user_id);
+        if (this.#session && !isOwner()) await this.current();
+        return isOwner();
+    }
+
+    /** There will be no new token. Whether there is still a session, the gateway says. */
+    async #lapse() {
+        this.#dropToken();
+        if (this.#session) await this.#askAgain();
     }
 
     /** @returns {Promise<Session>} The session of this browser's secret, asked afresh. */
@@ -325,6 +355,11 @@ export class Gatehouse {
         const session = await this.#call('GET', '/api/session/current');
         this.#adopt(session);
         return session;
+    }
+
+    /** Asks for the session there is, and forgets one that is over. */
+    async #askAgain() {
+        await this.current().catch((gone) => gone.isPassing || this.#forget());
     }
 
     /**
@@ -359,6 +394,7 @@ export class Gatehouse {
             if (this.#token) headers.set('Authorization', `Bearer ${this.#token}`);
             return fetch(isRequest ? input.clone() : url, { credentials: 'include', ...init, headers });
         };
+        if (!this.#token) await this.#refreshing?.catch(() => {});
         const used = this.#token;
         const answer = await attempt();
         if (answer.status !== 401 || used === null || init.body instanceof ReadableStream) return answer;
@@ -391,6 +427,7 @@ export class Gatehouse {
             this.#socket.forget();
         }
         this.#session = session;
+        this.#heardAt = Date.now();
         this.#tell('session', session);
     }
 
@@ -412,6 +449,7 @@ export class Gatehouse {
 
     #dropToken() {
         clearTimeout(this.#timer);
+        this.#isDue = false;
         if (this.#token === null) return;
         this.#token = null;
         this.#expiresAt = 0;
@@ -420,6 +458,7 @@ export class Gatehouse {
 
     #forget() {
         this.#dropToken();
+        this.#socket.forget();
         this.#session = null;
         this.#tell('session', null);
     }
@@ -427,21 +466,24 @@ export class Gatehouse {
     /** @param {number} delay @param {number} [attempt] */
     #refreshQuietly(delay, attempt = 0) {
         clearTimeout(this.#timer);
-        this.#timer = setTimeout(async () => {
-            if (isOffline()) return; // `online` wakes it
-            try {
-                await this.refresh();
-            } catch (error) {
-                const refusal = /** @type {Refusal} */ (error);
-                this.#tell('refusal', refusal);
-                if (refusal.isPassing) {
-                    this.#refreshQuietly(backOff(attempt, (refusal.retryAfter ?? 0) * 1000), attempt + 1);
-                } else {
-                    this.#dropToken();
-                    await this.current().catch((gone) => gone.isPassing || this.#forget());
-                }
-            }
+        this.#timer = setTimeout(() => {
+            this.#isDue = isOffline();
+            if (!this.#isDue) this.#refreshOrRetry(attempt);
         }, Math.min(delay, 2 ** 31 - 1));
+    }
+
+    /** @param {number} [attempt] */
+    async #refreshOrRetry(attempt = 0) {
+        await this.refresh().catch((refusal) => {
+            this.#tell('refusal', refusal);
+            if (refusal.isPassing) this.#refreshQuietly(backOff(attempt, (refusal.retryAfter ?? 0) * 1000), attempt + 1);
+        });
+    }
+
+    /** Gets a token for a session that has an owner: another tab's, else a new one. */
+    async #authorize() {
+        const isMissing = () => this.#session?.state === 'authenticated' && !this.#token;
+        if (isMissing() && !(await this.#askOtherTabs()) && isMissing()) await this.#refreshOrRetry();
     }
 
     // What tabs tell each other. The channel reaches pages of this origin only, as the cookies do.
@@ -451,13 +493,24 @@ export class Gatehouse {
         const mine = this.#session?.session_id;
         if (message.kind === 'want' && message.sessionID === mine && this.#token) this.#broadcast(this.#tokenMessage());
         if (message.kind === 'ended' && message.sessionID === mine) this.#forget();
-        if (message.kind === 'session' && message.session && differs(message.session, this.#session)) {
-            this.#adopt(message.session);
-        }
+        if (message.kind === 'session' && message.session) this.#heardOf(message.session);
         if (message.kind === 'token' && message.sessionID === mine && message.token !== this.#token) {
             const expiresAt = Date.now() + message.expiresIn;
             if (expiresAt > this.#expiresAt) this.#hold(message.token, expiresAt);
         }
+    }
+
+    /** What another tab has. Two tabs' messages come in any order, and one may be of a session that is over. @param {Session} session */
+    async #heardOf(session) {
+        const isKnown = () => session.session_id === this.#session?.session_id;
+        if (isKnown()) {
+            // It never goes back to having no owner.
+            if (session.state === 'authenticated' && this.#session?.state !== 'authenticated') this.#adopt(session);
+            return;
+        }
+        // Tabs share the cookie: it says which one counts. Several tabs may tell of the same, and it is asked for once.
+        await (this.#asking = this.#asking.then(() => isKnown() || this.current()).catch(() => {}));
+        await this.#authorize();
     }
 
     /** With what is left of its time, and not with a date: the clock may have been set since another tab looked at it. */
@@ -1088,6 +1141,9 @@ class AgentSocket {
     }
 }
 
+/** How long ago a session without a token may have been heard of until it is asked for again, in milliseconds. */
+const HEARD_LATELY = 300_000;
+
 /** How long a socket may take until its first frame, in milliseconds. */
 const READY_WITHIN = 20_000;
 
@@ -1191,11 +1247,6 @@ function bytes(text) {
 function base64url(buffer) {
     const text = btoa(Array.from(new Uint8Array(buffer ?? []), (byte) => String.fromCharCode(byte)).join(''));
     return text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
-}
-
-/** @param {Session} a @param {Session|null} b */
-function differs(a, b) {
-    return a.session_id !== b?.session_id || a.state !== b.state || a.user_id !== b.user_id;
 }
 
 /** How long a tab waits for the others, in milliseconds: longer than any of their requests may take. */
