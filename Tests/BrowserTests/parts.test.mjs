@@ -240,6 +240,7 @@ test('An expired token is asked for again, and a socket without a newer one stay
     assert.equal(asked('POST /api/session/ses_one/ticket').at(-1).token, 'Bearer a2');
     sockets[1].says({ type: 'ready', session: {}, last_seq: 0 });
     sockets[1].onclose({ code: 4401, reason: 'token_expired' });
+    mock.timers.tick(30_000);
     await settle();
     assert.deepEqual([renewals, sockets.length, runtime.status.state], [2, 2, 'closed']);
 });
@@ -268,6 +269,95 @@ for (const [code, reason, next] of CLOSINGS) {
         if (next === 'stop') assert.equal(gate.socket.state, 'closed');
     });
 }
+
+for (const [code, reason] of [[4401, 'token_expired'], [1006, ''], [1011, ''], [1013, ''], [4409, 'session_upgraded']]) {
+    test(`A socket that closes with ${code} as soon as it is ready comes back ever more rarely, and fast again once it stays`, async () => {
+        const gate = await loggedIn();
+        await connected(gate);
+        const before = requests.length;
+        for (let second = 0; second < 300; second += 1) {
+            const socket = sockets.at(-1);
+            if (socket.closedHere) { mock.timers.tick(1_000); await settle(); continue; }
+            socket.closedHere = true;
+            socket.says({ type: 'ready', session: {}, last_seq: 0 });
+            socket.onclose({ code, reason });
+            mock.timers.tick(1_000);
+            await settle();
+        }
+        assert.ok(sockets.length > 5 && sockets.length < 40, `${sockets.length} sockets in five minutes`);
+        assert.ok(requests.length - before < 80, `${requests.length - before} requests in five minutes`);
+        mock.timers.tick(30_000);
+        await settle();
+        const opened = sockets.length;
+        sockets.at(-1).says({ type: 'ready', session: {}, last_seq: 0 });
+        mock.timers.tick(10_000);
+        sockets.at(-1).onclose({ code: 1006, reason: '' });
+        mock.timers.tick(500);
+        await settle();
+        assert.equal(sockets.length, opened + 1);
+    });
+}
+
+test('What one session’s socket was to say is not said on the next one’s', async () => {
+    const gate = await loggedIn();
+    const first = await connected(gate);
+    first.says({ type: 'event', seq: 1, id: 'x', event: 'result', data: 1 });
+    const unanswered = gate.intent('artifact.put', { mine: true });
+    answers['POST /api/auth/login'] = { access_token: 'b1', expires_in: 900, session: 'created' };
+    answers['GET /api/session/current'] = { ...owned, session_id: 'ses_two', user_id: 'usr_2' };
+    answers['POST /api/session/ses_two/ticket'] = { ticket: 'tkt_2' };
+    await gate.login({ email: 'f', password: 'p' });
+    const seen = [];
+    gate.on('event', (frame) => seen.push(frame));
+    first.says({ type: 'event', seq: 7, id: 'y', event: 'result', data: 'of the other person' });
+    const opened = gate.connect();
+    await assert.rejects(unanswered, { code: 'closed_here' });
+    await settle();
+    const second = sockets.at(-1);
+    assert.deepEqual([...second.url.searchParams], [['ticket', 'tkt_2']]);
+    second.says({ type: 'ready', session: {}, last_seq: 0 });
+    await opened;
+    assert.deepEqual([second.sent, seen.map(({ type }) => type)], [[], ['ready']]);
+});
+
+test('An intent that cannot be written is refused by itself, and one sent twice under an id is one', async () => {
+    const gate = await loggedIn();
+    const socket = await connected(gate);
+    const circle = {};
+    circle.circle = circle;
+    await assert.rejects(gate.intent('echo', circle), TypeError);
+    const both = [gate.intent('echo', { n: 1 }, { id: 'c1' }), gate.intent('echo', { n: 1 }, { id: 'c1' })];
+    assert.deepEqual(socket.sent.map(({ id }) => id), ['c1']);
+    socket.says({ type: 'event', seq: 1, id: 'c1', event: 'result', data: 1 });
+    assert.deepEqual(await Promise.all(both), [1, 1]);
+});
+
+test('Where the browser opens no socket at all, that is told, and not tried again', async () => {
+    const gate = await loggedIn();
+    globalThis.WebSocket = class { constructor() { throw new DOMException('mixed content', 'SecurityError'); } };
+    await assert.rejects(gate.connect(), { code: 'unreachable' });
+    mock.timers.tick(600_000);
+    await settle();
+    assert.equal(asked('POST /api/session/ses_one/ticket').length, 1);
+    assert.equal(gate.socket.state, 'closed');
+});
+
+test('A ticket whose session ends before the socket opens leads nowhere, and is not fetched in a loop', async () => {
+    const gate = await loggedIn();
+    const opened = gate.connect();
+    await settle();
+    // The upgrade is refused, which a browser tells as 1006; the next ticket is refused, and so is a refresh.
+    answers['POST /api/session/ses_one/ticket'] = [401, { code: 'invalid_token' }];
+    answers['POST /api/auth/refresh'] = [401, { code: 'invalid_grant' }];
+    answers['GET /api/session/current'] = [410, { code: 'session_ended' }];
+    sockets[0].onclose({ code: 1006, reason: '' });
+    mock.timers.tick(1_000);
+    await assert.rejects(opened, { code: 'invalid_token' });
+    assert.deepEqual([gate.session, gate.socket.state], [null, 'closed']);
+    const before = requests.length;
+    for (let minute = 0; minute < 60; minute += 1) { mock.timers.tick(60_000); await settle(); }
+    assert.deepEqual([requests.length - before, sockets.length], [0, 1]);
+});
 
 // MARK: Offline, asleep, and a wrong clock
 
@@ -597,7 +687,7 @@ test('Malformed frames are left out and told, and the stream goes on', async () 
     const socket = await connected(gate);
     const frames = [
         '', '{', 'null', '7', '[]', '{}', '{"type":"ready"}', '{"type":"event"}', '{"type":"event","seq":"1","id":"a"}',
-        '{"type":"event","seq":1.5,"id":"a"}', '{"type":"event","seq":1e99,"id":"a"}', '{"type":"new"}',
+        '{"type":"ready","last_seq":4,"lost":true}', '{"type":"event","seq":1.5,"id":"a"}', '{"type":"event","seq":1e99,"id":"a"}', '{"type":"new"}',
     ];
     for (const data of frames) socket.onmessage({ data });
     socket.onmessage({ data: new Blob(['{}']) });

@@ -921,7 +921,7 @@ class AgentSocket {
     /** Raised with every dial; answers for an older one are ignored. */ #run = 0;
     /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
     /** @type {{resolve: () => void, reject: (error: unknown) => void}[]} */ #waiting = [];
-    /** @type {Map<string, {intent: string, params: unknown, sent: number, resolve: Function, reject: Function}>} */
+    /** @type {Map<string, {intent: string, params: unknown, text: string, sent: number, answered: Promise<any>, resolve: Function, reject: Function}>} */
     #pending = new Map();
 
     /**
@@ -947,6 +947,8 @@ class AgentSocket {
     /** @param {number} [resumeFrom] @returns {Promise<void>} */
     open(resumeFrom) {
         if (this.#wanted && this.#ready) return Promise.resolve();
+        // What another session's socket was to say must not be said on this one.
+        if (!this.#wanted) this.#abandon(new Refusal({ code: 'closed_here' }, 0));
         /** @type {Promise<void>} */
         const opened = new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
         if (!this.#wanted) {
@@ -983,10 +985,16 @@ class AgentSocket {
         if (!this.#wanted) {
             return Promise.reject(new Refusal({ code: 'not_connected', detail: 'The socket is not open.' }, 0));
         }
-        return new Promise((resolve, reject) => {
-            this.#pending.set(id, { intent, params, sent: 0, resolve, reject });
-            this.#flush();
-        });
+        const known = this.#pending.get(id);
+        if (known) return known.answered;
+        let text = '';
+        try { text = JSON.stringify({ type: 'intent', id, intent, params }); } catch (error) { return Promise.reject(error); }
+        /** @type {(value: any) => void} */ let resolve = () => {};
+        /** @type {(error: unknown) => void} */ let reject = () => {};
+        const answered = new Promise((...both) => { [resolve, reject] = both; });
+        this.#pending.set(id, { intent, params, text, sent: 0, answered, resolve, reject });
+        this.#flush();
+        return answered;
     }
 
     async #dial() {
@@ -1008,7 +1016,15 @@ class AgentSocket {
         url.protocol = this.#base.protocol === 'https:' ? 'wss:' : 'ws:';
         url.searchParams.set('ticket', ticket);
         if (this.#lastSeq !== null) url.searchParams.set('resume_from', String(this.#lastSeq));
-        const ws = this.#ws = new WebSocket(url);
+        let ws;
+        try {
+            ws = this.#ws = new WebSocket(url);
+        } catch (error) {
+            // A page over https may open none over http. No later attempt changes that.
+            const refusal = new Refusal({ code: 'unreachable', detail: String(error) }, 0);
+            if (this.#waiting.length === 0) this.#tell('refusal', refusal);
+            return this.#stop({ state: 'closed' }, refusal);
+        }
         ws.onmessage = ({ data }) => run === this.#run && this.#frame(data);
         ws.onclose = ({ code, reason }) => run === this.#run && this.#lost(code, reason);
         // Something between that accepts sockets and says nothing must not be waited for.
@@ -1022,6 +1038,7 @@ class AgentSocket {
 
     /** @param {string} text */
     #frame(text) {
+        if (!this.#wanted) return; // what still comes of a session that this page has left
         let frame = null;
         try { frame = JSON.parse(text); } catch { /* told below */ }
         if (!isFrame(frame)) {
@@ -1031,7 +1048,8 @@ class AgentSocket {
         if (frame.type === 'ready') {
             clearTimeout(this.#timer);
             this.#ready = true;
-            this.#attempt = 0;
+            // One that closes again at once was one more attempt: else it would be dialled without a pause for ever.
+            this.#timer = setTimeout(() => { this.#attempt = 0; }, STEADY_AFTER);
             if (frame.lost) this.#lastSeq = frame.first_seq - 1;
             if (this.#lastSeq === null || this.#lastSeq > frame.last_seq) this.#lastSeq = frame.last_seq;
             this.#catchUpTo = frame.last_seq;
@@ -1064,7 +1082,7 @@ class AgentSocket {
             if (pending.sent === this.#run) continue;
             const again = pending.sent !== 0;
             pending.sent = this.#run;
-            this.#ws?.send(JSON.stringify({ type: 'intent', id, intent: pending.intent, params: pending.params }));
+            this.#ws?.send(pending.text);
             this.#tell('sent', { id, intent: pending.intent, params: pending.params, again });
         }
     }
@@ -1078,7 +1096,7 @@ class AgentSocket {
     }
 
     /** @param {number} code @param {string} reason */
-    async #lost(code, reason) {
+    #lost(code, reason) {
         clearTimeout(this.#timer);
         this.#ws = null;
         this.#ready = false;
@@ -1088,16 +1106,20 @@ class AgentSocket {
             this.#stop({ state: 'closed', code, reason }, new Refusal({ code: reason || `close_${code}` }, 0));
         } else if (next === 'renew' && this.#attempt === 0) {
             this.#report({ state: 'waiting', code, reason, retryIn: 0 });
-            const run = this.#run;
             this.#attempt += 1;
-            try {
-                await this.#renew();
-                if (run === this.#run) this.#dial();
-            } catch (error) {
-                if (run === this.#run) this.#refused(/** @type {Refusal} */ (error));
-            }
+            this.#renewAndDial();
         } else {
-            this.#later({ code, reason }, code === 1013 ? 2_000 : 0);
+            this.#later({ code, reason }, code === 1013 ? 2_000 : 0, next === 'renew');
+        }
+    }
+
+    async #renewAndDial() {
+        const run = this.#run;
+        try {
+            await this.#renew();
+            if (run === this.#run) this.#dial();
+        } catch (error) {
+            if (run === this.#run) this.#refused(/** @type {Refusal} */ (error));
         }
     }
 
@@ -1110,8 +1132,8 @@ class AgentSocket {
         }
     }
 
-    /** @param {{code?: number, reason?: string}} why @param {number} least */
-    #later(why, least) {
+    /** @param {{code?: number, reason?: string}} why @param {number} least @param {boolean} [renews] the token first */
+    #later(why, least, renews = false) {
         if (!this.#reconnects) return this.#stop({ state: 'closed', ...why }, new Refusal({ code: 'unreachable' }, 0));
         if (isOffline()) {
             return this.#report({ state: 'waiting', ...why, offline: true, attempt: this.#attempt });
@@ -1119,7 +1141,7 @@ class AgentSocket {
         const retryIn = backOff(this.#attempt, least);
         this.#attempt += 1;
         this.#report({ state: 'waiting', ...why, retryIn, attempt: this.#attempt });
-        this.#timer = setTimeout(() => this.#dial(), retryIn);
+        this.#timer = setTimeout(() => (renews ? this.#renewAndDial() : this.#dial()), retryIn);
     }
 
     /** @param {SocketStatus} status @param {Refusal} refusal */
@@ -1128,10 +1150,15 @@ class AgentSocket {
         this.#run += 1;
         this.#wanted = this.#ready = false;
         this.#ws = null;
+        this.#abandon(refusal);
+        this.#report(status);
+    }
+
+    /** @param {Refusal} refusal for all that wait for something of this socket */
+    #abandon(refusal) {
         for (const { reject } of this.#waiting.splice(0)) reject(refusal);
         for (const { reject } of this.#pending.values()) reject(refusal);
         this.#pending.clear();
-        this.#report(status);
     }
 
     /** @param {SocketStatus} status */
@@ -1146,6 +1173,8 @@ const HEARD_LATELY = 300_000;
 
 /** How long a socket may take until its first frame, in milliseconds. */
 const READY_WITHIN = 20_000;
+/** How long it has to stay until its next loss counts as a first one, in milliseconds. */
+const STEADY_AFTER = 10_000;
 
 /** The JSON of a good answer; throws a {@link Refusal} for every other. @param {Response} answer */
 export async function readAnswer(answer) {
@@ -1181,7 +1210,9 @@ function isOffline() { return globalThis.navigator?.onLine === false; }
 
 /** Whether a value is a frame of the agent protocol. @param {any} frame */
 function isFrame(frame) {
-    if (frame?.type === 'ready') return Number.isSafeInteger(frame.last_seq);
+    if (frame?.type === 'ready') {
+        return Number.isSafeInteger(frame.last_seq) && (!frame.lost || Number.isSafeInteger(frame.first_seq));
+    }
     if (frame?.type === 'event') return Number.isSafeInteger(frame.seq) && typeof frame.id === 'string';
     return frame?.type === 'error';
 }
