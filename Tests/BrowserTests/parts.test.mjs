@@ -298,6 +298,28 @@ for (const [code, reason] of [[4401, 'token_expired'], [1006, ''], [1011, ''], [
     });
 }
 
+for (const order of ['before', 'after']) {
+    test(`A new login of the same session revokes the old one’s token: its socket comes back, told ${order} the answer`, async () => {
+        const gate = await loggedIn();
+        const socket = await connected(gate);
+        socket.says({ type: 'event', seq: 3, id: 'x', event: 'result', data: 1 });
+        answers['POST /api/auth/login'] = { access_token: 'b1', expires_in: 900, session: 'resumed' };
+        const closes = () => socket.onclose({ code: 4401, reason: 'token_revoked' });
+        if (order === 'before') closes();
+        await gate.login({ email: 'e', password: 'p' });
+        if (order === 'after') closes();
+        mock.timers.tick(500);
+        await settle();
+        assert.equal(asked('POST /api/session/ses_one/ticket').at(-1).token, 'Bearer b1');
+        assert.equal(sockets.at(-1).url.searchParams.get('resume_from'), '3');
+        // Closed by the page, it stays closed.
+        gate.disconnect();
+        await gate.refresh();
+        await settle();
+        assert.deepEqual([sockets.length, gate.socket.state], [2, 'closed']);
+    });
+}
+
 test('What one session’s socket was to say is not said on the next one’s', async () => {
     const gate = await loggedIn();
     const first = await connected(gate);

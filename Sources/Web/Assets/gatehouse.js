@@ -158,6 +158,7 @@ export class Gatehouse {
     #base;
     /** @type {string|null} */ #token = null;
     #expiresAt = 0;
+    /** The token that the socket was opened with. @type {string|null} */ #rests = null;
     /** @type {Session|null} */ #session = null;
     /** When the session was heard of last. */ #heardAt = 0;
     /** @type {Promise<void>|null} */ #refreshing = null;
@@ -179,9 +180,11 @@ export class Gatehouse {
             base: this.#base,
             mint: async () => {
                 if (!this.#session || !this.#token) throw signedOut();
+                this.#rests = this.#token;
                 return this.#api.mintTicket(this.#session.session_id);
             },
             renew: () => this.refresh(),
+            hasOther: () => this.#token !== null && this.#token !== this.#rests,
             tell: (name, value) => this.#tell(name, value),
         });
         globalThis.document?.addEventListener('visibilitychange', () => {
@@ -445,6 +448,7 @@ export class Gatehouse {
         // Three quarters of its life, a little earlier or later in each tab.
         this.#refreshQuietly(Math.max(250, (expiresAt - Date.now()) * (0.72 + Math.random() * 0.06)));
         this.#tell('token', { expiresAt });
+        this.#socket.renewed();
     }
 
     #dropToken() {
@@ -911,13 +915,14 @@ function sessionPath(id) { return `/api/session/${encodeURIComponent(id)}`; }
 /** One WebSocket after another that together look like a single one. */
 class AgentSocket {
     /** @type {SocketStatus} */ status = { state: 'idle' };
-    #base; #mint; #renew; #tell; #reconnects;
+    #base; #mint; #renew; #hasOther; #tell; #reconnects;
     /** @type {WebSocket|null} */ #ws = null;
     /** @type {number|null} */ #lastSeq = null;
     #catchUpTo = 0;
     #attempt = 0;
     #wanted = false;
     #ready = false;
+    /** Whether it was closed because its token was revoked. */ #isRevoked = false;
     /** Raised with every dial; answers for an older one are ignored. */ #run = 0;
     /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
     /** @type {{resolve: () => void, reject: (error: unknown) => void}[]} */ #waiting = [];
@@ -925,13 +930,15 @@ class AgentSocket {
     #pending = new Map();
 
     /**
-     * @param {{base: URL, mint: () => Promise<string>, renew: () => Promise<void>,
+     * @param {{base: URL, mint: () => Promise<string>, renew: () => Promise<void>, hasOther?: () => boolean,
      *          tell: (name: string, value: any) => void, reconnects?: boolean}} parts
+     *   `hasOther`: whether there is another token than the one that the last ticket was made with.
      */
-    constructor({ base, mint, renew, tell, reconnects = true }) {
+    constructor({ base, mint, renew, hasOther = () => false, tell, reconnects = true }) {
         this.#base = base;
         this.#mint = mint;
         this.#renew = renew;
+        this.#hasOther = hasOther;
         this.#tell = tell;
         this.#reconnects = reconnects;
         globalThis.addEventListener?.('online', () => this.status.state === 'waiting' && this.#dial());
@@ -944,6 +951,11 @@ class AgentSocket {
         this.#dial();
     }
 
+    /** There is a new token. A new login of the same session revokes the old one's, and a socket that rested on it comes back. */
+    renewed() {
+        if (this.#isRevoked) this.open().catch((refusal) => this.#tell('refusal', refusal));
+    }
+
     /** @param {number} [resumeFrom] @returns {Promise<void>} */
     open(resumeFrom) {
         if (this.#wanted && this.#ready) return Promise.resolve();
@@ -953,6 +965,7 @@ class AgentSocket {
         const opened = new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
         if (!this.#wanted) {
             this.#wanted = true;
+            this.#isRevoked = false;
             this.#attempt = 0;
             this.#lastSeq ??= resumeFrom ?? null;
             this.#dial();
@@ -974,6 +987,7 @@ class AgentSocket {
     /** Another session: the stream starts anew. The gateway gets a moment to say why the old socket closes. */
     forget() {
         this.#lastSeq = null;
+        this.#isRevoked = false;
         if (!this.#wanted) return;
         this.#wanted = false;
         const run = this.#run;
@@ -1101,9 +1115,12 @@ class AgentSocket {
         this.#ws = null;
         this.#ready = false;
         if (code === 1009) this.#dropUnanswered();
-        const next = this.#wanted && this.#reconnects ? afterClose(code, reason) : 'stop';
+        const returns = this.#wanted && this.#reconnects;
+        const isRevoked = returns && code === 4401 && reason === 'token_revoked';
+        const next = isRevoked && this.#hasOther() ? 'retry' : returns ? afterClose(code, reason) : 'stop';
         if (next === 'stop') {
             this.#stop({ state: 'closed', code, reason }, new Refusal({ code: reason || `close_${code}` }, 0));
+            this.#isRevoked = isRevoked;
         } else if (next === 'renew' && this.#attempt === 0) {
             this.#report({ state: 'waiting', code, reason, retryIn: 0 });
             this.#attempt += 1;
@@ -1148,7 +1165,7 @@ class AgentSocket {
     #stop(status, refusal) {
         clearTimeout(this.#timer);
         this.#run += 1;
-        this.#wanted = this.#ready = false;
+        this.#wanted = this.#ready = this.#isRevoked = false;
         this.#ws = null;
         this.#abandon(refusal);
         this.#report(status);
