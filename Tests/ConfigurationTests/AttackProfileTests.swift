@@ -49,6 +49,15 @@ struct AttackProfileTests {
         #expect(profile.source == (line.hasPrefix("file") ? .file("token") : .command("cat token")))
     }
 
+    @Test("A token in Authorization has the scheme Bearer, unless another is given")
+    func scheme() throws {
+        let usual = try Self.parse("token: {carrier: header, name: authorization, file: token}\n")
+        #expect(usual.carrierName == nil && usual.carrierPrefix == nil)
+        let other = try Self.parse("token: {carrier: header, name: Authorization, prefix: 'JWT ', file: token}\n")
+        #expect(other.carrierName == "Authorization" && other.carrierPrefix == "JWT ")
+        #expect(try Self.parse("token: {carrier: cookie, name: Authorization, file: token}\n").carrierName != nil)
+    }
+
     @Test(
         "What is wrong is told with its line",
         arguments: [
@@ -71,6 +80,7 @@ struct AttackProfileTests {
             ("success: {status: 999}\n", "success.status: expected a status"),
             ("success: {}\n", "'status' is missing"), ("canary: {}\n", "'upstream_route' is missing"),
             ("canary: {upstream_route: /c, listen: here}\n", "canary.listen: expected ADDRESS:PORT"),
+            ("canary: {upstream_route: /c, listen: '127.0.0.1:0'}\n", "canary.listen: expected ADDRESS:PORT"),
             ("oauth: {}\n", "oauth: 'resource' is missing"), ("oauth: /a\n", "oauth: expected a mapping"),
             ("oauth: {resource: a}\n", "oauth.resource: expected a path"),
             ("oauth: {resource: /a, scopes: read}\n", "oauth.scopes: expected a list"),

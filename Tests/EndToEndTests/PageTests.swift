@@ -10,10 +10,12 @@ import Testing
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = arguments
         process.currentDirectoryURL = GatewayProcess.packageRoot
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
+        let pipe = try Program.start(process) {
+            let pipe = Pipe()
+            process.standardOutput = pipe
+            process.standardError = pipe
+            return pipe
+        }
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return (process.terminationStatus, String(decoding: output, as: UTF8.self))
@@ -63,7 +65,7 @@ import Testing
         let (provider, _) = try Program.start("python3", [script.path, String(port)])
         // It has inherited blocked signals from this thread.
         defer { kill(provider.processIdentifier, SIGKILL) }
-        let isListening = try await eventually(within: .seconds(20)) { (try? RawSocket(port: port)) != nil }
+        let isListening = try await eventually { (try? RawSocket(port: port)) != nil }
         try #require(isListening)
         let gateway = try await GatewayInProcess.start(
             """

@@ -6,10 +6,8 @@ import asyncio
 import contextlib
 import html
 import pathlib
-import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,41 +25,12 @@ try:
 except ImportError:
     from mcp.client.auth.oauth2 import AuthorizationCodeResult
 
+sys.path.append(str(pathlib.Path(__file__).parent.parent.parent))
+from processes import listening, running, unused_ports  # noqa: E402
+
 SERVER = pathlib.Path(__file__).parent.parent / "server.py"
 EMAIL, PASSWORD = "ada@example.com", "correct horse battery"
 REDIRECT = "http://127.0.0.1:1/callback"
-
-
-def unused_port():
-    """One below those that the system gives to others by itself: it stays unused until it is needed."""
-    while True:
-        port = random.randrange(12_000, 30_000)
-        with contextlib.suppress(OSError), socket.socket() as one:
-            one.bind(("127.0.0.1", port))
-            return port
-
-
-@contextlib.contextmanager
-def running(*command):
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-
-
-async def listening(port, process):
-    for _ in range(2400):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        if process.poll() is not None:
-            break
-        await asyncio.sleep(0.05)
-    raise SystemExit(f"nothing listens on port {port}: {' '.join(process.args)}")
 
 
 class Storage:
@@ -116,7 +85,7 @@ class Person:
 
 
 async def main(binary):
-    gate_port, server_port = unused_port(), unused_port()
+    gate_port, server_port = unused_ports(2)
     gate = f"http://127.0.0.1:{gate_port}"
     with tempfile.TemporaryDirectory() as place:
         file = pathlib.Path(place, "gatehouse.yaml")

@@ -19,7 +19,7 @@ extension Transport {
         case .failure(let failure):
             if failure.code == .closed, expectation.mayClose { return .passed("the connection was ended") }
             if failure.code == .refused, !expectation.isAccepted { return .passed(failure.description) }
-            return Judgement(.inconclusive, failure.description)
+            return Judgement(failure)
         case .success(let response):
             if response.status == 429 || (response.status == 503 && target.isStrict) {
                 return Judgement(.inconclusive, "\(response.status): the target limits the rate or is overloaded")

@@ -10,12 +10,12 @@ struct AttackCourse {
         let transport: Transport
         let token: String?
         let hasProfile: Bool
-        let jwks: String?
+        /// Where the key set is that was named, and what sends there; nil for the target's usual one.
+        let keySet: (aim: AttackAim, sender: RawSender)?
         let key: String?
         let session: String?
         let rate: Int
         let isStrict: Bool
-        let ownsTarget: Bool
     }
 
     let aim: AttackAim
@@ -164,8 +164,12 @@ struct AttackCourse {
     /// What hostile tokens are made from; nil if the valid token is not a JWT.
     private func material(_ good: Credentials?, _ canary: CanaryListener?) async throws -> AttackMaterial? {
         guard let good else { return nil }
-        let keySet = try await PublishedKeys.fetch(
-            options.jwks, aim: aim, sender: sender, anywhere: options.ownsTarget)
+        let keySet: [UInt8]?
+        if let named = options.keySet {
+            keySet = try await PublishedKeys.named(named.aim, named.sender)
+        } else {
+            keySet = await PublishedKeys.usual(aim, sender)
+        }
         let issuer = try options.key.map { path in
             let known = try keySet.map { try JWKSet(parsing: $0, policy: .remote) }
             return try AttackSigner.issuer(keyFile: path, known: known)
@@ -182,7 +186,7 @@ struct AttackCourse {
             case .tokenUnreadable:
                 Terminal.notice(ErrorText.oneLine("\(error.description): attacks on JWTs are left out"))
                 return nil
-            case .keySetUnreadable where options.jwks == nil, .keyMissing where options.jwks == nil:
+            case .keySetUnreadable where options.keySet == nil, .keyMissing where options.keySet == nil:
                 Terminal.notice(
                     ErrorText.oneLine("\(error.description): attacks that need the public key are left out"))
                 do { return try make(nil) } catch { throw CommandFailure(error.description, status: .misused) }

@@ -69,6 +69,12 @@ struct ProfileReader {
             throw fault(value, "token", "more than one of 'command', 'file' and 'login': keep one")
         }
         profile.source = sources.first
+        // Authorization has a scheme before the token; as the default it is `Bearer`.
+        if profile.carrier == .authorization, profile.carrierPrefix == nil,
+            profile.carrierName?.lowercased() == "authorization"
+        {
+            profile.carrierName = nil
+        }
         if profile.carrier == .cookie, profile.carrierName == nil {
             throw fault(value, "token", "a cookie needs its 'name'")
         }
@@ -206,7 +212,7 @@ struct ProfileReader {
                 continue
             }
             let text = try text(value, "canary.listen")
-            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0,
                 NetworkText.isIPv4(String(text[..<colon]))
             else { throw fault(value, "canary.listen", "expected ADDRESS:PORT, such as 127.0.0.1:9390") }
             canary.host = String(text[..<colon])

@@ -61,7 +61,7 @@ class Person:
         )
 
     def client(self, **more):
-        return httpx2.AsyncClient(timeout=20, **self.options, **more)
+        return httpx2.AsyncClient(timeout=60, **self.options, **more)
 
     async def sign_in(self):
         body = {"email": self.email, "password": self.password}
