@@ -91,7 +91,7 @@ import Testing
 
     @Test("The vectors name their format, and hold both families")
     func vectorFile() throws {
-        let file = try StrictJSON.object(try Self.vectors(now: Self.now))
+        let file = try StrictJSON.object(try Self.vectors(now: Self.now), limits: JSONLimits(maxBytes: 1 << 20))
         #expect(file["format"]?.stringValue == TokenVectors.format)
         let groups = file["sets"]?.arrayValue?.first?.objectValue?["vectors"]?.arrayValue?.compactMap {
             $0.objectValue?["group"]?.stringValue
