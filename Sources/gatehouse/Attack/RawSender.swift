@@ -28,7 +28,8 @@ struct RawSender: Sendable {
     /// Why there is no answer.
     static func failure(_ bytes: [UInt8], _ hasEnded: Bool, _ fault: String?) -> SendFailure {
         if let fault {
-            return SendFailure(.unreachable, "no TLS connection: \(fault): give --ca, or --insecure for a test's own")
+            let advice = fault.contains("certificate") ? ": give --ca, or --insecure for a test's own" : ""
+            return SendFailure(.unreachable, "no TLS connection: \(fault)\(advice)")
         }
         if !hasEnded { return SendFailure(.timedOut, "no answer in time") }
         return bytes.isEmpty
