@@ -126,13 +126,14 @@ struct AttackTests {
         let place = try GatewayProcess.makeDirectory()
         let (certificate, key) = try Self.certificate(in: place)
         let authority = ["--ca", certificate]
-        for (mode, arguments, status) in [
-            ("tls", [], Int32(2)), ("tls", ["--insecure"], 0), ("tls", authority, 0),
+        let runs: [(mode: String, arguments: [String], status: Int32)] = [
+            ("tls", [], 2), ("tls", ["--insecure"], 0), ("tls", authority, 0),
             // A connection that ends instead of a refusal, as over http, and without the alert of TLS.
             ("tls-closes", authority, 0),
             ("client-certificate", authority, 2),
             ("client-certificate", authority + ["--client-cert", certificate, "--client-key", key], 0),
-        ] {
+        ]
+        for (mode, arguments, status) in runs {
             let found = try attack(
                 mode, Self.opaque + arguments, scheme: "https", certificate: [certificate, key])
             #expect(found.status == status, "\(mode) \(arguments): \(found.output)\(found.errors)")
@@ -142,7 +143,7 @@ struct AttackTests {
         let (process, output) = try Program.start("python3", [Program.script("target.py"), "tls", certificate, key])
         defer { process.terminate() }
         let target = "https://127.0.0.1:\(try Program.line(output))"
-        for (arguments, answer) in [([], "no TLS connection"), (authority, "answered 401")] {
+        for (arguments, answer) in [([String](), "no TLS connection"), (authority, "answered 401")] {
             let found = try attack(
                 at: "http://127.0.0.1:1", ["--token", "x", "--jwks", target + "/keys?p=1"] + arguments)
             #expect(found.status == 2 && found.errors.contains(answer), "\(arguments): \(found.errors)")
