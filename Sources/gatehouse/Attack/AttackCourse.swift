@@ -121,8 +121,10 @@ struct AttackCourse {
         target.successStatuses = profile.successStatuses
         target.carrierName = profile.carrierName
         target.carrierPrefix = profile.carrierPrefix
+        target.carrier = profile.carrier
         if let socket = profile.socket {
             target.socketCarriers = socket.carriers
+            target.socketCookie = socket.cookie
             target.socketSession = socket.session
         }
         target.sessionID = options.session ?? session

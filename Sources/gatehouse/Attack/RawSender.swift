@@ -14,6 +14,9 @@ struct RawSender: Sendable {
     }
 
     func send(_ request: RawRequest) async throws -> RawResponse {
+        guard usesHTTP2 || request.frames == nil else {
+            throw SendFailure(.unreadable, "the request is one of HTTP/2: add --http2")
+        }
         let stream = try await connector.open()
         defer { Task { await stream.close() } }
         if usesHTTP2 {
