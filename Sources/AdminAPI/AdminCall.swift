@@ -68,6 +68,16 @@ struct AdminCall: Sendable {
         .invalidRequest, detail: "'after' is no cursor of this list.", reason: "cursor")
 }
 
+/// The form of request ids, which name refusals and connections.
+enum RequestIDText {
+    /// Whether a text is `req_` and 21 digits in base 36.
+    static func isShaped(_ text: some StringProtocol) -> Bool {
+        let digits = text.utf8.dropFirst(4)
+        return text.utf8.starts(with: "req_".utf8) && digits.count == 21
+            && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+    }
+}
+
 /// The query of a request to the operator's API.
 enum AdminQuery {
     private static let most = 16

@@ -45,6 +45,7 @@ package struct AdminResponder: Sendable {
             [
                 "code": .string(problem.code.rawValue), "reason": .string(problem.reason ?? ""),
                 "request_id": .string(request.id), "client": .string(request.peer.text), "path": .string(path),
+                "route": .string("none"),
             ])
     }
 }

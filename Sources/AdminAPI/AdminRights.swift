@@ -11,7 +11,7 @@ package struct AdminRights: Sendable {
     /// The origins of the admin listener itself, such as `http://127.0.0.1:9180`; empty for a Unix socket.
     package let origins: [String]
     /// Whether an origin whose host is an IP literal is the listener's own if it is that of `Host`: the listener is
-    /// bound to every address. A name could be made to lead here by whoever owns it; a literal can't.
+    /// bound to every address. The owner of a name could make it lead here; a literal can't.
     package let takesLiterals: Bool
 
     package init(user: UInt32, origins: [String], takesLiterals: Bool = false) {

@@ -4,9 +4,7 @@ package protocol OperatorControls: Sendable {
     /// The effective configuration, without secrets.
     func configuration() async -> OperatorConfiguration
     /// Which check a refusal failed, and what of the configuration decides it.
-    ///
-    /// - Parameter route: the configured path of the route, or another word of the access log.
-    func explain(code: String, reason: String?, route: String) async -> RefusalExplanation
+    func explain(_ refusal: RefusalEntry) async -> RefusalExplanation
     /// The level of the log.
     func logLevel() -> LogLevelEntry
     /// Sets the level of the log for a while; nil for a level that there is not.

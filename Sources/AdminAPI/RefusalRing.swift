@@ -10,6 +10,8 @@ package struct RefusalEntry: Sendable, Equatable {
     package var path: String?
     /// The configured path, `api`, `page` or `none`.
     package var route: String
+    /// The host that the route is bound to.
+    package var routeHost: String?
     package var status: Int?
     package var code: String
     package var reason: String?

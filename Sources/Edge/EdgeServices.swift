@@ -23,11 +23,23 @@ package struct RefusedRequest: Sendable {
     package let client: String?
     /// The path, without credentials and without the query.
     package let path: String?
+    /// The configured path of its route, `api`, `page` or `none`.
+    package let route: String
+    /// The host that its route is bound to.
+    package let routeHost: String?
+    /// The method, if it is a registered one.
+    package let method: String?
 
-    package init(requestID: String, client: String?, path: String?) {
+    package init(
+        requestID: String, client: String?, path: String?, route: String, routeHost: String? = nil,
+        method: String? = nil
+    ) {
         self.requestID = requestID
         self.client = client
         self.path = path
+        self.route = route
+        self.routeHost = routeHost
+        self.method = method
     }
 }
 
@@ -113,12 +125,8 @@ package final class EdgeServices: Sendable {
         self.upstreamLog = old?.upstreamLog ?? UpstreamLog(logger: logger, clock: clock)
         self.clock = clock
         self.refused = refused
-        let limits = configuration.limits
-        self.census =
-            old?.census
-            ?? SocketCensus(
-                perSession: limits.enabled ? limits.socketsPerSession : .max,
-                perUser: limits.enabled ? limits.socketsPerUser : .max)
+        let most = Self.mostSockets(configuration.limits)
+        self.census = old?.census ?? SocketCensus(perSession: most.perSession, perUser: most.perUser)
         self.sampling = TraceSampling(isOn: configuration.tracing.otlp != nil, ratio: configuration.tracing.ratio)
         self.trustedProxies = configuration.server.trustedProxies.compactMap(AddressBlock.init)
         self.hosts = Set(configuration.server.hosts.map { HostName.withoutPort(Array($0.lowercased().utf8)) })
@@ -136,10 +144,12 @@ package final class EdgeServices: Sendable {
 
     /// Has the census obey the limits of this configuration.
     package func limitSockets() {
-        let limits = configuration.limits
-        census.limit(
-            perSession: limits.enabled ? limits.socketsPerSession : .max,
-            perUser: limits.enabled ? limits.socketsPerUser : .max)
+        let most = Self.mostSockets(configuration.limits)
+        census.limit(perSession: most.perSession, perUser: most.perUser)
+    }
+
+    private static func mostSockets(_ limits: GatewayConfiguration.Limits) -> (perSession: Int, perUser: Int) {
+        limits.enabled ? (limits.socketsPerSession, limits.socketsPerUser) : (.max, .max)
     }
 
     var explainsErrors: Bool { configuration.errors.explain }

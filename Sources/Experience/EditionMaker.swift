@@ -100,7 +100,8 @@ struct EditionMaker: Sendable {
                 metrics.refused(problem)
                 gateway.record(
                     problem,
-                    of: RefusedRequest(requestID: facts.requestID, client: facts.peerAddress, path: facts.shownPath))
+                    of: RefusedRequest(
+                        requestID: facts.requestID, client: facts.peerAddress, path: facts.shownPath, route: "api"))
             })
     }
 

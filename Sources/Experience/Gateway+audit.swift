@@ -44,8 +44,12 @@ extension Gateway {
             "code": .string(problem.code.rawValue), "reason": .string(problem.reason ?? ""),
             "request_id": .string(request.requestID),
         ]
-        if let client = request.client { members["client"] = .string(client) }
-        if let path = request.path { members["path"] = .string(path) }
+        for (name, value) in [
+            ("client", request.client), ("method", request.method), ("path", request.path), ("route", request.route),
+            ("route_host", request.routeHost),
+        ] {
+            if let value { members[name] = .string(value) }
+        }
         audit("request.refused", members)
     }
 

@@ -53,6 +53,51 @@ import Testing
         #expect(ring.all.map(\.time).sorted() == Array(1_500..<2_500))
     }
 
+    private func refusals(_ numbers: some Sequence<Int>) -> [RefusalEntry] {
+        numbers.map { number in
+            let id = String(number)
+            return RefusalEntry(
+                time: Int64(number / 3), requestID: "req_" + String(repeating: "0", count: 21 - id.count) + id,
+                route: "api", code: "not_found")
+        }
+    }
+
+    @Test("Pages of refusals follow each other while new ones come and old ones go", arguments: [1, 2, 3, 7, 20])
+    func refusalPages(limit: Int) throws {
+        // Newest first; with each page three come, and the oldest goes.
+        var (newest, oldest) = (29, 0)
+        var (found, after): ([String], String?) = ([], nil)
+        repeat {
+            let kept = refusals((oldest...newest).reversed())
+            let page = try RefusalRoutes.page(kept, after: after, limit: limit)
+            found += page.entries.compactMap { $0["request_id"]?.stringValue }
+            (newest, oldest, after) = (newest + 3, oldest + 1, page.next)
+        } while after != nil
+        let began = refusals((0...29).reversed()).map(\.requestID)
+        #expect(found == Array(began.prefix(found.count)) && found.count >= min(30, 30 - oldest))
+    }
+
+    @Test("A page goes on at what is kept when the refusal that it begins after is not")
+    func droppedRefusal() throws {
+        let all = refusals((0..<9).reversed())
+        let cursor = try #require(try RefusalRoutes.page(all, after: nil, limit: 3).next)
+        // Rings of several loops: of one, the refusal at the cursor and its neighbours were pushed out.
+        let kept = all.enumerated().filter { $0.offset == 0 || $0.offset > 4 }.map(\.element)
+        let page = try RefusalRoutes.page(kept, after: cursor, limit: 10)
+        #expect(page.entries.compactMap { $0["request_id"]?.stringValue } == all.dropFirst(5).map(\.requestID))
+        #expect(page.next == nil)
+    }
+
+    @Test(
+        "What is no cursor of refusals is refused",
+        arguments: [
+            "", "x", "req_000000000000000000001", "1.req_1", "x.req_000000000000000000001",
+            "1.req_00000000000000000000A",
+        ])
+    func refusalCursors(after: String) {
+        #expect(throws: Problem.self) { try RefusalRoutes.page(refusals(0..<3), after: after, limit: 5) }
+    }
+
     @Test(
         "A path has one route, an id is one segment, and the rest is not there",
         arguments: [

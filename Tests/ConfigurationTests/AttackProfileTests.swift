@@ -49,6 +49,15 @@ struct AttackProfileTests {
         #expect(profile.source == (line.hasPrefix("file") ? .file("token") : .command("cat token")))
     }
 
+    @Test("A token in Authorization has the scheme Bearer, unless another is given")
+    func scheme() throws {
+        let usual = try Self.parse("token: {carrier: header, name: authorization, file: token}\n")
+        #expect(usual.carrierName == nil && usual.carrierPrefix == nil)
+        let other = try Self.parse("token: {carrier: header, name: Authorization, prefix: 'JWT ', file: token}\n")
+        #expect(other.carrierName == "Authorization" && other.carrierPrefix == "JWT ")
+        #expect(try Self.parse("token: {carrier: cookie, name: Authorization, file: token}\n").carrierName != nil)
+    }
+
     @Test(
         "What is wrong is told with its line",
         arguments: [

@@ -42,7 +42,7 @@ import Testing
                 #"gatehouse_build_info{version="\#(Version.current)"}"#: 1,
             ])
         facts.audit = .whole(lines: 7)
-        facts.disks = [.init(key: "audit.file", path: ".", free: 50 << 30, total: 100 << 30)]
+        facts.disks = [.init(keys: ["audit.file"], device: 1, path: ".", free: 50 << 30, total: 100 << 30)]
         return facts
     }
 
@@ -165,10 +165,15 @@ import Testing
         Fault(.wrong, "audit", "audit.file", "breaks") { $0.audit = .broken("audit.jsonl:3: the chain breaks") },
         Fault(.note, "audit", "audit.file", "off") { $0.audit = .off },
         Fault(.wrong, "disk", "audit.file", "10 MiB") {
-            $0.disks = [.init(key: "audit.file", path: ".", free: 10 << 20, total: 100 << 30)]
+            $0.disks = [.init(keys: ["audit.file"], device: 1, path: ".", free: 10 << 20, total: 100 << 30)]
+        },
+        Fault(.wrong, "disk", "state.url", "and for audit.file") {
+            $0.disks = [
+                .init(keys: ["state.url", "audit.file"], device: 1, path: ".", free: 10 << 20, total: 100 << 30)
+            ]
         },
         Fault(.note, "disk", "audit.file", "(3 %)") {
-            $0.disks = [.init(key: "audit.file", path: ".", free: 3 << 30, total: 100 << 30)]
+            $0.disks = [.init(keys: ["audit.file"], device: 1, path: ".", free: 3 << 30, total: 100 << 30)]
         },
         Fault(.note, "proxies", "server.trusted_proxies", "came from 10.0.0.7") {
             $0.callers = .init(seen: 100, commonest: "10.0.0.7", ofCommonest: 99)
@@ -274,6 +279,12 @@ import Testing
         facts.issuer = .answered(status: 200, body: Array("{\"issuer\":\"\\u001b[31mx\\r\\ny\"}".utf8))
         let report = DoctorReport(findings: try Self.findings(Self.yaml, facts)) { $0 }
         #expect(report.lines.allSatisfy { $0.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
+    }
+
+    @Test("A disk is reported once, however many things are on it, and what is not there is left out")
+    func disks() {
+        let found = DoctorFiles.disks([("state.url", "/tmp"), ("audit.file", "/tmp/."), ("log.access", "/nowhere/x")])
+        #expect(found.map(\.keys) == [["state.url", "audit.file"]] && found.map(\.path) == ["/tmp"])
     }
 
     @Test("Targets are read as the gateway reads them")

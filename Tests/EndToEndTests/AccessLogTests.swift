@@ -21,7 +21,7 @@ import Testing
     private static func line(
         of gateway: some GatewayUnderTest, path: String, method: String = "GET"
     ) async throws -> [String: Any] {
-        _ = try await eventually(within: .seconds(5)) {
+        _ = try await eventually {
             try lines(of: gateway).contains { $0["path"] as? String == path && $0["method"] as? String == method }
         }
         return try #require(
@@ -83,7 +83,7 @@ import Testing
         let login = try await Self.line(of: gateway, path: "/api/auth/login", method: "POST")
         #expect(login["user"] as? String == ada.userID && login["status"] as? Int == 200)
         _ = try gateway.raw("GET / HTTP/1.1\r\nHost: h\r\nBad Header: x\r\n\r\n")
-        let isThere = try await eventually(within: .seconds(5)) {
+        let isThere = try await eventually {
             try Self.lines(of: gateway).contains { $0["code"] as? String == "bad_message" && $0["path"] == nil }
         }
         #expect(isThere)
@@ -155,7 +155,7 @@ import Testing
         let oldAudit = gateway.directory.appendingPathComponent("audit.1")
         try FileManager.default.moveItem(at: audit, to: oldAudit)
         Foundation.kill(gateway.processID, SIGHUP)
-        let isOpened = try await eventually(within: .seconds(5)) {
+        let isOpened = try await eventually {
             FileManager.default.fileExists(atPath: log.path) && FileManager.default.fileExists(atPath: audit.path)
         }
         #expect(isOpened)

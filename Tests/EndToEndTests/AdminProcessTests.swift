@@ -45,7 +45,7 @@ import Testing
         #expect(try admin.get("log-level")["level"] as? String == "info")
         let lent = try admin.request("PUT", "/api/admin/log-level", body: #"{"level":"debug","seconds":1}"#)
         #expect(lent.json["level"] as? String == "debug" && lent.json["until"] is String, "\(lent.text)")
-        #expect(try await eventually(within: .seconds(10)) { try admin.get("log-level")["level"] as? String == "info" })
+        #expect(try await eventually { try admin.get("log-level")["level"] as? String == "info" })
         for body in [#"{"level":"loud"}"#, #"{"level":"debug","seconds":3601}"#, #"{"level":"debug","x":1}"#, "{}"] {
             #expect(try admin.request("PUT", "/api/admin/log-level", body: body).status == 400, "\(body)")
         }
@@ -65,7 +65,7 @@ import Testing
         let reloads = try admin.get("overview")["reloads"] as? [String: Any]
         #expect((reloads?["last_result"] as? String)?.hasPrefix("refused: ") == true && reloads?["last_at"] is String)
         #expect(
-            try await eventually(within: .seconds(10)) {
+            try await eventually {
                 let lines = try Self.auditLines(gateway)
                 return lines.contains { $0["event"] as? String == "log_level.changed" && $0["operator"] is String }
                     && lines.contains { $0["event"] as? String == "configuration.reloaded" }
@@ -94,7 +94,7 @@ import Testing
         let lines = try Self.auditLines(gateway)
         #expect(lines.contains { $0["event"] as? String == "admin.token_issued" && $0["operator"] is String })
         #expect(
-            try await eventually(within: .seconds(10)) {
+            try await eventually {
                 try Self.auditLines(gateway).contains {
                     ($0["operator"] as? String)?.hasPrefix("cli_operator_") == true
                 }
@@ -102,7 +102,7 @@ import Testing
         let brief = try GatewayProcess.run(["admin", "token", "--lifetime", "1s"] + options, in: gateway.directory)
         let short = AdminProbe(port: port, token: brief.output.trimmingCharacters(in: .newlines))
         #expect(
-            try await eventually(within: .seconds(10)) {
+            try await eventually {
                 try short.request("GET", "/api/admin/overview").json["code"] as? String == "token_expired"
             })
         let long = try GatewayProcess.run(["admin", "token", "--lifetime", "2h"] + options, in: gateway.directory)
@@ -120,6 +120,10 @@ import Testing
             routes:
               - {path: /o, require: token, upstream: "http://127.0.0.1:1", scopes: [orders:write]}
               - {path: /open, require: none, upstream: "http://127.0.0.1:1"}
+              - {path: /host, require: none, upstream: "http://127.0.0.1:1"}
+              - {path: /host, host: 127.0.0.1, require: token, upstream: "http://127.0.0.1:1"}
+              - {path: /method, methods: [GET], require: none, upstream: "http://127.0.0.1:1"}
+              - {path: /method, methods: [POST], require: token, upstream: "http://127.0.0.1:1"}
             """, users: [.ada], environment: ["GATEHOUSE_SERVER_ADMIN": "unix:\(path)"])
         defer { gateway.stop() }
         let admin = AdminProbe(path: path)
@@ -136,6 +140,10 @@ import Testing
                 "origin", "server.allowed_origins", nil
             ),
             (try gateway.request("GET", "/none"), "route", nil, nil),
+            // Of several routes with a path, the one that the request's host and method chose.
+            (try gateway.request("GET", "/host"), "credentials", "routes[3].require", 8),
+            (try gateway.request("POST", "/method"), "credentials", "routes[5].require", 10),
+            (try gateway.request("GET", "/method"), "upstream", "routes[4].upstream", 9),
         ]
         let file = gateway.directory.appendingPathComponent("gatehouse.yaml").path
         for (answer, check, key, line) in cases {
@@ -144,7 +152,7 @@ import Testing
             let place = told["configuration"] as? [String: Any]
             #expect(told["check"] as? String == check && place?["key"] as? String == key, "\(told)")
             #expect(place?["line"] as? Int == line && (line == nil || place?["file"] as? String == file), "\(told)")
-            _ = try await eventually(within: .seconds(5)) {
+            _ = try await eventually {
                 try Self.auditLines(gateway).contains { $0["request_id"] as? String == id }
             }
             let said = try GatewayProcess.run(

@@ -77,7 +77,7 @@ struct AttackTests {
         let found = try attack("silence", Self.opaque)
         #expect(found.status == 2, "\(found.output)\(found.errors)")
         #expect(Set(found.verdicts.values) == ["inconclusive"], "\(found.verdicts)")
-        #expect(ContinuousClock.now - start < .seconds(120))
+        #expect(ContinuousClock.now - start < .seconds(200))
     }
 
     @Test("A target that dies leaves what follows open, and fails nothing")
@@ -233,9 +233,11 @@ struct AttackTests {
         #expect(mended.status == 0 && Set(mended.verdicts.values) == ["passed"], "\(mended.output)")
     }
 
-    @Test("Our own gateway passes everything, over HTTP/1.1, and over HTTP/2 with https", arguments: [false, true])
+    @Test(
+        "Our own gateway passes everything, over HTTP/1.1, and over HTTP/2 with https",
+        .alone("how soon a socket ends is a part of what is judged"), arguments: [false, true])
     func ours(isHTTP2: Bool) async throws {
-        let port = try freePort()
+        let port = try SocketAddressing.unusedPort()
         let place = try GatewayProcess.makeDirectory()
         let (certificate, key) = try Self.certificate(in: place)
         let tls = isHTTP2 ? "server: {tls: {certificate: '\(certificate)', key: '\(key)'}}" : ""
@@ -279,12 +281,5 @@ struct AttackTests {
             ["--replay", whole, "--only", "J01-*", "--only", "J03-*", "--only", "P15-token-leak"]
                 + (isHTTP2 ? ["--only", "H03-*", "--http2", "--ca", certificate] : []), profile)
         #expect(again.status == 0 && again.verdicts.count > (isHTTP2 ? 35 : 20), "\(again.output)\(again.errors)")
-    }
-
-    private func freePort() throws -> Int {
-        let found = try Program.run(
-            "python3",
-            ["-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"])
-        return try #require(Int(String(decoding: found.output, as: UTF8.self).filter(\.isNumber)))
     }
 }

@@ -5,7 +5,8 @@ import Testing
 @Suite("The broken gateway", .blocking(limit: .seconds(300))) struct BrokenGatewayTests {
     @Test(
         "Without a mistake nothing fails; each of some mistakes, one of a family, is caught",
-        .enabled(if: Program.pythonHas("cryptography"), "cryptography is not installed"))
+        .enabled(if: Program.pythonHas("cryptography"), "cryptography is not installed"),
+        .alone("some of its mistakes show in what comes within a fraction of a second"))
     func some() throws {
         let script = GatewayProcess.packageRoot.appendingPathComponent("Tests/BrokenGateway/run.py").path
         let mistakes = [

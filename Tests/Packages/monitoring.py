@@ -24,7 +24,7 @@ METRIC = re.compile(r"\b(?:gatehouse|process)_[a-z_]+\b")
 
 
 def fetch(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=60) as answer:
         return answer.read().decode()
 
 

@@ -19,7 +19,8 @@ enum ConnectionRoutes {
         }
         let (user, node) = (call.query["user"], call.services.node)
         return try await call.list("connections") { [kind] after, limit in
-            await page(of: node, kind, user: user, after: after, limit: limit)
+            if let after, !RequestIDText.isShaped(after) { throw AdminCall.unknownCursor }
+            return await page(of: node, kind, user: user, after: after, limit: limit)
         }
     }
 

@@ -12,19 +12,43 @@ enum RefusalRoutes {
     private static func list(_ call: AdminCall) async throws -> AdminAnswer {
         let node = call.services.node
         return try await call.list("refusals") { after, limit in
-            let refusals = await node.refusals()
-            // Refusals come in all the time, so a page begins after one of them and not at a number.
-            var start = 0
-            if let after {
-                guard let place = refusals.firstIndex(where: { $0.requestID == after }) else {
-                    return AdminPage(entries: [], next: nil)
-                }
-                start = place + 1
-            }
-            let page = refusals.dropFirst(start).prefix(limit)
-            let isLast = start + page.count >= refusals.count
-            return AdminPage(entries: page.map(entry), next: isLast ? nil : page.last?.requestID)
+            try page(await node.refusals(), after: after, limit: limit)
         }
+    }
+
+    /// Where a page ends. Refusals come in all the time and old ones are dropped, so it is a place in their order: it
+    /// holds when the refusal itself is no longer kept.
+    private struct Cursor {
+        let time: Int64
+        let requestID: String
+
+        init(_ refusal: RefusalEntry) { (time, requestID) = (refusal.time, refusal.requestID) }
+
+        init?(_ text: String) {
+            let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let first = parts.first, let last = parts.last, let time = Int64(first),
+                RequestIDText.isShaped(last)
+            else { return nil }
+            (self.time, requestID) = (time, String(last))
+        }
+
+        var text: String { "\(time).\(requestID)" }
+
+        func isBefore(_ refusal: RefusalEntry) -> Bool { (refusal.time, refusal.requestID) < (time, requestID) }
+    }
+
+    /// The refusals after a cursor.
+    ///
+    /// - Parameter refusals: all that are kept, newest first.
+    static func page(_ refusals: [RefusalEntry], after: String?, limit: Int) throws(Problem) -> AdminPage {
+        var rest = refusals[...]
+        if let after {
+            guard let cursor = Cursor(after) else { throw AdminCall.unknownCursor }
+            rest = rest.drop { !cursor.isBefore($0) }
+        }
+        let page = rest.prefix(limit)
+        let next = page.count < rest.count ? page.last.map { Cursor($0).text } : nil
+        return AdminPage(entries: page.map(entry), next: next)
     }
 
     private static func entry(of refusal: RefusalEntry) -> JSONObject {
@@ -51,10 +75,7 @@ enum RefusalRoutes {
                 reason: "no_refusal")
         }
         var entry = entry(of: refusal)
-        guard
-            let why = await call.services.controls?.explain(
-                code: refusal.code, reason: refusal.reason, route: refusal.route)
-        else { return .json(entry) }
+        guard let why = await call.services.controls?.explain(refusal) else { return .json(entry) }
         entry["check"] = .string(why.check)
         if let key = why.key {
             var place: JSONObject = ["key": .string(key)]

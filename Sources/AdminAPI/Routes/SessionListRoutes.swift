@@ -36,7 +36,8 @@ enum SessionListRoutes {
             filter.state = state
         }
         return try await call.list("sessions") { [filter, services = call.services] after, limit in
-            try await page(filter, services, after: after, limit: limit)
+            if let after, !SessionID.isShaped(after.utf8) { throw AdminCall.unknownCursor }
+            return try await page(filter, services, after: after, limit: limit)
         }
     }
 

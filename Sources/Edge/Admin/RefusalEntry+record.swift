@@ -12,6 +12,7 @@ extension RefusalEntry {
     /// - Parameter time: when the answer was done, in ms since the epoch.
     init(_ record: RequestRecord, code: String, requestID: RequestID, origin: ConnectionOrigin, time: Int64) {
         self.init(time: time, requestID: requestID.text, route: record.route.label, code: code)
+        routeHost = record.route.host
         client = record.client ?? origin.peerText
         if let head = record.head {
             method = head.string(head.method)

@@ -13,7 +13,14 @@ extension EdgeConnection {
             problem,
             RefusedRequest(
                 requestID: requestID.text, client: record.client ?? origin.peerText,
-                path: record.head.flatMap { RedactedTarget.path(of: $0, canonical: record.path) }))
+                path: record.head.flatMap { RedactedTarget.path(of: $0, canonical: record.path) },
+                route: record.route.label, routeHost: record.route.host,
+                method: record.head.flatMap(Self.registeredMethod)))
+    }
+
+    private static func registeredMethod(of head: RequestHead) -> String? {
+        let method = head.withBytes(head.method) { Array($0) }
+        return MethodRegistry.names.contains(method) ? String(decoding: method, as: UTF8.self) : nil
     }
 
     /// A socket has been opened: its request is recorded when it ends, and counted now.

@@ -26,6 +26,11 @@ package struct RequestRecord {
             case .route(let route): route.configuration.path
             }
         }
+
+        /// The host that the route is bound to.
+        var host: String? {
+            if case .route(let route) = self { route.configuration.host } else { nil }
+        }
     }
 
     /// Whether a request has begun and its end was not recorded yet.

@@ -3,8 +3,8 @@ import NIOCore
 
 /// One check of an upstream: a request on a connection of its own, of whose answer only the status counts.
 final class HealthProbe: UpstreamUser {
-    /// The longest status line that is read.
-    private static let longest = 512
+    /// So much is read of an answer until its status is known: interim answers come before it.
+    private static let longest = 8 * 1024
 
     private let terms: RouteConfiguration.Health
     private let finished: (_ passed: Bool?) -> Void
@@ -67,8 +67,29 @@ final class HealthProbe: UpstreamUser {
         finished(passed)
     }
 
-    /// The status of `HTTP/1.1 200 …`; nil where the line is not complete, 0 where it is none.
+    /// The status of the final answer, such as `HTTP/1.1 200 …`; nil where its line is not complete, 0 where it is none.
+    /// Interim answers are skipped (RFC 9110 section 15.2); 101 would be final.
     static func status(in bytes: ByteBuffer) -> Int? {
+        var rest = bytes
+        while let status = statusOfFirst(in: rest) {
+            guard (100..<200).contains(status), status != 101 else { return status }
+            guard skipHead(&rest) else { return nil }
+        }
+        return nil
+    }
+
+    /// Takes a head away; false where its empty line has not arrived.
+    private static func skipHead(_ bytes: inout ByteBuffer) -> Bool {
+        while let end = bytes.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = bytes.readSlice(length: end + 1 - bytes.readerIndex)
+            if let line, line.readableBytesView.allSatisfy({ $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
+                return true
+            }
+        }
+        return false
+    }
+
+    private static func statusOfFirst(in bytes: ByteBuffer) -> Int? {
         let line = bytes.readableBytesView.prefix { $0 != UInt8(ascii: "\n") }
         guard line.count < bytes.readableBytes else { return nil }
         let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)

@@ -61,37 +61,6 @@ extension UpstreamPool {
         return members[index].standing.enter(most)
     }
 
-    /// Lends a connection to an upstream whose place was taken.
-    func provide(_ index: Int, to seeker: any UpstreamSeeker, _ reuse: UpstreamAttempt.Reuse) {
-        let isCounted = terms.maxRequests != nil
-        if let idle = takeIdle(index, reuse) {
-            idle.isCounted = isCounted
-            return seeker.connected(to: idle, isPooled: true)
-        }
-        makeRoom(index)
-        let bound = NIOLoopBound((pool: self, seeker: seeker), eventLoop: loop)
-        connect(index).assumeIsolated().whenComplete { result in
-            let (pool, seeker) = bound.value
-            switch result {
-            case .success(let connection):
-                connection.isCounted = isCounted
-                guard seeker.isSeekingUpstream else { return pool.giveBack(connection) }
-                seeker.connected(to: connection, isPooled: false)
-            case .failure(let error):
-                if isCounted { pool.members[index].standing.leave() }
-                seeker.failedToConnect(to: index, UpstreamFault(connecting: error))
-            }
-        }
-    }
-
-    /// Closes the connection that has been idle for longest, where there may be no further one.
-    private func makeRoom(_ index: Int) {
-        guard let most = maxConnections, members[index].busy + members[index].idle.count >= most,
-            !members[index].idle.isEmpty
-        else { return }
-        members[index].idle.removeFirst().close()
-    }
-
     // MARK: Outcomes
 
     /// A request was answered with this status.

@@ -73,6 +73,12 @@ struct ProfileReader {
             throw fault(value, "token", "more than one of 'command', 'file' and 'login': keep one")
         }
         profile.source = sources.first
+        // Authorization has a scheme before the token; as the default it is `Bearer`.
+        if profile.carrier == .authorization, profile.carrierPrefix == nil,
+            profile.carrierName?.lowercased() == "authorization"
+        {
+            profile.carrierName = nil
+        }
         if profile.carrier == .cookie, profile.carrierName == nil {
             throw fault(value, "token", "a cookie needs its 'name'")
         }

@@ -1,5 +1,6 @@
 import AdminAPI
 import EdgeConfiguration
+import Encodings
 
 /// What the configuration has to do with a refusal.
 enum RefusalAdvice {
@@ -25,50 +26,64 @@ enum RefusalAdvice {
         }
     }
 
-    /// The keys of the configuration that decide about such refusals, the most likely one first; those of a route
-    /// without the route.
-    static func keys(code: String, reason: String, isRouted: Bool) -> [String] {
-        switch code {
-        case "origin_refused": ["server.allowed_origins"]
+    /// A refusal, as a log or the operator's API tells it.
+    struct Refusal {
+        var code: String
+        var reason: String
+        /// The path of the request.
+        var path: String
+    }
+
+    /// The key of the configuration that decides about such refusals; one of a route without the route.
+    private static func key(_ refusal: Refusal, _ route: RouteConfiguration?) -> String? {
+        switch refusal.code {
+        case "origin_refused": "server.allowed_origins"
         case "rate_limited":
-            switch reason {
-            case "route_limit": isRouted ? ["limit"] : []
-            case "socket_cap": ["limits.sockets_per_session", "limits.sockets_per_user"]
-            default: ["limits.login_per_minute", "limits.anonymous_per_minute"]
+            switch refusal.reason {
+            case "route_limit": route.map { _ in "limit" }
+            case "socket_cap": "limits.sockets_per_session"
+            default:
+                refusal.path == "/api/session/create-anonymous"
+                    ? "limits.anonymous_per_minute" : "limits.login_per_minute"
             }
-        case "insufficient_scope": isRouted ? ["scopes"] : []
-        case "not_allowed" where reason.hasPrefix("client_certificate"),
-            "invalid_request" where reason.hasPrefix("client_certificate"):
-            isRouted ? ["client_certificate"] : []
-        case "not_allowed": isRouted ? ["allow"] : []
-        case "overloaded" where reason == "upstream_full": isRouted ? ["max_requests", "max_connections"] : []
-        case "credentials_missing", "session_mismatch": isRouted ? ["require"] : []
-        case "payload_too_large": isRouted ? ["max_body", "server.max_body"] : ["server.max_body"]
-        case "header_too_large": ["server.max_header"]
-        case "upstream_unavailable", "upstream_timeout": isRouted ? ["upstream", "timeout"] : ["runtime.url"]
-        case "store_unavailable": ["state.url", "state.grace"]
-        case "invalid_request" where reason == "foreign_host": ["server.hosts"]
-        case "invalid_token":
-            switch reason {
-            case "audience_mismatch": ["tokens.audience"]
-            case "issuer_mismatch": ["tokens.issuer"]
-            case "key_unknown": ["keys.directory"]
-            default: []
-            }
-        case "token_expired": ["tokens.access_token_lifetime"]
-        default: []
+        case "insufficient_scope": route.map { _ in "scopes" }
+        case "not_allowed" where refusal.reason.hasPrefix("client_certificate"),
+            "invalid_request" where refusal.reason.hasPrefix("client_certificate"):
+            route.map { _ in "client_certificate" }
+        case "not_allowed" where refusal.reason == "sign_in_too_old": route.map { _ in "fresh" }
+        case "not_allowed" where refusal.reason == "sign_in_too_weak": route.map { _ in "acr" }
+        case "not_allowed": route.map { _ in "allow" }
+        case "overloaded" where refusal.reason == "upstream_full":
+            route.map { $0.maxRequests == nil ? "max_connections" : "max_requests" }
+        case "credentials_missing", "session_mismatch": route.map { _ in "require" }
+        case "payload_too_large": route?.maxBody == nil ? "server.max_body" : "max_body"
+        case "header_too_large": "server.max_header"
+        case "upstream_unavailable": route == nil ? "runtime.url" : "upstream"
+        case "upstream_timeout": route == nil ? "runtime.url" : "timeout"
+        case "store_unavailable": "state.url"
+        case "invalid_request" where refusal.reason == "foreign_host": "server.hosts"
+        case "invalid_token" where refusal.reason == "audience_mismatch": "tokens.audience"
+        case "invalid_token" where refusal.reason == "issuer_mismatch": "tokens.issuer"
+        case "invalid_token" where refusal.reason == "key_unknown": "keys.directory"
+        case "token_expired": "tokens.access_token_lifetime"
+        default: nil
         }
+    }
+
+    /// The number of the route with this path and host for this method, by the configuration as it is now; nil for
+    /// another word than a path, such as `api`.
+    static func route(path: String, host: String?, method: String?, _ loaded: LoadedConfiguration) -> Int? {
+        let routes = loaded.configuration.routes
+        let found = routes.indices.filter { routes[$0].path.hasSameBytes(as: path) && routes[$0].host == host }
+        return found.first { routes[$0].methods?.contains(method ?? "") ?? true } ?? found.first
     }
 
     /// Explains a refusal by the configuration as it is now.
     ///
-    /// - Parameter routePath: the path of the route; another word, such as `api`, stands for no route.
-    static func explain(
-        code: String, reason: String, routePath: String, _ loaded: LoadedConfiguration
-    ) -> RefusalExplanation {
-        let route = loaded.configuration.routes.firstIndex { $0.path.utf8.elementsEqual(routePath.utf8) }
-        var explanation = RefusalExplanation(check: check(code: code))
-        guard let key = keys(code: code, reason: reason, isRouted: route != nil).first else { return explanation }
+    /// - Parameter route: the number of its route; nil for none.
+    static func explain(_ refusal: Refusal, route: Int?, _ loaded: LoadedConfiguration) -> RefusalExplanation {
+        var explanation = RefusalExplanation(check: check(code: refusal.code))
+        guard let key = key(refusal, route.map { loaded.configuration.routes[$0] }) else { return explanation }
         var place = loaded.places[key]
         explanation.key = key
         if let route, !key.contains(".") {

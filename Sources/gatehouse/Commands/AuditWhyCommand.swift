@@ -43,14 +43,15 @@ extension AuditCommand {
         /// What a line says, and where the configuration decides about it.
         private static func texts(_ line: JSONObject, _ loaded: LoadedConfiguration) -> [String] {
             let text = { (name: String) in line[name]?.stringValue ?? "" }
-            let shown = ["code", "reason", "client", "path", "user_id", "tenant_id", "client_id", "session", "fid"]
-                .compactMap { name in line[name]?.stringValue.map { "\(name)=\($0)" } }
+            let shown = [
+                "code", "reason", "client", "method", "path", "user_id", "tenant_id", "client_id", "session", "fid",
+            ].compactMap { name in line[name]?.stringValue.map { "\(name)=\($0)" } }
             var texts = ["\(text("time")) \(text("event")) \(shown.joined(separator: " "))"]
             guard text("event") == "request.refused" else { return texts }
-            let route = route(of: text("path"), loaded)
-            if let route { texts.append("  route: \(route.path) (\(route.place)), require: \(route.require)") }
+            let route = route(of: line, loaded)
+            if let route { texts.append("  route: \(describe(loaded.configuration.routes[route], route, loaded))") }
             let why = RefusalAdvice.explain(
-                code: text("code"), reason: text("reason"), routePath: route?.path ?? "", loaded)
+                .init(code: text("code"), reason: text("reason"), path: text("path")), route: route, loaded)
             texts.append("  failed check: \(why.check)")
             if let key = why.key {
                 let place = why.file.map { file in " (\(file):\(why.line ?? 1))" } ?? " (default)"
@@ -59,16 +60,28 @@ extension AuditCommand {
             return texts
         }
 
-        /// The route that covers a path, by the configuration as it is now and for any host.
-        private static func route(
-            of path: String, _ loaded: LoadedConfiguration
-        ) -> (path: String, place: String, require: String)? {
+        /// The route of a refused request, by the configuration as it is now.
+        private static func route(of line: JSONObject, _ loaded: LoadedConfiguration) -> Int? {
+            if let path = line["route"]?.stringValue {
+                return RefusalAdvice.route(
+                    path: path, host: line["route_host"]?.stringValue, method: line["method"]?.stringValue, loaded)
+            }
+            // Older versions did not write the route: the one that covers the path, for any host.
+            let path = Array((line["path"]?.stringValue ?? "").utf8)
             guard
                 case .route(let route) = RouteTable(loaded.configuration.routes)
-                    .match(path: Array(path.utf8), host: [], method: Array("GET".utf8))
+                    .match(path: path, host: [], method: Array("GET".utf8))
             else { return nil }
-            let settings = route.configuration
-            return (settings.path, loaded.place(of: "routes[\(route.index)]"), settings.require.rawValue)
+            return route.index
+        }
+
+        private static func describe(
+            _ route: RouteConfiguration, _ index: Int, _ loaded: LoadedConfiguration
+        ) -> String {
+            let host = route.host.map { " of \($0)" } ?? ""
+            let methods = route.methods.map { " for \($0.joined(separator: " "))" } ?? ""
+            let place = loaded.place(of: "routes[\(index)]")
+            return "\(route.path)\(host)\(methods) (\(place)), require: \(route.require.rawValue)"
         }
     }
 }

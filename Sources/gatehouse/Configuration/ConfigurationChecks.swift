@@ -104,7 +104,7 @@ enum ConfigurationChecks {
         }
         for (index, issuer) in configuration.issuers.enumerated() {
             if issuer.issuer.hasPrefix("http:") || issuer.jwks?.hasPrefix("http:") == true {
-                remark("issuers[\(index)]", "not https: whoever is on the way can sign for this issuer")
+                remark("issuers[\(index)]", "not https: everyone on the way can sign for this issuer")
             }
             if issuer.tenants.isEmpty {
                 remark("issuers[\(index)].tenants", "lists no tenant, so none of its tokens are exchanged")

@@ -75,9 +75,13 @@ struct DoctorFacts: Sendable {
         }
     }
 
-    /// Room on the disk of something that grows.
+    /// Room on the disk of things that grow.
     struct Disk: Sendable {
-        let key: String
+        /// The keys of the configuration that name what is on it.
+        var keys: [String]
+        /// The number that the system has for it.
+        let device: UInt64
+        /// A directory on it.
         let path: String
         /// Bytes.
         let free: UInt64

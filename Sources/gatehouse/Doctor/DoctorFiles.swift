@@ -1,6 +1,7 @@
 import EdgeCore
 import Encodings
 import Foundation
+import Glibc
 import NIOSSL
 
 /// What the doctor learns from files.
@@ -31,13 +32,28 @@ enum DoctorFiles {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The room for files in a directory; nil where it does not exist.
-    static func disk(key: String, path: String) -> DoctorFacts.Disk? {
-        guard let room = try? FileManager.default.attributesOfFileSystem(forPath: path),
+    /// The disks of these things that grow, each once: their keys and the directories that they are in. What does not
+    /// exist is left out.
+    static func disks(_ places: [(key: String, directory: String)]) -> [DoctorFacts.Disk] {
+        var disks: [DoctorFacts.Disk] = []
+        for place in places {
+            guard let disk = disk(key: place.key, path: place.directory) else { continue }
+            if let same = disks.firstIndex(where: { $0.device == disk.device }) {
+                disks[same].keys.append(place.key)
+            } else {
+                disks.append(disk)
+            }
+        }
+        return disks
+    }
+
+    private static func disk(key: String, path: String) -> DoctorFacts.Disk? {
+        var entry = stat()
+        guard stat(path, &entry) == 0, let room = try? FileManager.default.attributesOfFileSystem(forPath: path),
             let free = (room[.systemFreeSize] as? NSNumber)?.uint64Value,
             let total = (room[.systemSize] as? NSNumber)?.uint64Value
         else { return nil }
-        return DoctorFacts.Disk(key: key, path: path, free: free, total: total)
+        return DoctorFacts.Disk(keys: [key], device: UInt64(entry.st_dev), path: path, free: free, total: total)
     }
 
     /// The first certificate of a PEM file; nil if it can't be read, which `ServerFiles` reports.

@@ -170,9 +170,11 @@ struct DoctorJudgement {
     private var disks: [DoctorFinding] {
         facts.disks.map { disk in
             let percent = disk.total == 0 ? 100 : Int(Double(disk.free) / Double(disk.total) * 100)
-            let room = "\(disk.free >> 20) MiB (\(percent) %) are free at \(disk.path)"
-            if disk.free < 256 << 20 { return .wrong("disk", disk.key, room, "make room, or move it") }
-            if disk.free < 1 << 30 || percent < 5 { return .note("disk", disk.key, room, "make room") }
+            let key = disk.keys.first ?? ""
+            let others = disk.keys.dropFirst().map { ", and for \($0)" }.joined()
+            let room = "\(disk.free >> 20) MiB (\(percent) %) are free at \(disk.path)\(others)"
+            if disk.free < 256 << 20 { return .wrong("disk", key, room, "make room, or move it") }
+            if disk.free < 1 << 30 || percent < 5 { return .note("disk", key, room, "make room") }
             return .good("disk", room)
         }
     }

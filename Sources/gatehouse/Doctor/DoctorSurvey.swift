@@ -69,6 +69,6 @@ struct DoctorSurvey {
         }
         if let file = configuration.audit.file { places.append(("audit.file", file)) }
         if let file = configuration.log.access, file != "stderr" { places.append(("log.access", file)) }
-        return places.compactMap { DoctorFiles.disk(key: $0.key, path: DoctorFiles.folder(of: $0.path)) }
+        return DoctorFiles.disks(places.map { ($0.key, DoctorFiles.folder(of: $0.path)) })
     }
 }

@@ -8,8 +8,12 @@ struct OperatorDesk: OperatorControls {
 
     func configuration() async -> OperatorConfiguration { OperatorConfiguration(await reloader.loaded) }
 
-    func explain(code: String, reason: String?, route: String) async -> RefusalExplanation {
-        RefusalAdvice.explain(code: code, reason: reason ?? "", routePath: route, await reloader.loaded)
+    func explain(_ refusal: RefusalEntry) async -> RefusalExplanation {
+        let loaded = await reloader.loaded
+        let route = RefusalAdvice.route(
+            path: refusal.route, host: refusal.routeHost, method: refusal.method, loaded)
+        return RefusalAdvice.explain(
+            .init(code: refusal.code, reason: refusal.reason ?? "", path: refusal.path ?? ""), route: route, loaded)
     }
 
     func logLevel() -> LogLevelEntry { level.entry }

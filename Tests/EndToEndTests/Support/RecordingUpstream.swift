@@ -88,6 +88,7 @@ final class RecordingUpstream: Sendable {
         while true {
             let descriptor = Glibc.accept(listener, nil, nil)
             guard descriptor >= 0 else { break }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             let number = state.withLock { state -> Int? in
                 guard !state.isStopped else { return nil }
                 state.connections += 1
@@ -282,10 +283,15 @@ final class UpstreamStream {
     }
 }
 
-/// Listening sockets.
+/// Sockets, and where they listen.
 enum SocketAddressing {
+    /// A socket that no program inherits which another test starts at this moment: closing it here would not end it.
+    static func stream(_ family: Int32) -> Int32 {
+        socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    }
+
     static func listen(port: Int) throws -> (descriptor: Int32, port: Int) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = stream(AF_INET)
         var one: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
@@ -308,7 +314,7 @@ enum SocketAddressing {
 
     static func listen(unixPath: String) throws -> Int32 {
         unlink(unixPath)
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = stream(AF_UNIX)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(unixPath.utf8)
@@ -329,10 +335,30 @@ enum SocketAddressing {
         return descriptor
     }
 
-    /// A port without a listener, as far as can be known.
+    /// A port without a listener, which nobody else is given.
+    ///
+    /// It lies below those that the kernel gives to connections and to listeners that ask for any: until a test listens on
+    /// it, or for as long as it must be dead, no other test can come to it by chance.
     static func unusedPort() throws -> Int {
+        for _ in 0..<ports.count {
+            let port = lastPort.withLock { last in
+                last = last + 1 < ports.upperBound ? last + 1 : ports.lowerBound
+                return last
+            }
+            guard let bound = try? listen(port: port) else { continue }
+            close(bound.descriptor)
+            return port
+        }
         let bound = try listen(port: 0)
         close(bound.descriptor)
         return bound.port
     }
+
+    /// Above those that browsers refuse; empty where the kernel gives away all of them.
+    private static let ports: Range<Int> = {
+        let kernels = try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
+        let first = kernels?.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) } ?? 32_768
+        return 10_240..<max(10_240, min(first, 32_768))
+    }()
+    private static let lastPort = Mutex(ports.randomElement() ?? 0)
 }
