@@ -2,18 +2,20 @@
 
 import asyncio
 import contextlib
+import random
 import socket
 import subprocess
 
 
 def unused_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    """Ports below those that the system gives to others by itself: they stay unused until they are needed."""
+    ports = set()
+    while len(ports) < count:
+        port = random.randrange(12_000, 30_000)
+        with contextlib.suppress(OSError), socket.socket() as one:
+            one.bind(("127.0.0.1", port))
+            ports.add(port)
+    return list(ports)
 
 
 @contextlib.contextmanager

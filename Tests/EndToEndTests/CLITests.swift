@@ -210,7 +210,7 @@ import Testing
         let process = Process()
         process.executableURL = GatewayProcess.binary
         process.arguments = ["token", "inspect"]
-        let (input, errors) = try Program.start(process) {
+        let (input, _) = try Program.start(process) {
             let (input, errors) = (Pipe(), Pipe())
             process.standardInput = input
             process.standardError = errors

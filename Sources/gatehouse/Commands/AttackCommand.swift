@@ -34,7 +34,9 @@ struct AttackCommand: AsyncParsableCommand {
     var session: String?
     @OptionGroup var selection: CaseSelection
     @OptionGroup var tls: AttackTLS
-    @Flag(name: .customLong("http2"), help: "Speak HTTP/2; cases that need a connection of their own are left out.")
+    @Flag(
+        name: .customLong("http2"),
+        help: "Speak HTTP/2: cases about it are tried, those that need a connection of their own left out.")
     var usesHTTP2 = false
     @Flag(help: "Refusals must have the status that the standards name, and what is a matter of policy is judged.")
     var strict = false
