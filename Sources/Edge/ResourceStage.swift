@@ -61,7 +61,7 @@ struct ResourceStage {
     }
 
     /// Asks the store for the session, and records its use at most once a day.
-    /// - Throws: `not_found`, the same for an unknown session and for somebody else's; `store_unavailable`.
+    /// - Throws: `not_found`, the same for an unknown session and for that of another owner; `store_unavailable`.
     static func look(
         for asked: ProtocolSessionRecord, _ desk: ProtocolSessionDesk
     ) async throws(Problem) -> ProtocolSessionRecord {
@@ -78,7 +78,7 @@ struct ResourceStage {
         }
     }
 
-    /// The refusal of a session that is unknown or somebody else's.
+    /// The refusal of a session that is unknown or has another owner.
     static let unknown = Problem(
         .notFound, detail: "There is no such protocol session. Initialize a new one.", reason: "protocol_session")
     private static let day: Int64 = 86_400_000

@@ -3,8 +3,6 @@ import NIOPosix
 
 #if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
 #endif
 
 /// Runs tasks on threads that give way to the event loops.
@@ -22,7 +20,7 @@ package final class LowPriorityExecutor: TaskExecutor {
     private let pool: NIOThreadPool
     private let isLowered = ThreadSpecificVariable<Lowered>()
 
-    private final class Lowered {}
+    private final class Lowered: Sendable {}
 
     private init(threads: Int) {
         pool = NIOThreadPool(numberOfThreads: max(2, threads))
@@ -41,8 +39,8 @@ package final class LowPriorityExecutor: TaskExecutor {
     private func lowerOnce() {
         guard isLowered.currentValue == nil else { return }
         isLowered.currentValue = Lowered()
-        #if os(Linux)
-        _ = setpriority(PRIO_PROCESS, 0, Self.nice)
+        #if canImport(Glibc)
+        _ = setpriority(CInt(bitPattern: PRIO_PROCESS.rawValue), 0, Self.nice)
         #endif
     }
 }

@@ -147,6 +147,17 @@ async def two_tabs(browser, gateway):
     return one, two
 
 
+async def signs_in_again(one, two):
+    """A login in one tab while the other refreshes: the cookies of the login stay, and the sockets of both come back."""
+    await asyncio.gather(*[tab.value("told.socket.length = 0") for tab in [one, two]])
+    await asyncio.gather(log_in(one), two.value("gate.refresh().then(() => 1)"))
+    for tab in [one, two]:
+        await tab.until("told.socket.some(({ code }) => code === 4401) && gate.socket.state === 'open'")
+        assert await tab.value("gate.fetch('/api/auth/me').then((answer) => answer.status)") == 200
+        session = await tab.value("fetch('/api/session/current').then((answer) => answer.json())")
+        assert session["state"] == "authenticated" and session["session_id"] == await tab.value("gate.session.session_id"), session
+
+
 async def offline_and_back(tab):
     await tab.command("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
     await tab.until("!navigator.onLine")
@@ -271,6 +282,7 @@ async def main(program):
                 first = await one_session_no_socket(browser, gateway)
                 await first.close()
                 one, two = await two_tabs(browser, gateway)
+                await signs_in_again(one, two)
                 await offline_and_back(one)
                 await gateway_restarts(two, gateway)
                 await away_for_a_while(two)

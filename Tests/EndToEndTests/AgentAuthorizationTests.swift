@@ -273,7 +273,7 @@ import Testing
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
         let configuration = Agent.configuration(upstream.url)
-            .replacingOccurrences(of: "registration: true", with: "registration: true, registration_per_hour: 6")
+            .replacingOccurrences(of: "registration: true", with: "registration: true, registration_per_hour: 2")
             .replacingOccurrences(of: "limits: {enabled: false}\n", with: "")
         let gateway = try await GatewayInProcess.start(configuration)
         defer { gateway.stop() }
@@ -287,6 +287,7 @@ import Testing
             #expect(try register(["redirect_uris": [uri]]).json["error"] as? String == "invalid_redirect_uri")
         }
         expectStatus(try register(["redirect_uris": ["https://app.example/cb"]], path: "/register"), 201)
+        // What was refused above has not counted.
         expectStatus(try register(["redirect_uris": ["https://app.example/cb"]]), 429)
         // A client that nobody has used is forgotten.
         let agent = Agent(

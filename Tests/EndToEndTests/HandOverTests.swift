@@ -28,6 +28,18 @@ import Testing
         }
     }
 
+    @Test(
+        "Handshakes under way when the gateway is told to stop are finished and answered",
+        .enabled(if: HTTP2Script.canRun))
+    func lateHandshakes() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
+        let found = try HTTP2Script.run("late_handshakes", gateway, ["\(gateway.processID)"])
+        #expect(found["http1"] as? Int == 200 && found["connection"] as? String == "close", "\(found)")
+        #expect(found["http2"] as? Int == 200, "\(found)")
+        #expect(gateway.stop() == 0)
+    }
+
     /// Listens in place of systemd, and starts the gateway with the socket.
     private static let activation = """
         import os, socket, sys

@@ -1,4 +1,6 @@
 import Foundation
+import GatewayForTests
+import StateSurface
 import Testing
 
 /// The streams of the Runtime's tools (`runtime.mcp`): what they tell, what ends them, and how they go on.
@@ -40,6 +42,30 @@ import Testing
         try gateway.endFirstGrant(ada)
         #expect(!String(decoding: try live.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
         expectStatus(try caller.post(ToolCaller.call("9"), session), 401)
+    }
+
+    @Test("A call that was lost with its node is answered with an error, in its own stream and in the session's")
+    func interrupted() async throws {
+        let gateway = try await GatewayInProcess.start(ToolCaller.on)
+        defer { gateway.stop() }
+        let caller = try ToolCaller(gateway, try gateway.login(.ada))
+        let session = try caller.begin()
+        let live = try caller.stream(session)
+        try live.read(through: "id: event.0\ndata:\n\n")
+        let now = gateway.clock.now
+        let state = try await StateSurfaceFactory.open(
+            url: "sqlite:\(gateway.directory.path)/state.sqlite", clock: { now })
+        _ = try await state.begin(
+            execution: ExecutionRecord(
+                sessionID: session[0].1, intentID: "mcp-n5", intent: "echo", fingerprint: [], nodeID: "gone", epoch: 0,
+                createdAt: now))
+        await state.close()
+        let resumed = try caller.stream(session, "Last-Event-ID: call.n5\r\n")
+        #expect(try resumed.read(through: #""isError":true"#).contains("interrupted: "))
+        #expect(try live.read(through: #""code":"interrupted""#).contains(#""level":"error""#))
+        // It does not run when it is sent again.
+        let again = try caller.post(ToolCaller.call("5"), session)
+        #expect(again.status == 200 && again.text.contains("interrupted: "), "\(again.text)")
     }
 
     @Test("A session has so many streams at a time besides its calls, and one that ends makes room")

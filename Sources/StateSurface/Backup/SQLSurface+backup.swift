@@ -45,7 +45,7 @@ extension SQLSurface: BackupStore {
 
     private static let unsupported = StateSurfaceError(.failed, "this store can't be copied")
 
-    /// Refuses to replace what someone may still need.
+    /// Refuses to replace a store that has something in it.
     private static func requireEmpty(rows: (String) throws -> [SQLRow]) throws {
         for table in ["accounts", "clients", "sessions"] where try !rows("SELECT 1 FROM \(table) LIMIT 1").isEmpty {
             throw StateSurfaceError(

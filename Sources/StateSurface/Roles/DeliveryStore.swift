@@ -16,7 +16,7 @@ package protocol DeliveryStore: Sendable {
     func newestDelivery() async throws -> Int64
     /// Records what has become of deliveries, in one transaction.
     func settle(deliveries: [DeliverySettlement]) async throws
-    /// Buries deliveries that wait and were stored until `createdUntil`, whoever they are for, and removes dead letters
+    /// Buries deliveries that wait and were stored until `createdUntil`, for every receiver, and removes dead letters
     /// that were buried until `buriedUntil`.
     /// - Returns: how many were buried.
     func sweepDeliveries(createdUntil: Milliseconds, buriedUntil: Milliseconds, at: Milliseconds) async throws -> Int
