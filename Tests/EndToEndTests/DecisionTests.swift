@@ -67,7 +67,9 @@ import Testing
         let ada = try gateway.login(.ada)
         let challenge =
             "resource_metadata=\"\(gateway.origin)/.well-known/oauth-protected-resource/mcp\", scope=\"read\""
-        let rows: [(fields: [(String, String)], error: String)] = [([], ""), ([ada.bearer], "error=\"invalid_token\", ")]
+        let rows: [(fields: [(String, String)], error: String)] = [
+            ([], ""), ([ada.bearer], "error=\"invalid_token\", "),
+        ]
         for (fields, error) in rows {
             let answer = try gateway.request("GET", "/api/auth/verify", headers: Self.uri("/mcp/x") + fields)
             let said = answer["www-authenticate"]
