@@ -175,7 +175,7 @@ import Testing
             try content?.write(to: place.appendingPathComponent("keys.json"), atomically: true, encoding: .utf8)
             for command in [["config", "check"], ["serve", "--listen", "127.0.0.1:0", "--admin", "off"]] {
                 let result = try GatewayProcess.run(command + ["--config", file.path], in: place, stateful: false)
-                #expect(result.status == 2 && result.errors.contains("gatehouse.yaml:2:"), "\(result)")
+                #expect(result.status == 2 && result.errors.contains("gatehouse.yaml:3:"), "\(result)")
                 #expect(result.errors.contains("issuers[0].jwks: keys.json: ") && result.errors.contains(said))
             }
         }
