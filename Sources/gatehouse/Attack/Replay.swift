@@ -37,7 +37,8 @@ struct Replay {
             !recorded.exchanges.isEmpty && selection.selects(recorded.info)
         }
         guard !cases.isEmpty else {
-            throw CommandFailure("\(path): no case with evidence is selected: see --only, --skip and --category", status: .misused)
+            throw CommandFailure(
+                "\(path): no case with evidence is selected: see --only, --skip and --category", status: .misused)
         }
     }
 
