@@ -165,6 +165,8 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         connection.startResponse(head, framing: .stream)
         connection.flushResponse()
         keepAlive()
+        // The write may have found the client gone.
+        guard !isOver else { return }
         switch stream {
         case .call(let run):
             if run.era.primesStreams { prime(.call(run.id)) }
@@ -187,6 +189,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     }
 
     private func keepAlive() {
+        guard !isOver else { return }
         let half = TimeAmount.nanoseconds(connection.services.idleTimeout.nanoseconds / 2)
         deadline.arm(after: min(.seconds(15), half), for: self)
     }
@@ -195,6 +198,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     private func finish(
         after progressToken: JSONValue?, _ era: ToolEra, _ answer: @escaping @Sendable () async -> JSONObject
     ) {
+        guard !isOver else { return }
         let loop = connection.eventLoop
         let me = NIOLoopBound(self, eventLoop: loop)
         task = Task {

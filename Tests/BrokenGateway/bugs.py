@@ -158,6 +158,7 @@ BUGS = {
     "unchecked-query": ["W08-query-*"],
     "unchecked-header": ["W08-header-*"],
     "unchecked-subprotocol": ["W08-subprotocol-*"],
+    "unchecked-cookie": ["W08-cookie-*"],
     "any-session": ["W08-session-*"],
     "socket-outlives-logout": ["W10-logout"],
     "socket-outlives-end": ["W10-session-end"],

@@ -21,7 +21,7 @@ PROFILE = """token:
 second_user:
   login: {{path: /api/auth/login, email: attack-two@example.com, password: attack-two-password}}
 path: /api/auth/me
-socket: {{path: /api/runtime/agent, carriers: [query, header, subprotocol]}}
+socket: {{path: /api/runtime/agent, carriers: [query, header, subprotocol, cookie], cookie: gate}}
 promises: [sessions, refresh, revoke, ownership, assertion, protocol-sessions]
 oauth: {{resource: /agents, scopes: [read, write]}}
 canary: {{upstream_route: /canary, listen: "127.0.0.1:{port}"}}

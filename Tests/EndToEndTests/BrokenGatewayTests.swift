@@ -14,7 +14,7 @@ import Testing
             "strips-exact-names", "leaves-bodies", "relays-framing", "h2-length", "h2-lines",
         ]
         let found = try Program.run(
-            "timeout", ["240", "python3", script] + mistakes,
+            "timeout", ["480", "python3", script] + mistakes,
             environment: ["GATEHOUSE_BINARY": GatewayProcess.binary.path])
         let text = String(decoding: found.output, as: UTF8.self)
         #expect(found.status == 0, "\(text)\(found.errors)")

@@ -210,11 +210,11 @@ import Testing
         let process = Process()
         process.executableURL = GatewayProcess.binary
         process.arguments = ["token", "inspect"]
-        let (input, _) = try Program.start(process) {
-            let (input, errors) = (Pipe(), Pipe())
+        process.standardError = FileHandle.nullDevice
+        let input = try Program.start(process) {
+            let input = Pipe()
             process.standardInput = input
-            process.standardError = errors
-            return (input, errors)
+            return input
         }
         let chunk = Data(repeating: UInt8(ascii: "a"), count: 1 << 20)
         var written = 0

@@ -45,6 +45,8 @@ import Testing
             gateway, "login/finish", try authenticator.assertion(try begin(gateway, "login", [other.field])),
             [other.field])
         expectRefused(refused, 401, "invalid_credentials")
+        // Its lines are written after the answers.
+        gateway.stop()
         let audit = try String(contentsOf: gateway.directory.appendingPathComponent("audit.jsonl"), encoding: .utf8)
         #expect(audit.contains("credential_unknown") && audit.contains("passkey.registered"))
         #expect(!audit.contains(anonymous.secret) && !gateway.log.contains(anonymous.secret))

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayForTests
 import StateSurface
 import Testing
 
@@ -106,7 +107,7 @@ import Testing
         let free = try caller.stream(try caller.begin())
         try free.read(through: "id: event.0\ndata:\n\n")
         first = nil
-        let hasRoom = try await eventually(within: .seconds(20)) {
+        let hasRoom = try await eventually {
             String(decoding: try caller.stream(session).read(12), as: UTF8.self) == "HTTP/1.1 200"
         }
         #expect(hasRoom)

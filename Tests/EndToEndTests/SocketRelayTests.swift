@@ -63,7 +63,7 @@ import Testing
             }
         case "long":
             try stream.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")
-            for _ in 0..<120 {
+            for _ in 0..<300 {
                 try stream.send("1\r\nx\r\n")
                 Thread.sleep(forTimeInterval: 0.05)
             }
@@ -265,12 +265,12 @@ import Testing
         let until = LoggedIn.expiry(of: refresh.json["access_token"] as? String ?? "")
         gateway.clock.advance(by: .seconds(5 * 60 + 1))
         for (time, text) in try running.prefix(2).map({ try $0.value() ?? (0, "") }) {
-            #expect(time >= bob.tokenExpiry && time < bob.tokenExpiry + 3)
+            #expect(time >= bob.tokenExpiry && time < bob.tokenExpiry + .promptly)
             #expect(text.hasPrefix("HTTP/1.1 200") && !text.hasSuffix("0\r\n\r\n"))
         }
         gateway.clock.advance(by: .seconds(10 * 60))
         for (time, text) in try running.suffix(2).map({ try $0.value() ?? (0, "") }) {
-            #expect(time >= until && time < until + 3 && !text.hasSuffix("0\r\n\r\n"), "extended by the refresh")
+            #expect(time >= until && time < until + .promptly && !text.hasSuffix("0\r\n\r\n"), "extended by the refresh")
         }
         let finished = try running[2].value()?.1 ?? ""
         #expect(finished.hasSuffix("0\r\n\r\n"), "an answer that is no stream is finished")

@@ -25,6 +25,26 @@ struct WireTests {
         #expect(Transport.socketProtocol.request(.token(Array("a,b".utf8)), to: target) == nil)
     }
 
+    @Test("A handshake carries the token as the target's own carrier of that kind has it")
+    func socketCarriers() throws {
+        var other = target
+        other.carrierName = "X-Token"
+        func text(_ transport: Transport) throws -> String {
+            let request = try #require(transport.request(.token(Array("t".utf8)), to: other))
+            return String(decoding: request.bytes, as: UTF8.self)
+        }
+        #expect(try text(.socketHeaders).contains("X-Token: t\r\n"))
+        #expect(try text(.socketQuery).contains("access_token=t&"))
+        #expect(try text(.socketProtocol).contains("Sec-WebSocket-Protocol: gatehouse.v1, bearer.t, session.ses_"))
+        other.carrier = .socketProtocol
+        other.carrierName = nil
+        other.carrierPrefix = "jwt."
+        #expect(try text(.socketProtocol).contains("Sec-WebSocket-Protocol: jwt.t, session."))
+        #expect(try text(.socketHeaders).contains("Authorization: Bearer t\r\n"))
+        other.socketCookie = "gate"
+        #expect(try text(.socketCookie).contains("Cookie: gate=t\r\n"))
+    }
+
     @Test("An answer is parsed when its head is complete; interim answers are skipped")
     func answers() throws {
         #expect(RawResponse(parsing: Array("HTTP/1.1 401 Unau".utf8)) == nil)

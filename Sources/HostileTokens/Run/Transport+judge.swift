@@ -5,7 +5,7 @@ extension Transport {
     public func isAccepted(_ response: RawResponse, by target: Target) -> Bool {
         switch self {
         case .authorization, .query, .cookie, .body: target.isSuccess(response.status)
-        case .socketQuery, .socketHeaders, .socketProtocol: response.status == 101
+        case .socketQuery, .socketHeaders, .socketProtocol, .socketCookie: response.status == 101
         case .introspection: response.status == 200 && !Self.saysInactive(response.body)
         }
     }

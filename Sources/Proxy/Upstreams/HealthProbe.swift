@@ -8,14 +8,20 @@ final class HealthProbe: UpstreamUser {
 
     private let terms: RouteConfiguration.Health
     private let finished: (_ passed: Bool?) -> Void
+    private let left: () -> Void
     private var connection: UpstreamConnection?
     private var received = ByteBuffer()
     private var limit: Scheduled<Void>?
     private var isOver = false
 
-    /// - Parameter finished: told of the result, once; nil where the gateway itself could not ask.
-    init(_ terms: RouteConfiguration.Health, finished: @escaping (_ passed: Bool?) -> Void) {
+    /// - Parameters:
+    ///   - left: told once that there is no connection any more, and none is being made.
+    ///   - finished: told of the result, once; nil where the gateway itself could not ask.
+    init(
+        _ terms: RouteConfiguration.Health, left: @escaping () -> Void, finished: @escaping (_ passed: Bool?) -> Void
+    ) {
         self.terms = terms
+        self.left = left
         self.finished = finished
     }
 
@@ -27,7 +33,9 @@ final class HealthProbe: UpstreamUser {
         pool.connect(member).assumeIsolated().whenComplete { result in
             switch result {
             case .success(let connection): self.ask(connection, host: host)
-            case .failure(let error): self.finish(UpstreamFault(connecting: error).isUpstreams ? false : nil)
+            case .failure(let error):
+                self.left()
+                self.finish(UpstreamFault(connecting: error).isUpstreams ? false : nil)
             }
         }
     }
@@ -35,7 +43,7 @@ final class HealthProbe: UpstreamUser {
     private func ask(_ connection: UpstreamConnection, host: String) {
         connection.lend(to: self)
         // The time was over before there was a connection.
-        guard !isOver else { return connection.release(clean: false) }
+        guard !isOver else { return leave(connection) }
         self.connection = connection
         var head = ByteBuffer()
         head.writeString("GET \(terms.path) HTTP/1.1\r\nHost: \(host)\r\n")
@@ -63,8 +71,13 @@ final class HealthProbe: UpstreamUser {
         guard !isOver else { return }
         isOver = true
         limit?.cancel()
-        connection.take()?.release(clean: false)
+        if let connection = connection.take() { leave(connection) }
         finished(passed)
+    }
+
+    private func leave(_ connection: UpstreamConnection) {
+        connection.release(clean: false)
+        left()
     }
 
     /// The status of the final answer, such as `HTTP/1.1 200 …`; nil where its line is not complete, 0 where it is none.

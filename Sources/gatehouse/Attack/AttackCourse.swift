@@ -31,7 +31,9 @@ struct AttackCourse {
 
     func run(_ replay: Replay) async throws -> Report {
         let pacer = Pacer(perSecond: options.rate)
-        return try await replay.run(over: sender.wire, target: target(nil)) { try await pacer.wait() }
+        return try await withUpstream { _ in
+            try await replay.run(over: sender.wire, target: target(nil)) { try await pacer.wait() }
+        }
     }
 
     func run(_ cases: [HostileCase]) async throws -> Report {
@@ -40,10 +42,15 @@ struct AttackCourse {
                 "--transport introspection asks as a client: put CLIENT_ID:CLIENT_SECRET into \(Self.clientVariable)",
                 status: .misused)
         }
-        // The upstream listens first, because getting the valid token may need it.
+        return try await withUpstream { try await attack(cases, $0) }
+    }
+
+    /// Listens as the upstream of the canary's route, if the profile names one, until the run has ended. Getting the
+    /// valid token may need it, too.
+    private func withUpstream(_ run: (RecordingUpstream?) async throws -> Report) async throws -> Report {
         let upstream = try await openUpstream()
         do {
-            let report = try await attack(cases, upstream)
+            let report = try await run(upstream)
             await upstream?.close()
             return report
         } catch {
@@ -121,8 +128,10 @@ struct AttackCourse {
         target.successStatuses = profile.successStatuses
         target.carrierName = profile.carrierName
         target.carrierPrefix = profile.carrierPrefix
+        target.carrier = profile.carrier
         if let socket = profile.socket {
             target.socketCarriers = socket.carriers
+            target.socketCookie = socket.cookie
             target.socketSession = socket.session
         }
         target.sessionID = options.session ?? session

@@ -34,7 +34,9 @@ struct AttackCommand: AsyncParsableCommand {
     var session: String?
     @OptionGroup var selection: CaseSelection
     @OptionGroup var tls: AttackTLS
-    @Flag(name: .customLong("http2"), help: "Speak HTTP/2; cases that need a connection of their own are left out.")
+    @Flag(
+        name: .customLong("http2"),
+        help: "Speak HTTP/2: cases about it are tried, those that need a connection of their own left out.")
     var usesHTTP2 = false
     @Flag(help: "Refusals must have the status that the standards name, and what is a matter of policy is judged.")
     var strict = false
@@ -82,7 +84,7 @@ struct AttackCommand: AsyncParsableCommand {
         let course = AttackCourse(aim: aim, profile: profile, sender: sender, options: options(profile, keySet))
         let found: Report
         if let replay {
-            let recorded = try Replay(file: replay, only: selection.only, skip: selection.skip)
+            let recorded = try Replay(file: replay, selection)
             found = try await course.run(recorded)
         } else {
             found = try await course.run(try selection.cases())

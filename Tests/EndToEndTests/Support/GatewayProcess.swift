@@ -28,7 +28,9 @@ final class GatewayProcess: GatewayUnderTest {
         let place = try directory ?? makeDirectory()
         let file = place.appendingPathComponent("gatehouse.yaml")
         try configuration.write(to: file, atomically: true, encoding: .utf8)
-        let known = Set((try? run(["users", "list", "--json"], in: place).output).map { listedEmails($0) } ?? [])
+        // Only a folder that was used before may have some of them.
+        let listed = try? directory == nil || users.isEmpty ? nil : run(["users", "list", "--json"], in: place).output
+        let known = Set(listed.map { listedEmails($0) } ?? [])
         for user in users where !known.contains(user.email) { try add(user, in: place) }
         return try await launch(place, environment: environment, listen: listen)
     }
