@@ -79,7 +79,10 @@ import Testing
         ("routes:\n  - path: /a\n    require: none\n    allow:\n      groups: [b]\n", 5, "routes[0].allow"),
         ("routes:\n  - path: /a\n    max_requests: 1\n", 3, "routes[0].max_requests"),
         ("routes:\n  - path: /a\n    limit:\n      per: 1s\n", 3, "routes[0].limit"),
-        ("routes:\n  - path: /a\n    limit:\n      requests: 1\n      by: session\n", 5, "routes[0].limit.by"),
+        (
+            "routes:\n  - path: /a\n    require: token\n    limit:\n      requests: 1\n      by: session\n", 6,
+            "routes[0].limit.by"
+        ),
         ("routes:\n  - path: /a\n    upstream: http://a:1\n    health:\n      status: []\n", 5, "health.status"),
         (
             "routes:\n  - path: /a\n    upstream: http://a:1\n    client_certificate: required\n", 4,
