@@ -21,6 +21,15 @@ package enum ReloadOutcome: Sendable, Equatable {
     case reloaded(needRestart: [String])
     /// Nothing has changed, for this reason.
     case refused(String)
+
+    /// In a word or a sentence.
+    package var text: String {
+        switch self {
+        case .reloaded(let keys):
+            keys.isEmpty ? "reloaded" : "reloaded; a restart is needed for: \(keys.joined(separator: ", "))"
+        case .refused(let why): "refused: \(why)"
+        }
+    }
 }
 
 /// The last reload.

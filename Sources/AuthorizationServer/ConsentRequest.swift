@@ -1,4 +1,5 @@
 import Encodings
+import IdentityProviders
 import Libcrypto
 
 /// A question to a person whether a client may have access, as it is stored until the person decides: once, within ten
@@ -54,6 +55,18 @@ package struct ConsentRequest: Sendable, Equatable {
     /// Whether the session that sends the decision is the one that was asked.
     package func wasAsked(of sessionID: String, epoch: Int64, userID: String) -> Bool {
         sessionID.hasSameBytes(as: self.sessionID) && epoch == sessionEpoch && userID.hasSameBytes(as: self.userID)
+    }
+
+    /// The query of an authorization request that asks the same.
+    package var query: String {
+        var parameters = [
+            FormParameter("response_type", "code"), FormParameter("client_id", clientID),
+            FormParameter("redirect_uri", redirectURI), FormParameter("resource", resource),
+            FormParameter("code_challenge", challenge), FormParameter("code_challenge_method", "S256"),
+        ]
+        if !scopes.isEmpty { parameters.append(FormParameter("scope", scopes.joined(separator: " "))) }
+        if let state { parameters.append(FormParameter("state", state)) }
+        return FormText.encode(parameters)
     }
 
     /// The record's payload.

@@ -33,6 +33,11 @@ public struct BoundedCache<Key: Hashable, Value> {
     var old: [Key: Entry] = [:]
     @usableFromInline
     var youngWeight = 0
+    /// No entry of the young generation, and of the old one, may be used at this time or later.
+    @usableFromInline
+    var youngEnd = Int64.min
+    @usableFromInline
+    var oldEnd = Int64.min
     @usableFromInline
     let half: Int
 
@@ -76,10 +81,15 @@ public struct BoundedCache<Key: Hashable, Value> {
     /// - Parameters:
     ///   - end: until when it may be used; for ever by default.
     ///   - weight: its share of the capacity, at least 1. What is heavier than half of it is not kept.
+    ///   - now: the time, if entries that are past their end shall make room before the capacity is reached. About as
+    ///     many are kept then as come in twice the time for which they may be used.
     @inlinable
-    public mutating func insert(_ value: Value, for key: Key, until end: Int64 = .max, weight: Int = 1) {
+    public mutating func insert(
+        _ value: Value, for key: Key, until end: Int64 = .max, weight: Int = 1, now: Int64 = .min
+    ) {
         remove(key)
         guard weight <= half else { return }
+        if now > .min, now >= oldEnd, !young.isEmpty { turn() }
         put(Entry(value: value, until: end, weight: max(1, weight)), for: key)
     }
 
@@ -100,18 +110,27 @@ public struct BoundedCache<Key: Hashable, Value> {
         young = [:]
         old = [:]
         youngWeight = 0
+        youngEnd = .min
+        oldEnd = .min
     }
 
     /// - Parameter key: one that is in neither generation.
     @inlinable
     mutating func put(_ entry: Entry, for key: Key) {
-        if youngWeight > half - entry.weight {
-            old = young
-            young = [:]
-            youngWeight = 0
-        }
+        if youngWeight > half - entry.weight { turn() }
         young[key] = entry
         youngWeight += entry.weight
+        youngEnd = max(youngEnd, entry.until)
+    }
+
+    /// The young generation becomes the old one, which goes.
+    @inlinable
+    mutating func turn() {
+        old = young
+        oldEnd = youngEnd
+        young = [:]
+        youngWeight = 0
+        youngEnd = .min
     }
 }
 

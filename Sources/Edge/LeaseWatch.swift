@@ -19,8 +19,8 @@ package final class LeaseWatch: Sendable {
     private let clock: @Sendable () -> Int64
     private let skew: Int64
     private let subscription = Mutex<Subscription?>(nil)
-    /// Whether all leases have to be checked, and whether a check is running.
-    private let check = Mutex((wanted: false, running: false))
+    /// Checking all leases.
+    private let check = Mutex(WantedWork())
 
     package init(
         loops: LoopStates, held: HeldSessions, heldAccounts: HeldSessions, profiles: CallerProfiles, runtime: Runtime,
@@ -70,7 +70,7 @@ package final class LeaseWatch: Sendable {
             let end = tokenExpiresAt.addingReportingOverflow(skew)
             let expiresAt = end.overflow ? .max : end.partialValue
             loops.onEach { $0.leases.sessionExtended(id, origin: origin, expiresAt: expiresAt) }
-        case .revoked(let revocation): revoked(revocation)
+        case .revoked(let revocation): loops.onEach { Self.revoked(revocation, in: $0) }
         case .familyEnded(let id): loops.onEach { $0.leases.familyRevoked(id) }
         case .familyRefreshed(let id, let tokenExpiresAt, let key):
             refreshed(id, tokenExpiresAt, key: key.map { KeyNumber(thumbprint: $0) })
@@ -85,13 +85,25 @@ package final class LeaseWatch: Sendable {
         }
     }
 
-    private func revoked(_ revocation: Revocation) {
+    private static func revoked(_ revocation: Revocation, in loop: LoopState) {
         switch revocation.kind {
-        case .token: loops.onEach { $0.leases.tokenRevoked(revocation.id) }
-        case .family: loops.onEach { $0.leases.familyRevoked(revocation.id) }
+        case .token: loop.leases.tokenRevoked(revocation.id)
+        case .family: loop.leases.familyRevoked(revocation.id)
         case .subject:
             let cut = SubjectCut(issuedUntil: revocation.issuedUntil, accountVersion: revocation.accountVersion)
-            loops.onEach { $0.leases.subjectRevoked(revocation.id, cut) }
+            loop.leases.subjectRevoked(revocation.id, cut)
+        }
+    }
+
+    /// So many revocations are one job of an event loop: there may be hundreds of thousands after a gap.
+    private static let jobSize = 512
+
+    private func revoked(_ revocations: [Revocation]) {
+        for start in stride(from: 0, to: revocations.count, by: Self.jobSize) {
+            let some = revocations[start..<min(start + Self.jobSize, revocations.count)]
+            loops.onEach { loop in
+                for revocation in some { Self.revoked(revocation, in: loop) }
+            }
         }
     }
 
@@ -108,27 +120,14 @@ extension LeaseWatch {
 
     /// Runs one check at a time, and repeats it until the store has answered.
     private func scheduleCheck() {
-        let mustStart = check.withLock { check in
-            check.wanted = true
-            defer { check.running = true }
-            return !check.running
-        }
-        guard mustStart else { return }
+        guard check.withLock({ $0.want() }) else { return }
         Task { [weak self] in
-            while let self, self.takeCheck() {
+            while let self, self.check.withLock({ $0.take() }) {
                 do { try await self.checkAll() } catch {
-                    self.check.withLock { $0.wanted = true }
+                    _ = self.check.withLock { $0.want() }
                     try? await Task.sleep(for: .milliseconds(250))
                 }
             }
-        }
-    }
-
-    private func takeCheck() -> Bool {
-        check.withLock { check in
-            defer { check.wanted = false }
-            if !check.wanted { check.running = false }
-            return check.wanted
         }
     }
 
@@ -142,7 +141,7 @@ extension LeaseWatch {
         let families = Set(revocations.lazy.filter { $0.kind == .family }.map(\.id))
         let ended = terms.filter { $0.familyID.map(families.contains) ?? false }
         try await each(Set(ended.compactMap(\.sessionID))) { watch, id in try await watch.checkSession(id) }
-        for revocation in revocations { revoked(revocation) }
+        revoked(revocations)
         try await each(Set(terms.compactMap(\.sessionID))) { watch, id in try await watch.checkSession(id) }
         try await each(Set(terms.compactMap(\.account))) { watch, id in try await watch.checkAccount(id) }
         try await each(Set(terms.compactMap(\.familyID))) { watch, id in try await watch.checkFamily(id) }

@@ -119,6 +119,10 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
             if let learnt = decision.learnt {
                 loop.protocolSessions.keep(learnt, asked: endings, now: loop.now())
             }
+            // A stream has its lease; an answer may have taken as long.
+            guard !connection.services.securityGuard.isRevoked(facts.principal) else {
+                return refuse(Problem(.invalidToken, reason: "revoked"))
+            }
             switch decision.outcome {
             case .answer(let status, let session, let body): answer(status: status, session: session, body: body)
             case .stream(let stream): begin(stream, conversation)

@@ -119,7 +119,7 @@ extension GatewayConfiguration {
             try Self.check("routes[\(index)].max_body", route.maxBody, Bounds.maxBody)
             try Self.check("routes[\(index)].fresh", route.fresh, Bounds.freshness)
             try check(route, "routes[\(index)].")
-            guard !route.asksTooMuch else { throw ConfigurationError(.callerUnknown, key: "routes[\(index)]") }
+            guard !route.hasUnmeetableTerms else { throw ConfigurationError(.callerUnknown, key: "routes[\(index)]") }
             guard route.headers.allSatisfy(\.isWellFormed) else {
                 throw ConfigurationError(.headerMalformed, key: "routes[\(index)].headers")
             }

@@ -47,6 +47,6 @@ package final class AssertionCache {
             self.generation = generation
             assertions.removeAll()
         }
-        assertions.insert(fields, for: key, until: now + Self.freshness)
+        assertions.insert(fields, for: key, until: now + Self.freshness, now: now)
     }
 }

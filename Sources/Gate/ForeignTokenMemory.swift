@@ -44,7 +44,7 @@ package final class ForeignTokenMemory {
         }
         remembered.insert(
             Remembered(principal: principal, revocations: revocations), for: token,
-            until: principal.foreign?.trustedUntil ?? .min)
+            until: principal.foreign?.trustedUntil ?? .min, now: now)
         return principal
     }
 }

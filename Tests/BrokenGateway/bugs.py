@@ -198,6 +198,7 @@ BUGS = {
     "h2-host": ["H03-downgrade-host"],
     "h2-last-path": ["H03-downgrade-path-twice"],
     "h2-connection": ["H03-downgrade-connection"],
+    "h2-trailers keeps-own-names": ["H03-downgrade-trailer-identity"],
     # The upstream's answers
     "pools-blindly": ["P17-answer-twice"],
     "relays-framing": ["P17-answer-length-and-coding", "P17-answer-two-lengths", "P17-answer-coding-unknown"],

@@ -55,8 +55,8 @@ def read_fields(block):
 
 
 def read_message(reader):
-    """The fields and the body of the one stream."""
-    block, body, ends = b"", b"", False
+    """The fields, the body and the trailers of the one stream."""
+    blocks, body, ends = [], b"", False
     while True:
         head = reader.read(9)
         if len(head) < 9:
@@ -65,12 +65,14 @@ def read_message(reader):
         payload = reader.read(int.from_bytes(head[:3], "big"))
         if kind in (0, 1):
             ends = bool(flags & 1)
+        if kind == 1:
+            blocks.append(b"")
         if kind in (1, 9):
-            block += payload
+            blocks[-1] += payload
         if kind == 0:
             body += payload
         if ends and (kind == 0 or kind in (1, 9) and flags & 4):
-            return read_fields(block), body
+            return read_fields(blocks[0]), body, read_fields(b"".join(blocks[1:]))
 
 
 class StreamRequest:
@@ -78,8 +80,10 @@ class StreamRequest:
 
     version = "HTTP/2"
 
-    def __init__(self, fields, body, gateway):
+    def __init__(self, fields, body, trailers, gateway):
         self.gateway = gateway
+        if gateway.has("h2-trailers"):
+            fields = fields + trailers
         pseudo = {}
         self.fields = []
         for name, value in fields:

@@ -135,9 +135,9 @@ class Tab:
         await asyncio.wait([self.reader], timeout=PATIENCE)
 
     async def reload(self):
-        """Loads the page anew, and waits for the new one."""
+        """Loads the page anew, nothing of it from the cache, and waits for the new one."""
         await self.value("globalThis.isBefore = true")
-        await self.command("Page.reload")
+        await self.command("Page.reload", ignoreCache=True)
         await self.until("!globalThis.isBefore && document.readyState === 'complete'")
 
     async def can(self, path, body):

@@ -26,7 +26,7 @@ EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
 class Gateway:
     """The program, which can be stopped and started again with the state that it left."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, more=""):
         self.program, self.folder = program, pathlib.Path(folder)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -37,7 +37,8 @@ class Gateway:
             f"server: {{listen: '127.0.0.1:{self.port}', admin: 'off', drain: 1s}}\n"
             f"state: {{url: 'sqlite:{folder}/state.sqlite'}}\nkeys: {{directory: {folder}/keys}}\n"
             f"limits: {{enabled: false}}\nlog: {{access: {folder}/access.log}}\n"
-            f"routes: [{{path: /worker, upstream: 'http://127.0.0.1:{self.serve_files()}', require: none, strip_prefix: true}}]\n")
+            f"routes: [{{path: /worker, upstream: 'http://127.0.0.1:{self.serve_files()}', require: none, strip_prefix: true}}]\n"
+            + more)
         subprocess.run(
             [program, "users", "add", EMAIL, "--tenant", "acme", "--password-stdin", "--config", self.configuration],
             input=PASSWORD.encode(), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
@@ -100,10 +101,11 @@ async def page(browser, gateway, prepare=None):
     await tab.until("document.readyState == 'complete' && location.pathname == '/inspect'")
     await tab.value("""import('/gatehouse.js').then(({ Gatehouse }) => {
         globalThis.gate = new Gatehouse();
-        globalThis.told = { refusal: [], socket: [], event: [], session: [] };
+        globalThis.told = { refusal: [], socket: [], event: [], session: [], token: [] };
         gate.on('refusal', (refusal) => told.refusal.push(refusal.code));
         gate.on('socket', (status) => told.socket.push({ ...status }));
         gate.on('event', (frame) => frame.type === 'event' && told.event.push(frame.seq));
+        gate.on('token', (token) => token && told.token.push(token.expiresAt));
         gate.on('session', (session) => told.session.push(session?.session_id ?? null));
         return gate.start().then(() => 1);
     })""")
@@ -212,6 +214,53 @@ async def away_for_a_while(tab):
     assert seqs == list(range(seqs[0], seqs[0] + 5)), f"lost or doubled: {seqs}"
 
 
+async def too_big(tab):
+    """What is too big is refused by itself, and the socket that it closed comes back."""
+    assert await tab.value("gate.intent('echo', { big: 'x'.repeat(70_000) }).catch((refusal) => refusal.code)") == "too_big"
+    await tab.until("told.socket.some(({ code }) => code === 1009) && gate.socket.state === 'open'")
+    assert await tab.value("gate.intent('echo', { big: false }).then(({ big }) => big)") is False
+
+
+async def expiry(browser, program):
+    """A refresh keeps the socket open beyond the end of its token. Without one it closes with 4401, and comes back."""
+    with tempfile.TemporaryDirectory() as folder:
+        gateway = Gateway(program, folder, "tokens: {access_token_lifetime: 6s, clock_skew: 6s}\n")
+        gateway.start()
+        try:
+            tab = await page(browser, gateway)
+            await log_in(tab)
+            await tab.value("gate.connect().then(() => { globalThis.opened = performance.now(); })")
+            await tab.until("performance.now() - opened > 14_000")
+            assert await tab.value("told.token.length") >= 3
+            assert await tab.value("told.socket.map(({ state }) => state)") == ["connecting", "open"]
+            # Something in between answers refreshes with nothing.
+            await tab.can("/api/auth/refresh", {})
+            await tab.until("told.socket.some(({ code, reason }) => code === 4401 && reason === 'token_expired')")
+            assert "unexpected_answer" in await tab.value("told.refusal")
+            tab.canned.clear()
+            await tab.until("gate.socket.state === 'open'")
+            await tab.close()
+        finally:
+            gateway.stop(signal.SIGKILL)
+
+
+async def reload_during_sign_in(browser, gateway):
+    """Whatever had become of the login: there is a session, and the next login works."""
+    for pause in [0, 0.05, 0.2]:
+        tab = await page(browser, gateway)
+        await tab.value(f"gate.login({{email: '{EMAIL}', password: '{PASSWORD}'}}).catch(() => {{}}); 1")
+        await asyncio.sleep(pause)
+        await tab.reload()
+        again = await page(browser, gateway)
+        assert await again.value("gate.session.state") in ["anonymous", "authenticated"]
+        await log_in(again)
+        assert await again.value("gate.fetch('/api/auth/me').then((answer) => answer.status)") == 200
+        await again.value("gate.logout().then(() => 1)")
+        for one in [tab, again]:
+            assert not one.faults, one.faults
+            await one.close()
+
+
 async def wrong_clock(browser, gateway):
     """A tab whose clock is an hour ahead, and one an hour behind: signed in, connected, not refreshing all the time."""
     for hours in [-1, 1]:
@@ -285,11 +334,14 @@ async def main(program):
                 await signs_in_again(one, two)
                 await offline_and_back(one)
                 await gateway_restarts(two, gateway)
+                await too_big(two)
                 await away_for_a_while(two)
                 await wrong_clock(browser, gateway)
                 await service_worker(browser, gateway)
                 await logout_elsewhere(one, two)
+                await reload_during_sign_in(browser, gateway)
                 await logout_on_another_device(browser, gateway)
+                await expiry(browser, os.path.abspath(program))
                 assert not one.faults + two.faults, one.faults + two.faults
         finally:
             gateway.stop(signal.SIGKILL)

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from chromium import BINARY, Browser
+from judges import judge, window
 
 
 def token_of(origin, email, password):
@@ -99,6 +100,17 @@ async def judges_foreign_tokens(tab):
         await tab.shows("key-error", words)
 
 
+async def fits_a_phone(tab):
+    """Also with a key id and a claim that are one long word."""
+    key, kid = ec.generate_private_key(ec.SECP256R1()), "k" * 60
+    jwk = {**json.loads(jwt.get_algorithm_by_name("ES256").to_jwk(key.public_key())), "kid": kid}
+    await tab.value("document.querySelector('input[value=pasted]').click()")
+    await tab.fill("key", json.dumps(jwk))
+    await verdict(tab, jwt.encode({"sub": "s" * 90}, key, algorithm="ES256", headers={"kid": kid}), kid, "good")
+    await window(360, "light")(tab)
+    await judge(tab, "inspector with a token", 360)
+
+
 async def keeps_to_itself(tab, origin, secrets):
     """Nothing but the page's own files and the key set was asked for, and no token was in any request."""
     for url in ["https://example.com/", origin.replace("127.0.0.1", "localhost") + "/"]:
@@ -133,6 +145,7 @@ async def main(url, email, password):
         # The link: the token stands behind '#', which is never sent.
         linked = await browser.tab(f"{origin}/inspect#{token}")
         await linked.shows("verdict", "The signature is good")
+        await fits_a_phone(linked)
         await keeps_to_itself(linked, origin, [token])
     print("inspector: all is well")
 

@@ -479,7 +479,7 @@ test('What sets cookies is asked for one at a time in all tabs: no late answer p
     answers['POST /api/auth/refresh'] = () => slow.answer;
     const before = requests.length;
     const all = [
-        one.refresh(), two.login({ email: 'e', password: 'p' }), two.start(), one.logout(),
+        one.refresh(), two.login({ email: 'e', password: 'p' }), two.start(), two.current(), one.logout(),
     ];
     await settle();
     assert.deepEqual(requests.slice(before).map(({ key }) => key), ['POST /api/auth/refresh']);
@@ -487,7 +487,7 @@ test('What sets cookies is asked for one at a time in all tabs: no late answer p
     await Promise.all(all);
     assert.deepEqual(requests.slice(before).map(({ key }) => key), [
         'POST /api/auth/refresh', 'POST /api/auth/login', 'GET /api/session/current',
-        'POST /api/session/create-anonymous', 'POST /api/auth/logout',
+        'POST /api/session/create-anonymous', 'GET /api/session/current', 'POST /api/auth/logout',
     ]);
 });
 
@@ -502,6 +502,18 @@ test('A page that may have no locks, or waits for a tab that is frozen, goes on 
         mock.timers.tick(45_000);
         assert.equal((await started).session_id, 'ses_one');
     }
+});
+
+test('A login that meets one which a reload cut off is repeated once', async () => {
+    const gate = new Gatehouse({ base });
+    await gate.start();
+    const conflict = [409, { code: 'session_conflict' }];
+    const served = [conflict, { access_token: 'a1', expires_in: 900, session: 'resumed' }];
+    answers['POST /api/auth/login'] = () => served.shift();
+    assert.equal((await gate.login({ email: 'e', password: 'p' })).how, 'resumed');
+    answers['POST /api/auth/login'] = () => conflict;
+    await assert.rejects(gate.login({ email: 'e', password: 'p' }), { code: 'session_conflict' });
+    assert.equal(asked('POST /api/auth/login').length, 4);
 });
 
 /** Channels between tabs; what one says the test hands to the others: `say(message)`. */

@@ -32,6 +32,20 @@ struct BoundedCacheTests {
         #expect(cache.value(for: 2, at: .max - 1) == 2)
     }
 
+    @Test("What is past its end makes room long before the capacity is reached, and nothing else does")
+    func makesRoom() {
+        var cache = BoundedCache<Int64, Int64>(capacity: 1_000_000)
+        for now in Int64(0)..<10_000 {
+            cache.insert(now, for: now, until: now + 50, now: now)
+            #expect(cache.value(for: max(0, now - 49), at: now) == max(0, now - 49))
+            #expect(cache.count <= 200)
+        }
+        // An entry without an end is kept.
+        cache.insert(1, for: -1, now: 20_000)
+        for now in Int64(0)..<100 { cache.insert(now, for: now, until: now + 50, now: 30_000 + now) }
+        #expect(cache.value(for: -1) == 1)
+    }
+
     @Test("What is used stays, what was not asked for lately goes")
     func forgets() {
         var cache = BoundedCache<Int, Int>(capacity: 8)
@@ -76,7 +90,7 @@ struct BoundedCacheTests {
                 switch Int.random(in: 0..<10, using: &generator) {
                 case 0..<5:
                     let until = now + Int64.random(in: 0...50, using: &generator)
-                    cache.insert(step, for: key, until: until)
+                    cache.insert(step, for: key, until: until, now: step.isMultiple(of: 3) ? .min : now)
                     truth[key] = (step, until)
                 case 5:
                     cache.remove(key)

@@ -70,7 +70,7 @@ struct AttackProfileTests {
             ("socket: {path: /ws, carriers: []}\n", "socket.carriers: expected a list"),
             ("socket: {path: /ws, session: carrier}\n", "socket.session: expected query, header or none"),
             ("socket: {path: /ws, carriers: [cookie]}\n", "socket.carriers: a cookie needs its name"),
-            ("socket: {path: /ws, cookie: 'a b'}\n", "p.yaml:1:28: socket.cookie: expected a cookie's name"),
+            ("socket: {path: /ws, cookie: 'a b'}\n", "p.yaml:1:29: socket.cookie: expected a cookie's name"),
             ("promises: [everything]\n", "promises: expected some of sessions"),
             ("promises: sessions\n", "promises: expected a list"),
             ("token:\n  login: {path: /l, email: a@b}\n", "p.yaml:2:10: token.login: 'password' is missing"),

@@ -28,6 +28,30 @@ import Testing
             lines(of: gateway).first { $0["path"] as? String == path && $0["method"] as? String == method })
     }
 
+    @Test("A refused request says who asked, where the token was accepted before something else was refused")
+    func refused() async throws {
+        let gateway = try await GatewayInProcess.start(
+            Self.yaml
+                + """
+
+                routes:
+                  - path: /staff
+                    upstream: http://127.0.0.1:1
+                    require: token
+                    allow: {groups: [staff]}
+                """)
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        #expect(try gateway.request("GET", "/staff/1", headers: [ada.bearer]).status == 403)
+        let line = try await Self.line(of: gateway, path: "/staff/1")
+        #expect(line["code"] as? String == "not_allowed" && line["user"] as? String == ada.userID)
+        #expect(line["tenant"] as? String == "acme" && line["client_id"] as? String == "gatehouse")
+        let stranger = ("Authorization", "Bearer \(ada.forged)")
+        #expect(try gateway.request("GET", "/staff/2", headers: [stranger]).status == 401)
+        let forged = try await Self.line(of: gateway, path: "/staff/2")
+        #expect(forged["code"] as? String == "invalid_token" && forged["user"] == nil)
+    }
+
     @Test("A proxied request says who asked, which upstream answered, and how long that took")
     func proxied() async throws {
         let upstream = try RecordingUpstream()

@@ -191,6 +191,15 @@ import Testing
             ada, field, headers: [("Origin", "null"), ("Sec-Fetch-Site", "same-origin")])
         #expect(Agent.parameters(decided)["code"] != nil)
         expectStatus(try agent.decide(ada, field), 400)
+        // A person who is not signed in any more signs in first, and is asked again.
+        let left = try gateway.login(.ada)
+        let question = Agent.field(try agent.authorize(left))
+        expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [left.bearer]), 204)
+        let away = try agent.decide(left, question)
+        #expect(away.status == 303 && away["location"]?.hasPrefix("/.gatehouse/sign-in?return_to=%2Foauth2") == true)
+        let back = URLComponents(string: away["location"] ?? "")?.queryItems?.first?.value ?? ""
+        #expect(try !Agent.field(gateway.request("GET", back, headers: [Agent.cookie(ada)])).isEmpty, "\(back)")
+        expectStatus(try agent.decide(left, question + "x"), 400)
         let denied = try agent.decide(ada, Agent.field(try agent.authorize(ada)), "deny")
         #expect(Agent.parameters(denied)["error"] == "access_denied")
         let old = Agent.field(try agent.authorize(ada))

@@ -226,6 +226,8 @@ struct AttackTests {
         let again = try attack(at: target, ["--replay", file])
         #expect(first.status == 1 && again.status == 1)
         #expect(again.verdicts == first.verdicts)
+        let none = try attack(at: target, ["--replay", file, "--category", "carrier"])
+        #expect(none.status == 2 && none.errors.contains("no case with evidence is selected"), "\(none.errors)")
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
         let strict = try Program.start("python3", [Program.script("target.py"), "strict"])
         defer { strict.process.terminate() }

@@ -68,6 +68,28 @@ import Testing
         #expect(again.status == 200 && again.text.contains("interrupted: "), "\(again.text)")
     }
 
+    @Test("What a call returns after its grant has ended is told to nobody, neither as a stream nor as JSON")
+    func late() async throws {
+        let realm = HeldRealm()
+        let gateway = try await GatewayInProcess.start(ToolCaller.on, realms: [realm])
+        defer { gateway.stop() }
+        // Otherwise a failure here would leave the calls waiting.
+        defer { realm.letGo() }
+        let ada = try gateway.login(.ada)
+        let caller = try ToolCaller(gateway, ada)
+        let session = try caller.begin()
+        let streamed = try caller.stream(session, message: ToolCaller.call("1", "held", "{}"))
+        try streamed.read(through: "id: call.n1\ndata:\n\n")
+        let plain = try caller.stream(
+            session, message: ToolCaller.call("2", "held", "{}"), accept: "application/json")
+        #expect(try await eventually(within: .seconds(20)) { realm.begun == 2 })
+        try gateway.endFirstGrant(ada)
+        realm.letGo()
+        let answer = try plain.response()
+        #expect(answer.status == 401 && !answer.text.contains("done"), "\(answer.status) \(answer.text)")
+        #expect(!String(decoding: try streamed.readToEnd(), as: UTF8.self).contains("done"))
+    }
+
     @Test("A session has so many streams at a time besides its calls, and one that ends makes room")
     func limit() async throws {
         let gateway = try await GatewayInProcess.start(

@@ -83,6 +83,13 @@ struct WireTests {
             ])
         #expect(RawRequest(request).frames == request.frames)
         #expect(RawRequest(text: "GET / HTTP/1.1\r\n\r\n").frames == nil)
+        request.trailers = [([0x61], [0x62])]
+        // The body no longer ends the stream, but the trailers do.
+        #expect(
+            request.frames.suffix(25) == [
+                0, 0, 2, 0, 0, 0, 0, 0, 1, 1, 2, 0, 0, 5, 1, 5, 0, 0, 0, 1, 0, 1, 0x61, 1, 0x62,
+            ])
+        request.trailers = []
         request.change("X-Any") { $0 + String(repeating: "x", count: 16_384) }
         request.body = []
         let long = request.frames

@@ -151,7 +151,9 @@ import Testing
         let theirs = "https://gate.example/theirs"
         fixture.subject.resources.replace(
             by: [both],
-            foreign: [both, theirs].map { ForeignResource(identifier: $0, issuer: Self.partner, scopes: ["orders:read"]) })
+            foreign: [both, theirs].map { identifier in
+                ForeignResource(identifier: identifier, issuer: Self.partner, scopes: ["orders:read"])
+            })
         func principal(_ client: String, for resource: String) async throws -> Principal {
             let token = try token { claims in
                 claims["aud"] = [.string(resource)]

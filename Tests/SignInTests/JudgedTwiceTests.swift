@@ -44,9 +44,11 @@ struct JudgedTwiceTests {
         let proved = try await fixture.account()
         let signedIn = try await fixture.signIn(proved)
         let terms = GrantTerms(
-            clientID: "cli_agent", resource: "https://gate.example/mcp", scope: ["read"], binding: signedIn.sessionID)
+            clientID: "cli_agent", resource: "https://gate.example/mcp", scope: ["read"],
+            binding: signedIn.sessionID)
         let family = fixture.securityGuard.grant(terms, of: proved.account, codeLifetime: 60_000)
-        try await fixture.store.insert(family: family, judged: JudgedOwner(credentialEpoch: proved.account.credentialEpoch))
+        let judged = JudgedOwner(credentialEpoch: proved.account.credentialEpoch)
+        try await fixture.store.insert(family: family, judged: judged)
         let (next, tokens) = try await fixture.securityGuard.redeemed(family, of: proved.account)
         #expect(try await fixture.store.rotate(family: next))
         let token = try #require(tokens.refreshToken)

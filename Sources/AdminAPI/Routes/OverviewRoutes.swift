@@ -26,7 +26,7 @@ enum OverviewRoutes {
             "recent_refusals": .integer(Int64(await services.node.refusals().count)),
             "reloads": [
                 "last_at": reload.map { .string(Timestamp.text($0.at)) } ?? .null,
-                "last_result": reload.map { .string(ProcessRoutes.text(of: $0.outcome)) } ?? .null,
+                "last_result": reload.map { .string($0.outcome.text) } ?? .null,
             ],
         ])
     }

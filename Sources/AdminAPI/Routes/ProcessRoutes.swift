@@ -91,7 +91,7 @@ enum ProcessRoutes {
 
     private static func reload(_ call: AdminCall) async throws -> AdminAnswer {
         let outcome = try await controls(call).reload()
-        call.record("configuration.reloaded", ["result": .string(text(of: outcome))])
+        call.record("configuration.reloaded", ["result": .string(outcome.text)])
         switch outcome {
         case .reloaded(let keys):
             return .json(["result": .string("reloaded"), "need_restart": .array(keys.map(JSONValue.string))])
@@ -99,15 +99,6 @@ enum ProcessRoutes {
             var answer = AdminAnswer.json(["result": .string("refused"), "detail": .string(why)])
             answer.status = 409
             return answer
-        }
-    }
-
-    /// A reload in one word or sentence.
-    static func text(of outcome: ReloadOutcome) -> String {
-        switch outcome {
-        case .reloaded(let keys):
-            keys.isEmpty ? "reloaded" : "reloaded; a restart is needed for: \(keys.joined(separator: ", "))"
-        case .refused(let why): "refused: \(why)"
         }
     }
 }

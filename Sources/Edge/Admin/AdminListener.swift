@@ -146,12 +146,9 @@ package final class AdminListener: Sendable {
     private func reload(_ request: AdminRequest) async -> AdminAnswer {
         guard let reload else { return .text(404, "not found\n") }
         if request.origin != nil || request.fetchSite != nil { return .text(403, "not from a web page\n") }
-        switch await reload() {
-        case .refused(let why): return .text(409, "\(why)\n")
-        case .reloaded(let keys):
-            let rest = keys.isEmpty ? "" : "; a restart is needed for: \(keys.joined(separator: ", "))"
-            return .text(200, "reloaded\(rest)\n")
-        }
+        let outcome = await reload()
+        if case .refused(let why) = outcome { return .text(409, "\(why)\n") }
+        return .text(200, "\(outcome.text)\n")
     }
 
     private func ready() -> AdminAnswer {

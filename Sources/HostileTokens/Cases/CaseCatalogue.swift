@@ -16,10 +16,7 @@ public enum CaseCatalogue {
     ///   - only: ids, or patterns with `*` and `?`; empty for all cases.
     ///   - skip: ids or patterns of cases to leave out.
     public static func cases(only: [String] = [], skip: [String] = []) -> [HostileCase] {
-        all.filter { hostile in
-            let id = hostile.info.id
-            return (only.isEmpty || only.contains { Glob.matches($0, id) }) && !skip.contains { Glob.matches($0, id) }
-        }
+        all.filter { Glob.selects($0.info.id, only: only, skip: skip) }
     }
 
     /// The case with this id, or nil.
@@ -30,6 +27,11 @@ public enum CaseCatalogue {
 
 /// Patterns in which `*` stands for any text and `?` for one byte.
 public enum Glob {
+    /// Whether one pattern of `only` matches, or there are none, and none of `skip` does.
+    public static func selects(_ text: String, only: [String], skip: [String]) -> Bool {
+        (only.isEmpty || only.contains { matches($0, text) }) && !skip.contains { matches($0, text) }
+    }
+
     /// Whether the whole text matches. The time is at most proportional to the product of the lengths.
     public static func matches(_ pattern: String, _ text: String) -> Bool {
         let pattern = Array(pattern.utf8)

@@ -111,6 +111,18 @@ enum DowngradeProbes {
                     ? .passed("nothing arrived at the upstream") : .failed("one of them arrived at the upstream")
             }
         },
+        probe("trailer-identity", "the gateway's own headers as trailers", "RFC 9110 §6.5.1", [.assertion]) {
+            talk, route in
+            let names = try await talk.ownNames() + ["x-auth-user", "remote-user"]
+            let (marker, hidden) = (Marker(), Marker())
+            var request = try talk.http2Request("POST", "\(route)?\(marker.value)")
+            request.trailers = names.map { (Array($0.utf8), Array(hidden.value.utf8)) }
+            return try await talk.attack(request) {
+                let value = Array(hidden.value.utf8)
+                return try await talk.arrivals(of: marker.value).contains { $0.firstRange(of: value) != nil }
+                    ? .failed("they arrived at the upstream") : .passed("they did not arrive at the upstream")
+            }
+        },
         probe("connection", "the gateway's own header named by Connection", "CVE-2024-45410", [.assertion]) {
             talk, route in
             let (names, marker) = (try await talk.ownNames(), Marker())

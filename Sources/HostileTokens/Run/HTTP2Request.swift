@@ -11,6 +11,8 @@ package struct HTTP2Request: Sendable {
     /// All fields, pseudo-header fields first.
     package var fields: [Field]
     package var body: [UInt8]
+    /// The fields after the body, which fit into one frame.
+    package var trailers: [Field] = []
     /// Whether the stream stays open after the request, as that of a WebSocket does.
     package var staysOpen = false
 
@@ -34,26 +36,32 @@ package struct HTTP2Request: Sendable {
 
     /// The request as the frames of stream 1.
     package var frames: [UInt8] {
-        var block: [UInt8] = []
-        // Literals without indexing (RFC 7541 section 6.2.2), so that every byte is sent as it is.
-        for (name, value) in fields { block += [0] + Self.string(name) + Self.string(value) }
         let content = body.prefix(Self.window)
+        let isOnlyHead = content.isEmpty && trailers.isEmpty && !staysOpen
         var bytes: [UInt8] = []
-        var rest = block[...]
+        var rest = Self.block(fields)[...]
         repeat {
             let isFirst = bytes.isEmpty
             let part = rest.prefix(Self.frameLimit)
             rest = rest.dropFirst(Self.frameLimit)
-            let flags: UInt8 = (rest.isEmpty ? 4 : 0) | (isFirst && content.isEmpty && !staysOpen ? 1 : 0)
+            let flags: UInt8 = (rest.isEmpty ? 4 : 0) | (isFirst && isOnlyHead ? 1 : 0)
             bytes += Self.frame(type: isFirst ? 1 : 9, flags: flags, stream: 1, part)
         } while !rest.isEmpty
         rest = content
         while !rest.isEmpty {
             let part = rest.prefix(Self.frameLimit)
             rest = rest.dropFirst(Self.frameLimit)
-            bytes += Self.frame(type: 0, flags: rest.isEmpty ? 1 : 0, stream: 1, part)
+            bytes += Self.frame(type: 0, flags: rest.isEmpty && trailers.isEmpty ? 1 : 0, stream: 1, part)
         }
+        if !trailers.isEmpty { bytes += Self.frame(type: 1, flags: 5, stream: 1, Self.block(trailers)[...]) }
         return bytes
+    }
+
+    /// Literals without indexing (RFC 7541 section 6.2.2), so that every byte is sent as it is.
+    private static func block(_ fields: [Field]) -> [UInt8] {
+        var block: [UInt8] = []
+        for (name, value) in fields { block += [0] + string(name) + string(value) }
+        return block
     }
 
     package static func frame(type: UInt8, flags: UInt8, stream: UInt8, _ payload: ArraySlice<UInt8>) -> [UInt8] {

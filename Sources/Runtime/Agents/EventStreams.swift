@@ -81,6 +81,8 @@ final class EventStreams: Sendable {
     private static let batch = 128
     private let store: any ExecutionStore
     private let channels = Mutex<[String: Channel]>([:])
+    /// Reading the ends of all streams again.
+    private let catchingUp = Mutex(WantedWork())
     private let lastReader = Atomic<UInt64>(0)
     private let looks = Atomic<Int>(0)
 
@@ -150,11 +152,15 @@ final class EventStreams: Sendable {
         if let reader { Task { await self.read(sessionID, as: reader) } }
     }
 
-    /// Reads the end of every stream from the store, after an interruption of the feed.
+    /// Reads the end of every stream from the store, after an interruption of the feed. Several interruptions in a row
+    /// do not add up: one task reads.
     func catchUp() async {
-        for id in self.sessionIDs {
-            guard let bounds = try? await self.store.eventBounds(sessionID: id) else { continue }
-            self.grew(sessionID: id, to: bounds.last)
+        guard self.catchingUp.withLock({ $0.want() }) else { return }
+        while self.catchingUp.withLock({ $0.take() }) {
+            for id in self.sessionIDs {
+                guard let bounds = try? await self.store.eventBounds(sessionID: id) else { continue }
+                self.grew(sessionID: id, to: bounds.last)
+            }
         }
     }
 

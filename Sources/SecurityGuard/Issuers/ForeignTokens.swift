@@ -107,7 +107,7 @@ package final class ForeignTokens: Sendable {
                 guard table.readings[digest]?.number == number else { return false }
                 table.readings[digest] = nil
                 let end = principal.foreign?.trustedUntil ?? .min
-                table.principals.insert(principal, for: digest, until: end)
+                table.principals.insert(principal, for: digest, until: end, now: exchange.clock())
                 return true
             }
             guard isCurrent else { throw TokenFault.invalid("issuers_changed") }

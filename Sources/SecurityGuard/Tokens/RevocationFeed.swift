@@ -9,8 +9,8 @@ final class RevocationFeed: Sendable {
     private let clock: @Sendable () -> Int64
     private let reach: FleetReach
     private let subscription = Mutex<Subscription?>(nil)
-    /// Whether a reload is needed, and whether a task is working on it.
-    private let reload = Mutex((wanted: false, running: false))
+    /// Reading everything again.
+    private let reload = Mutex(WantedWork())
     /// When the feed was interrupted, until a reload has succeeded.
     private let gapSince = Mutex<ContinuousClock.Instant?>(nil)
 
@@ -54,17 +54,13 @@ final class RevocationFeed: Sendable {
 
     /// Starts a reload, one at a time. Known revocations stay in force, and it is repeated until the store answers.
     private func scheduleReload() {
-        let mustStart = reload.withLock { reload in
-            reload.wanted = true
-            defer { reload.running = true }
-            return !reload.running
-        }
+        let mustStart = reload.withLock { $0.want() }
         gapSince.withLock { $0 = $0 ?? .now }
         guard mustStart else { return }
         Task { [weak self] in
             while let self, self.takeReload() {
                 do { try await self.load() } catch {
-                    self.reload.withLock { $0.wanted = true }
+                    _ = self.reload.withLock { $0.want() }
                     try? await Task.sleep(for: .milliseconds(250))
                 }
             }
@@ -73,12 +69,9 @@ final class RevocationFeed: Sendable {
 
     private func takeReload() -> Bool {
         reload.withLock { reload in
-            defer { reload.wanted = false }
-            if !reload.wanted {
-                reload.running = false
-                gapSince.withLock { $0 = nil }
-            }
-            return reload.wanted
+            let isWanted = reload.take()
+            if !isWanted { gapSince.withLock { $0 = nil } }
+            return isWanted
         }
     }
 }

@@ -69,6 +69,13 @@ extension AgentAccess {
                 scopes: scopes, email: account.email))
     }
 
+    /// The question that a decision is about, which stays where it is; nil if there is none.
+    package func question(of decision: ConsentDecision) async throws -> ConsentRequest? {
+        let record = try await store.singleUse(
+            kind: ConsentRequest.kind, hash: ConsentRequest.hash(decision.requestID), now: clock())
+        return record.flatMap { ConsentRequest(stored: $0.payload) }
+    }
+
     /// Takes the person's decision, once.
     ///
     /// - Parameter session: the live authenticated session that the decision came from.

@@ -82,10 +82,10 @@ final class PostgresListener: Sendable {
     }
 
     private func listen() throws -> Reader {
-        let connection = try settings.connect()
+        // A server that takes the connection and does not answer is not waited for longer than one that did before.
+        let connection = try settings.connect(patience: Self.patience)
         // What it sends need not be durable.
         _ = try connection.run("SET synchronous_commit = off; LISTEN \(PostgresChangeLog.wakeChannel)")
-        connection.patience = Self.patience
         var row = try connection.query(PostgresChangeLog.position, []).rows.first
         guard let position = try row?.text() else { throw PostgresFault.lost("the server lost its place") }
         return Reader(connection: connection, position: position)

@@ -55,8 +55,11 @@ struct PostgresSettings: Sendable {
     /// gives way before the server looks for deadlocks. ``PostgresWriter`` then runs its writes again by themselves.
     ///
     /// `synchronous_commit` is only made stricter, never weaker than the operator's setting.
-    func connect() throws -> Connection {
+    ///
+    /// - Parameter patience: the deadline for each statement, these among them.
+    func connect(patience: Duration = .seconds(7)) throws -> Connection {
         let connection = try Connection(self)
+        connection.patience = patience
         _ = try connection.run(
             """
             SET search_path TO \(Self.schema); SET statement_timeout = 5000; SET lock_timeout = 250;

@@ -244,7 +244,9 @@ export class Gatehouse {
      */
     async login({ email, password, tenant }) {
         const body = { email, password, ...(tenant ? { tenant_id: tenant } : {}) };
-        return this.#signIn('/api/auth/login', body);
+        const attempt = () => this.#signIn('/api/auth/login', body);
+        // A login that a reload cut off may still have been under way. If it was the same person's, a repeat is let in.
+        return attempt().catch((refusal) => (refusal.code === 'session_conflict' ? attempt() : Promise.reject(refusal)));
     }
 
     /**
@@ -293,7 +295,7 @@ export class Gatehouse {
     async loginWithPasskey() {
         // The passkey signs the session in that the visitor has.
         if (!this.#session) await this.start();
-        const options = await this.#call('POST', '/api/auth/passkey/login/begin', { body: {} });
+        const options = await alone(() => this.#call('POST', '/api/auth/passkey/login/begin', { body: {} }));
         return this.#signIn('/api/auth/passkey/login/finish', await askAuthenticator('get', options));
     }
 
@@ -343,7 +345,7 @@ export class Gatehouse {
     async #isOfOwner(answer) {
         const isOwner = () => this.#session !== null
             && (typeof answer?.user_id !== 'string' || answer.user_id === this.#session.user_id);
-        if (this.#session && !isOwner()) await this.current();
+        if (this.#session && !isOwner()) await this.#current();
         return isOwner();
     }
 
@@ -354,7 +356,9 @@ export class Gatehouse {
     }
 
     /** @returns {Promise<Session>} The session of this browser's secret, asked afresh. */
-    async current() {
+    current() { return alone(() => this.#current()); }
+
+    async #current() {
         const session = await this.#call('GET', '/api/session/current');
         this.#adopt(session);
         return session;
@@ -413,8 +417,7 @@ export class Gatehouse {
         return alone(async () => {
             const asked = Date.now();
             const answer = await this.#call('POST', path, { body });
-            const session = await this.#call('GET', '/api/session/current');
-            this.#adopt(session);
+            const session = await this.#current();
             this.#broadcast({ kind: 'session', session });
             this.#accept(answer, asked);
             return { how: answer.session, session };
@@ -1301,7 +1304,7 @@ function base64url(buffer) {
 const PATIENCE = 45_000;
 
 /**
- * Runs a job whose request sets cookies, one at a time across all tabs of the origin where the browser can: otherwise the
+ * Runs a job whose request sets or clears cookies, one at a time across all tabs of the origin where the browser can: otherwise the
  * late answer of one (a refresh) would put its cookies in the place of a newer one's (a login), or clear them.
  * @param {() => any} job @returns {Promise<any>}
  */

@@ -84,7 +84,7 @@ struct AttackCommand: AsyncParsableCommand {
         let course = AttackCourse(aim: aim, profile: profile, sender: sender, options: options(profile, keySet))
         let found: Report
         if let replay {
-            let recorded = try Replay(file: replay, only: selection.only, skip: selection.skip)
+            let recorded = try Replay(file: replay, selection)
             found = try await course.run(recorded)
         } else {
             found = try await course.run(try selection.cases())

@@ -1,6 +1,4 @@
 import EdgeConfiguration
-import EdgeCore
-import Experience
 import Proxy
 
 /// Reads the lists of mappings: `routes`, `issuers` and `events`.

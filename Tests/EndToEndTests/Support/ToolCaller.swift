@@ -41,14 +41,17 @@ struct ToolCaller {
     }
 
     /// A connection on which this was asked, to read the stream that answers: a message, or nil for the session's stream.
-    func stream(_ session: [(String, String)], _ more: String = "", message: String? = nil) throws -> RawSocket {
+    func stream(
+        _ session: [(String, String)], _ more: String = "", message: String? = nil,
+        accept: String = "application/json, text/event-stream"
+    ) throws -> RawSocket {
         // An unknown call is waited for, for a few seconds.
         let socket = try RawSocket(port: gateway.port, timeoutSeconds: 30)
         let fields = session.map { "\($0.0): \($0.1)\r\n" }.joined()
         let type = message.map { "Content-Type: application/json\r\nContent-Length: \($0.utf8.count)\r\n" } ?? ""
         try socket.send(
             "\(message == nil ? "GET" : "POST") /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token)\r\n"
-                + "\(fields)\(type)Accept: application/json, text/event-stream\r\n\(more)\r\n\(message ?? "")")
+                + "\(fields)\(type)Accept: \(accept)\r\n\(more)\r\n\(message ?? "")")
         return socket
     }
 }
@@ -60,6 +63,22 @@ extension RawSocket {
         var seen = ""
         while !seen.contains(text) { seen += String(decoding: try read(1), as: UTF8.self) }
         return seen
+    }
+}
+
+/// An intent that takes until it is let go.
+final class HeldRealm: Realm {
+    let intents = ["held"]
+    private let state = Mutex((begun: 0, isFree: false))
+
+    /// How many have begun.
+    var begun: Int { state.withLock { $0.begun } }
+    func letGo() { state.withLock { $0.isFree = true } }
+
+    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
+        state.withLock { $0.begun += 1 }
+        while !state.withLock({ $0.isFree }) { try? await Task.sleep(for: .milliseconds(10)) }
+        return .result("done")
     }
 }
 
