@@ -264,11 +264,21 @@ import Testing
             _ = try nodes.a.login(.ada)
             _ = try nodes.b.login(.bob)
         }
-        #expect(try await eventually { receiver.requests.count >= 10 })
-        #expect(Set(receiver.requests.map { $0["event-id"] }).count == 10 && receiver.requests.count == 10)
+        // An attempt that a busy machine does not answer in time is made again a while later.
+        var again = 0
+        func arrived(_ count: Int) async throws -> Bool {
+            try await eventually(within: .seconds(90)) {
+                let failures = Self.failures(nodes.a) + Self.failures(nodes.b)
+                if failures > again { for node in [nodes.a, nodes.b] { node.clock.advance(by: .seconds(60)) } }
+                again = failures
+                return Set(receiver.requests.map { $0["event-id"] }).count == count
+            }
+        }
+        #expect(try await arrived(10))
+        #expect(receiver.requests.count <= 10 + again, "each is delivered by one")
         nodes.a.stop()
         _ = try nodes.b.login(.ada)
-        #expect(try await eventually { receiver.requests.count == 11 })
+        #expect(try await arrived(11))
     }
 
     /// How many attempts have failed, each of which is logged once its answer is there.
