@@ -14,9 +14,7 @@ import Testing
                 try stream.send(RecordingUpstream.plainAnswer)
                 return .keep
             }
-            try stream.send(
-                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                    + "Sec-WebSocket-Accept: \(WebSocketProbe.accept)\r\n\r\n")
+            try stream.send(RecordingUpstream.upgradeAnswer)
             while case let bytes = try stream.readSome(), !bytes.isEmpty { try stream.send([0x81, 1, 0x78]) }
             return .close
         }

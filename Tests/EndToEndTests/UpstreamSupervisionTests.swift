@@ -146,9 +146,7 @@ import Testing
         let gate = DispatchSemaphore(value: 0)
         let upstream = try RecordingUpstream { request, stream in
             if request["upgrade"] != nil {
-                try stream.send(
-                    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                        + "Sec-WebSocket-Accept: \(WebSocketProbe.accept)\r\n\r\n")
+                try stream.send(RecordingUpstream.upgradeAnswer)
                 while case let bytes = try stream.readSome(), !bytes.isEmpty {}
                 return .close
             }

@@ -65,7 +65,7 @@ def main(binary):
             # What still runs in the namespace of processes ends with its first one.
             ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--propagation", "private", "sh", "-c", INSIDE, "sh", mounts, packages,
              ROOT],
-            capture_output=True, text=True, timeout=240,
+            capture_output=True, text=True, timeout=480,
         )
     if done.returncode == SKIPPED:
         print("no overlay file system")
