@@ -67,10 +67,10 @@ export class AssertionVerifier {
     }
 
     async #load() {
-        this.#fetchedAt = this.#now();
         const answer = await this.#fetch(new URL('/.well-known/jwks.json', this.#issuer), { redirect: 'error' });
         if (!answer.ok) throw new Error(`the gateway’s keys: status ${answer.status}`);
         const { keys } = await answer.json();
+        this.#fetchedAt = this.#now();
         this.#keys = new Map(keys.filter((key) => key.use !== 'enc').map((key) => [key.kid, key]));
     }
 }

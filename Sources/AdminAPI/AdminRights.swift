@@ -11,7 +11,7 @@ package struct AdminRights: Sendable {
     /// The origins of the admin listener itself, such as `http://127.0.0.1:9180`; empty for a Unix socket.
     package let origins: [String]
     /// Whether an origin whose host is an IP literal is the listener's own if it is that of `Host`: the listener is
-    /// bound to every address. A name could be made to lead here by whoever owns it; a literal can't.
+    /// bound to every address. The owner of a name could make it lead here; a literal can't.
     package let takesLiterals: Bool
 
     package init(user: UInt32, origins: [String], takesLiterals: Bool = false) {
@@ -45,16 +45,9 @@ package struct AdminRights: Sendable {
         if let site = request.fetchSite, site != "same-origin", site != "none" { throw Self.foreignPage }
         guard let origin = request.origin else { return }
         if origins.contains(where: { $0.utf8.elementsEqual(origin.utf8) }) { return }
-        guard takesLiterals, let host = request.host, Self.isLiteral(host),
+        guard takesLiterals, let host = request.host, AdminHost.isLiteral(host),
             origin.utf8.elementsEqual("http://\(host)".utf8)
         else { throw Self.foreignPage }
-    }
-
-    /// Whether a `Host` is an IPv4 or IPv6 literal with or without a port.
-    private static func isLiteral(_ host: String) -> Bool {
-        if host.hasPrefix("[") { return true }
-        let name = host.prefix { $0 != ":" }
-        return !name.isEmpty && name.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }
 
     private static let foreignPage = Problem(

@@ -140,16 +140,35 @@ package struct ToolServer: Sendable {
     /// The notification that tells an event of the session's stream, and the number of the event.
     package func notification(ofEvent event: String) -> (seq: Int64, message: JSONObject)? {
         guard let object = Self.object(event), let seq = object["seq"]?.int64Value else { return nil }
-        return (
-            seq,
-            RPCText.notification(
-                "notifications/message",
-                ["level": "info", "logger": "gatehouse", "data": .object(object)])
-        )
+        return (seq, Self.message(object["error"] == nil ? "info" : "error", object))
     }
 
-    /// The number of the last event of a session, from the first message of its stream.
-    package static func lastEvent(ofReady text: String) -> Int64? { object(text)?["last_seq"]?.int64Value }
+    /// How a session's stream begins.
+    package struct Opening: Sendable, Equatable {
+        /// The number of the event after which it goes on.
+        package let position: Int64
+        /// What tells the client that events are missing; nil if none is.
+        package let loss: JSONObject?
+    }
+
+    /// How a session's stream begins, from its first message.
+    /// - Parameter after: the number of the event that the client named; nil for new events only.
+    package static func opening(ofReady text: String, after: Int64?) -> Opening? {
+        guard let ready = object(text), let last = ready["last_seq"]?.int64Value else { return nil }
+        guard ready["lost"]?.boolValue == true, let first = ready["first_seq"]?.int64Value else {
+            return Opening(position: after ?? last, loss: nil)
+        }
+        let data: JSONObject = [
+            "type": "lost", "first_seq": .integer(first),
+            "message": "Events before this number are no longer kept. What they told is missing here.",
+        ]
+        return Opening(position: max(0, first &- 1), loss: message("warning", data))
+    }
+
+    private static func message(_ level: String, _ data: JSONObject) -> JSONObject {
+        RPCText.notification(
+            "notifications/message", ["level": .string(level), "logger": "gatehouse", "data": .object(data)])
+    }
 
     /// The notification of a call's progress: 0 when it has begun, 1 when it is over.
     package static func progress(_ token: JSONValue, _ done: Int64) -> JSONObject {

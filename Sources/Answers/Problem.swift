@@ -1,4 +1,5 @@
 import Encodings
+import SecurityGuard
 
 /// The codes of refusals. Their statuses are in `ProblemStatus.swift`.
 package enum ProblemCode: String, Sendable, CaseIterable {
@@ -94,8 +95,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         }
     }
 
-    /// The reason where none is given. A session that is unknown, somebody else's or named with an old secret is refused
-    /// for the same one, so that not even `errors.explain` tells them apart.
+    /// The reason where none is given. A session that is unknown, of another owner or named with an old secret is
+    /// refused for the same one, so that not even `errors.explain` tells them apart.
     var usualReason: String? { self == .sessionMismatch ? "session_not_opened" : nil }
 
     /// The `error` parameter of the Bearer challenge (RFC 6750 section 3.1); nil if no token was checked.
@@ -125,6 +126,9 @@ package struct Problem: Error, Sendable {
     package var members: [(name: String, value: JSONValue)] = []
     /// The sign-in that would help, for ``ProblemCircumstance/stepUp``.
     package var stepUp: StepUp?
+    /// Whose request it is, where the token was accepted before something else was refused. For the logs; the client is
+    /// not told.
+    package internal(set) var caller: Principal?
 
     package init(
         _ code: ProblemCode, _ circumstance: ProblemCircumstance = .usual, detail: String? = nil, reason: String? = nil,
@@ -135,6 +139,13 @@ package struct Problem: Error, Sendable {
         self.detail = detail ?? code.detail
         self.reason = reason ?? code.usualReason
         self.headers = headers
+    }
+
+    /// The same refusal, of a request whose token was accepted.
+    package func asked(by caller: Principal) -> Problem {
+        var refusal = self
+        refusal.caller = caller
+        return refusal
     }
 
     /// The HTTP status of the answer.

@@ -91,6 +91,7 @@ extension Problem {
         case .usual, .late, .emailTaken, .targetTooLong, .expectation:
             var refusal = Problem(code, .decision, detail: detail, reason: reason)
             refusal.headers = headers
+            refusal.caller = caller
             return refusal
         case .foreignHost, .unknownTransferCoding, .version, .decision, .forwarding, .stepUp: return self
         }

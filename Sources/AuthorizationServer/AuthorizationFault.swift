@@ -7,7 +7,6 @@ package struct AuthorizationFault: Error, Sendable, Equatable {
         case invalidScope = "invalid_scope"
         case invalidTarget = "invalid_target"
         case accessDenied = "access_denied"
-        case temporarilyUnavailable = "temporarily_unavailable"
     }
     /// The kind of refusal.
     package let code: Code

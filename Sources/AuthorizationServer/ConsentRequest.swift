@@ -1,4 +1,5 @@
 import Encodings
+import IdentityProviders
 import Libcrypto
 
 /// A question to a person whether a client may have access, as it is stored until the person decides: once, within ten
@@ -19,8 +20,6 @@ package struct ConsentRequest: Sendable, Equatable {
     package let userID: String
     /// The client.
     package let clientID: String
-    /// The client's name, as it was shown.
-    package let clientName: String
     /// Where the answer goes.
     package let redirectURI: String
     /// The resource.
@@ -33,14 +32,13 @@ package struct ConsentRequest: Sendable, Equatable {
     package let challenge: String
 
     package init(
-        sessionID: String, sessionEpoch: Int64, userID: String, clientID: String, clientName: String,
-        redirectURI: String, resource: String, scopes: [String], state: String?, challenge: String
+        sessionID: String, sessionEpoch: Int64, userID: String, clientID: String, redirectURI: String,
+        resource: String, scopes: [String], state: String?, challenge: String
     ) {
         self.sessionID = sessionID
         self.sessionEpoch = sessionEpoch
         self.userID = userID
         self.clientID = clientID
-        self.clientName = clientName
         self.redirectURI = redirectURI
         self.resource = resource
         self.scopes = scopes
@@ -59,13 +57,24 @@ package struct ConsentRequest: Sendable, Equatable {
         sessionID.hasSameBytes(as: self.sessionID) && epoch == sessionEpoch && userID.hasSameBytes(as: self.userID)
     }
 
+    /// The query of an authorization request that asks the same.
+    package var query: String {
+        var parameters = [
+            FormParameter("response_type", "code"), FormParameter("client_id", clientID),
+            FormParameter("redirect_uri", redirectURI), FormParameter("resource", resource),
+            FormParameter("code_challenge", challenge), FormParameter("code_challenge_method", "S256"),
+        ]
+        if !scopes.isEmpty { parameters.append(FormParameter("scope", scopes.joined(separator: " "))) }
+        if let state { parameters.append(FormParameter("state", state)) }
+        return FormText.encode(parameters)
+    }
+
     /// The record's payload.
     package var stored: [UInt8] {
         var object: JSONObject = [
             "session": .string(sessionID), "epoch": .integer(sessionEpoch), "user": .string(userID),
-            "client": .string(clientID), "name": .string(clientName), "redirect": .string(redirectURI),
-            "resource": .string(resource), "scopes": .array(scopes.map(JSONValue.string)),
-            "challenge": .string(challenge),
+            "client": .string(clientID), "redirect": .string(redirectURI), "resource": .string(resource),
+            "scopes": .array(scopes.map(JSONValue.string)), "challenge": .string(challenge),
         ]
         if let state { object["state"] = .string(state) }
         return JSONValue.object(object).serializedBytes()
@@ -75,14 +84,14 @@ package struct ConsentRequest: Sendable, Equatable {
     package init?(stored bytes: [UInt8]) {
         guard let object = try? StrictJSON.object(bytes), let session = object["session"]?.stringValue,
             let epoch = object["epoch"]?.int64Value, let user = object["user"]?.stringValue,
-            let client = object["client"]?.stringValue, let name = object["name"]?.stringValue,
-            let redirect = object["redirect"]?.stringValue, let resource = object["resource"]?.stringValue,
-            let scopes = object["scopes"]?.arrayValue, let challenge = object["challenge"]?.stringValue
+            let client = object["client"]?.stringValue, let redirect = object["redirect"]?.stringValue,
+            let resource = object["resource"]?.stringValue, let scopes = object["scopes"]?.arrayValue,
+            let challenge = object["challenge"]?.stringValue
         else { return nil }
         self.init(
-            sessionID: session, sessionEpoch: epoch, userID: user, clientID: client, clientName: name,
-            redirectURI: redirect, resource: resource, scopes: scopes.compactMap(\.stringValue),
-            state: object["state"]?.stringValue, challenge: challenge)
+            sessionID: session, sessionEpoch: epoch, userID: user, clientID: client, redirectURI: redirect,
+            resource: resource, scopes: scopes.compactMap(\.stringValue), state: object["state"]?.stringValue,
+            challenge: challenge)
     }
 }
 

@@ -20,6 +20,9 @@ package enum PersonalToken {
     /// A new token.
     package static func random() -> String { text(of: SecureRandom.bytes(32)) }
 
+    /// A new id, by which people and the store name a token: it opens nothing.
+    package static func randomID() -> String { "ptk_" + Base64URL.encode(SecureRandom.bytes(16)) }
+
     /// The token of 32 bytes.
     package static func text(of bytes: [UInt8]) -> String {
         let secret = base62(bytes, width: secretWidth)

@@ -105,6 +105,12 @@ extension ConnectionMachine {
         }
     }
 
+    /// The connection is opened while the gateway stops: the same moment for its request. A stream has its request.
+    mutating func openedWhileDraining() {
+        isDraining = true
+        if !isStream { dueTimer = .moment }
+    }
+
     /// The channel is closed or has failed.
     mutating func gone() {
         state = .closed

@@ -59,7 +59,8 @@ extension ConnectionMachine {
             if isInputClosed { return linger(isInputComplete: true) }
             guard !isHeadTimed else { return nil }
             isHeadTimed = true
-            return .arm(.headAtMost)
+            // The moment that a new connection gets while the gateway stops is for the beginning of a head.
+            return .arm(isDraining ? .head : .headAtMost)
         }
     }
 

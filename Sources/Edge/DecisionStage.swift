@@ -123,7 +123,13 @@ struct DecisionStage: GatedStage {
             }
             var stage = self
             stage.route = route
-            return try stage.judge(original, by: route)
+            do throws(Problem) {
+                return try stage.judge(original, by: route)
+            } catch {
+                // In the name of this route: the refusal of a resource says where its metadata is.
+                stage.refuse(error)
+                return nil
+            }
         }
     }
 

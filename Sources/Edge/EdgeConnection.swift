@@ -235,6 +235,9 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         self.context = context
         loop.connections[ObjectIdentifier(self)] = self
         deadline.arm(after: services.headerTimeout, for: self)
+        guard loop.isDraining else { return }
+        machine.openedWhileDraining()
+        act()
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
@@ -307,6 +310,8 @@ extension EdgeConnection: DeadlineHolder {
     /// rules.
     package func drain() {
         machine.drain()
-        if let tunnel { tunnel.drain() } else { act() }
+        if let tunnel { return tunnel.drain() }
+        exchange?.gatewayStops()
+        act()
     }
 }

@@ -45,9 +45,8 @@ package struct EdgePipeline: Sendable {
                 services.warnOfForwarding()
                 throw ChannelError.operationUnsupported
             }
-            let reader = ProxyProtocolHandler(
-                channel: channel, deadlines: state.value.deadlines, timeout: services.headerTimeout
-            ) { source in
+            let arrival = Arrival(of: channel, on: state.value, within: services.headerTimeout)
+            let reader = ProxyProtocolHandler(arrival) { source in
                 try serve(channel, source ?? peer, state)
             }
             try channel.pipeline.syncOperations.addHandler(reader)
@@ -72,8 +71,8 @@ package struct EdgePipeline: Sendable {
         let contexts = tls.contexts
         try channel.pipeline.syncOperations.addHandler(TransportEndHandler())
         // A client that opens a connection and does not finish the handshake is disconnected.
-        let handshake = NIOLoopBound(ConnectionDeadline(state.value.deadlines), eventLoop: channel.eventLoop)
-        handshake.value.arm(after: services.headerTimeout, for: ChannelCloser(channel))
+        let handshake = NIOLoopBound(
+            Arrival(of: channel, on: state.value, within: services.headerTimeout), eventLoop: channel.eventLoop)
         guard contexts.goByName else {
             return try secure(channel, contexts.choice(for: nil), peer, state, handshake)
         }
@@ -89,12 +88,12 @@ package struct EdgePipeline: Sendable {
     /// Sets up TLS, and above it what the client chooses in the handshake.
     private func secure(
         _ channel: any Channel, _ choice: ServerContexts.Choice, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>,
-        _ handshake: NIOLoopBound<ConnectionDeadline>
+        _ handshake: NIOLoopBound<Arrival>
     ) throws {
         let server = NIOLoopBound(NIOSSLServerHandler(context: choice.context), eventLoop: channel.eventLoop)
         try channel.pipeline.syncOperations.addHandler(server.value)
         let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
-            handshake.value.cancel()
+            handshake.value.end()
             return channel.eventLoop.makeCompletedFuture {
                 var origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)
                 if let authority = choice.authority {

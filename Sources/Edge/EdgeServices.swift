@@ -125,12 +125,8 @@ package final class EdgeServices: Sendable {
         self.upstreamLog = old?.upstreamLog ?? UpstreamLog(logger: logger, clock: clock)
         self.clock = clock
         self.refused = refused
-        let limits = configuration.limits
-        self.census =
-            old?.census
-            ?? SocketCensus(
-                perSession: limits.enabled ? limits.socketsPerSession : .max,
-                perUser: limits.enabled ? limits.socketsPerUser : .max)
+        let most = Self.mostSockets(configuration.limits)
+        self.census = old?.census ?? SocketCensus(perSession: most.perSession, perUser: most.perUser)
         self.sampling = TraceSampling(isOn: configuration.tracing.otlp != nil, ratio: configuration.tracing.ratio)
         self.trustedProxies = configuration.server.trustedProxies.compactMap(AddressBlock.init)
         self.hosts = Set(configuration.server.hosts.map { HostName.withoutPort(Array($0.lowercased().utf8)) })
@@ -148,10 +144,12 @@ package final class EdgeServices: Sendable {
 
     /// Has the census obey the limits of this configuration.
     package func limitSockets() {
-        let limits = configuration.limits
-        census.limit(
-            perSession: limits.enabled ? limits.socketsPerSession : .max,
-            perUser: limits.enabled ? limits.socketsPerUser : .max)
+        let most = Self.mostSockets(configuration.limits)
+        census.limit(perSession: most.perSession, perUser: most.perUser)
+    }
+
+    private static func mostSockets(_ limits: GatewayConfiguration.Limits) -> (perSession: Int, perUser: Int) {
+        limits.enabled ? (limits.socketsPerSession, limits.socketsPerUser) : (.max, .max)
     }
 
     var explainsErrors: Bool { configuration.errors.explain }

@@ -47,10 +47,8 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
             case .doubtful, .unknown: watch.verify(account: account)
             }
         }
-        // Its issuer may have been taken out of the configuration since the admission.
-        if let issuer = terms.foreignIssuer, !securityGuard.foreignTokens.accepts(issuer: issuer) {
-            return .tokenRevoked
-        }
+        // Issuer or resource may have been taken out of the configuration since the admission.
+        if !securityGuard.acceptsTokens(of: terms.foreignIssuer, for: terms.resource) { return .tokenRevoked }
         if terms.expiresAt != nil, clock() - terms.admittedAt > Self.maxUnheardTime {
             watch.verify(terms)
         } else {

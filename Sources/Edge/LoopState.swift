@@ -33,6 +33,10 @@ package final class LoopState {
     package var connections: [ObjectIdentifier: EdgeConnection] = [:]
     /// The open HTTP/2 connections; their streams are among `connections`.
     package var streamParents: [ObjectIdentifier: StreamWatch] = [:]
+    /// How many connections were accepted and carry no requests yet; see ``Arrival``.
+    var arrivals = 0
+    /// Whether the gateway is stopping.
+    var isDraining = false
     /// The open sockets.
     package internal(set) var socketCount = 0
     /// The refusals that were last, for the operator.

@@ -43,7 +43,6 @@ package final class PipelineBox: Sendable {
     private let box = Mutex<EdgePipeline?>(nil)
 
     /// Creates an empty box.
-    /// Creates an empty box.
     package init() {}
     /// The pipeline; nil until it has been made.
     package var value: EdgePipeline? {

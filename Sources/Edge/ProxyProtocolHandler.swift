@@ -3,30 +3,20 @@ import HTTPWire
 import NIOCore
 
 /// Reads the PROXY protocol header of a new connection, then is replaced by the pipeline that serves it.
-final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler, DeadlineHolder {
+final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private let channel: any Channel
-    private let timeout: TimeAmount
+    private let arrival: Arrival
     /// Builds the rest of the pipeline for a client of this address; nil keeps the peer's own.
     private let serve: ([UInt8]?) throws -> Void
-    private let deadline: ConnectionDeadline
     private var buffer = ByteBuffer()
     private var isDone = false
 
-    init(
-        channel: any Channel, deadlines: DeadlineWheel, timeout: TimeAmount, serve: @escaping ([UInt8]?) throws -> Void
-    ) {
-        self.channel = channel
-        self.timeout = timeout
+    init(_ arrival: Arrival, serve: @escaping ([UInt8]?) throws -> Void) {
+        self.arrival = arrival
         self.serve = serve
-        self.deadline = ConnectionDeadline(deadlines)
     }
-
-    func handlerAdded(context: ChannelHandlerContext) { deadline.arm(after: timeout, for: self) }
-    func handlerRemoved(context: ChannelHandlerContext) { deadline.cancel() }
-    func deadlinePassed() { channel.close(promise: nil) }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // No more bytes will come, and the header is not complete.
@@ -51,7 +41,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
 
     private func begin(_ context: ChannelHandlerContext, _ address: [UInt8]?) {
         isDone = true
-        deadline.cancel()
+        arrival.end()
         do {
             try serve(address.flatMap(IPAddress.canonical))
         } catch {

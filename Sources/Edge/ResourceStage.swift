@@ -27,19 +27,24 @@ struct ResourceStage {
         return ProtocolSession.claim(ids: ids, version: version)
     }
 
-    /// What a session is found by.
-    func hash(_ id: [UInt8]) -> [UInt8] { Self.hash(id, of: resource) }
-
-    /// The same for a resource.
+    /// What a session of a resource is found by.
     static func hash(_ id: [UInt8], of resource: String) -> [UInt8] {
         Digest.sha256(Array(resource.utf8) + [0x0A] + id)
     }
 
     /// A record that says whose the session would be.
     func record(_ id: [UInt8], of principal: Principal, upstream: String = "") -> ProtocolSessionRecord {
+        Self.record(id, at: resource, of: principal, upstream: upstream, now: loop.now())
+    }
+
+    /// The same for any resource and time.
+    static func record(
+        _ id: [UInt8], at resource: String, of principal: Principal, upstream: String, now: Int64
+    ) -> ProtocolSessionRecord {
         ProtocolSessionRecord(
-            hash: hash(id), tenantID: principal.tenantID, userID: principal.subject, clientID: principal.clientID,
-            familyID: principal.familyID, upstream: upstream, lastUsedAt: loop.now())
+            hash: hash(id, of: resource), tenantID: principal.tenantID, userID: principal.subject,
+            clientID: principal.qualifiedClientID, familyID: principal.familyID, upstream: upstream,
+            lastUsedAt: now)
     }
 
     /// The upstream of a session that memory knows to be the caller's; nil if the store has to be asked.
@@ -56,7 +61,7 @@ struct ResourceStage {
     }
 
     /// Asks the store for the session, and records its use at most once a day.
-    /// - Throws: `not_found`, the same for an unknown session and for somebody else's; `store_unavailable`.
+    /// - Throws: `not_found`, the same for an unknown session and for that of another owner; `store_unavailable`.
     static func look(
         for asked: ProtocolSessionRecord, _ desk: ProtocolSessionDesk
     ) async throws(Problem) -> ProtocolSessionRecord {
@@ -73,7 +78,7 @@ struct ResourceStage {
         }
     }
 
-    /// The refusal of a session that is unknown or somebody else's.
+    /// The refusal of a session that is unknown or has another owner.
     static let unknown = Problem(
         .notFound, detail: "There is no such protocol session. Initialize a new one.", reason: "protocol_session")
     private static let day: Int64 = 86_400_000
@@ -122,16 +127,16 @@ final class ProtocolSessionJudge: AnswerJudge {
     /// Ends a session that the upstream has ended. An answer that names another session at the same time is not passed
     /// on: nobody would own that one.
     private func end(_ id: [UInt8], answer: ResponseHead) -> AnswerJudgement {
-        let hash = stage.hash(id)
+        let record = stage.record(id, of: principal)
         let desk = desk
         let namesAnother = answer.fields.contains { field in
             field.id == .mcpSessionID && answer.withBytes(field.value) { !$0.elementsEqual(id) }
         }
         let refusal = namesAnother ? Self.malformed : nil
-        stage.loop.protocolSessions.forget(hash)
+        stage.loop.protocolSessions.forget(record.hash)
         return .ask(
             stage.loop.loop.makeFutureWithTask { () -> Problem? in
-                try await desk.store.end(protocolSession: hash)
+                try await desk.store.end(protocolSession: record)
                 return refusal
             })
     }

@@ -93,7 +93,7 @@ package final class RouteLimiter: Sendable {
         switch subject {
         case .user: admission.principal?.subject ?? admission.permit?.userID
         case .session: admission.permit?.sessionID
-        case .client: admission.principal?.clientID
+        case .client: admission.principal?.qualifiedClientID
         case .address: nil
         }
     }

@@ -24,6 +24,16 @@ package final class StreamWatch: DeadlineHolder {
             loop.streamParents[ObjectIdentifier(self)] = nil
             self.deadline.cancel()
         }
+        if loop.isDraining { after(Self.moment) { $0.drain() } }
+    }
+
+    /// How long a client has for its first request where the gateway is stopping already, and for those that it sends
+    /// before it knows.
+    private static let moment = TimeAmount.milliseconds(500)
+
+    private func after(_ delay: TimeAmount, _ body: @escaping @Sendable (StreamWatch) -> Void) {
+        let me = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        channel.eventLoop.scheduleTask(in: delay) { body(me.value) }
     }
 
     package func opened(_ stream: any Channel) {
@@ -43,10 +53,9 @@ package final class StreamWatch: DeadlineHolder {
             HTTP2Frame(
                 streamID: .rootStream, payload: .goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil)),
             promise: nil)
-        let me = NIOLoopBound(self, eventLoop: channel.eventLoop)
-        channel.eventLoop.scheduleTask(in: .milliseconds(500)) {
-            me.value.isDraining = true
-            me.value.rest()
+        after(Self.moment) { watch in
+            watch.isDraining = true
+            watch.rest()
         }
     }
 

@@ -8,66 +8,6 @@ import Runtime
 import SecurityGuard
 import StateSurface
 
-/// The embedded Runtime's tools, and how sessions for them are opened.
-package struct ToolDesk: Sendable {
-    let server: ToolServer
-    /// Opens a session of a caller, and returns its id.
-    let open: @Sendable (_ principal: Principal, _ clientAddress: String) async throws -> String
-
-    package init(
-        server: ToolServer,
-        open: @escaping @Sendable (_ principal: Principal, _ clientAddress: String) async throws -> String
-    ) {
-        self.server = server
-        self.open = open
-    }
-}
-
-/// What a request to the tools says.
-struct ToolFacts: Sendable {
-    let method: RequestMethod
-    let headers: ToolHeaders
-    /// The protocol session that it names; nil in the revision without sessions.
-    let session: [UInt8]?
-    /// Whether memory knows that session to be the caller's.
-    let isKnown: Bool
-    /// `Last-Event-ID`.
-    let lastEventID: String?
-    /// Whether the client takes an event stream.
-    let takesStream: Bool
-    let principal: Principal
-    let resource: String
-    /// The name under which limits count the client.
-    let client: String
-    var body: [UInt8] = []
-}
-
-/// A call that is to run.
-struct ToolRun: Sendable {
-    let call: ToolCall
-    let id: RPCID
-    let intentID: String
-    let permit: Permit
-    let era: ToolEra
-}
-
-/// A stream of events that answers a request.
-enum ToolStream: Sendable {
-    /// Of one call: its progress and its answer.
-    case call(ToolRun)
-    /// The rest of a call's stream that has broken.
-    case resume(RPCID, Permit, ToolEra)
-    /// Of the session, after the event of this number; nil for new events only.
-    case listen(Permit, after: Int64?, ToolEra)
-
-    var permit: Permit {
-        switch self {
-        case .call(let run): run.permit
-        case .resume(_, let permit, _), .listen(let permit, _, _): permit
-        }
-    }
-}
-
 /// What a request to the tools is answered with. Used off the event loop.
 ///
 /// A protocol session is a session of the gateway, opened by `initialize` with the caller's token and bound to tenant,
@@ -219,8 +159,7 @@ struct ToolConversation: Sendable {
 
     private func end() async throws -> Decision {
         let (permit, _) = try await permit()
-        try await sessions.store.end(
-            protocolSession: ResourceStage.hash(Array(permit.sessionID.utf8), of: facts.resource))
+        try await sessions.store.end(protocolSession: record(Array(permit.sessionID.utf8)))
         _ = try await runtime.end(id: permit.sessionID)
         return Decision(outcome: .answer(status: 204))
     }
@@ -263,11 +202,8 @@ struct ToolConversation: Sendable {
     // MARK: Sessions
 
     private func record(_ id: [UInt8], upstream: String = "") -> ProtocolSessionRecord {
-        let principal = facts.principal
-        return ProtocolSessionRecord(
-            hash: ResourceStage.hash(id, of: facts.resource), tenantID: principal.tenantID, userID: principal.subject,
-            clientID: principal.clientID, familyID: principal.familyID, upstream: upstream,
-            lastUsedAt: sessions.clock())
+        ResourceStage.record(
+            id, at: facts.resource, of: facts.principal, upstream: upstream, now: sessions.clock())
     }
 
     /// The permit for the session that the request names, and the session, if memory did not know it.
@@ -284,8 +220,8 @@ struct ToolConversation: Sendable {
     private func standingPermit() async throws -> Permit {
         let principal = facts.principal
         // No id of a session has a line break.
-        let name = ["all requests of", principal.tenantID, principal.subject, principal.clientID].joined(
-            separator: "\n")
+        let name = ["all requests of", principal.tenantID, principal.subject, principal.qualifiedClientID]
+            .joined(separator: "\n")
         for _ in 0..<3 {
             var record = record(Array(name.utf8))
             if let known = try await sessions.store.protocolSession(
@@ -295,7 +231,8 @@ struct ToolConversation: Sendable {
                     _ = try? await ResourceStage.look(for: record, sessions)
                     return permit
                 }
-                try await sessions.store.end(protocolSession: record.hash)
+                // Another request may have made it anew: then that one stays.
+                try await sessions.store.end(protocolSession: known)
             }
             record.upstream = try await desk.open(principal, facts.client)
             let isBound = try await sessions.store.bind(protocolSession: record)

@@ -8,6 +8,7 @@ import Leases
 import NIOCore
 import Runtime
 import SecurityGuard
+import Sockets
 
 /// Collects the body of a request to the tools, has it judged, and writes the answer: one JSON text, or a stream of
 /// events, which ends with its lease.
@@ -25,6 +26,9 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     private var isStreaming = false
     private let deadline: ConnectionDeadline
     private var leaseID: LeaseTable.ID?
+    /// A place among the sockets and streams of the session and its user; nil for the answer to a call.
+    private var place: SocketPlace?
+    private var isListening = false
     /// The Runtime's side of the session's stream.
     private var agent: AgentConnection?
     /// How many events were given to the connection and not yet reported as written.
@@ -60,7 +64,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     func receivedEnd() {
         deadline.cancel()
         guard !isOver else { return }
-        if facts.method == .post, !isJSON {
+        if facts.method == .post, !facts.sendsJSON {
             return refuse(Problem(.unsupportedMediaType, detail: "Send the body as application/json."))
         }
         // The token was judged when the head came, and the body may have taken its time.
@@ -77,12 +81,6 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         connection.eventLoop.makeFutureWithTask { try await conversation.decide() }.whenComplete { result in
             me.value.decided(result, conversation, endings)
         }
-    }
-
-    private var isJSON: Bool {
-        guard let field = request.head.only(.contentType) else { return false }
-        let type = request.head.string(field.value).prefix { $0 != ";" }
-        return type.lowercased().split(separator: " ").elementsEqual(["application/json"])
     }
 
     func clientBecameWritable() {
@@ -121,6 +119,10 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
             if let learnt = decision.learnt {
                 loop.protocolSessions.keep(learnt, asked: endings, now: loop.now())
             }
+            // A stream has its lease; an answer may have taken as long.
+            guard !connection.services.securityGuard.isRevoked(facts.principal) else {
+                return refuse(Problem(.invalidToken, reason: "revoked"))
+            }
             switch decision.outcome {
             case .answer(let status, let session, let body): answer(status: status, session: session, body: body)
             case .stream(let stream): begin(stream, conversation)
@@ -145,6 +147,12 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     // MARK: Streams
 
     private func begin(_ stream: ToolStream, _ conversation: ToolConversation) {
+        if stream.isLasting {
+            place = SocketPlace(census: connection.services.census, permit: stream.permit)
+            guard place != nil else {
+                return refuse(Problem(.rateLimited, detail: "Too many streams are open.", reason: "socket_cap"))
+            }
+        }
         isStreaming = true
         takeLease(stream.permit)
         var head = AnswerHead.begin(status: 200, date: loop.date())
@@ -157,6 +165,8 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         connection.startResponse(head, framing: .stream)
         connection.flushResponse()
         keepAlive()
+        // The write may have found the client gone.
+        guard !isOver else { return }
         switch stream {
         case .call(let run):
             if run.era.primesStreams { prime(.call(run.id)) }
@@ -179,6 +189,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     }
 
     private func keepAlive() {
+        guard !isOver else { return }
         let half = TimeAmount.nanoseconds(connection.services.idleTimeout.nanoseconds / 2)
         deadline.arm(after: min(.seconds(15), half), for: self)
     }
@@ -187,6 +198,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     private func finish(
         after progressToken: JSONValue?, _ era: ToolEra, _ answer: @escaping @Sendable () async -> JSONObject
     ) {
+        guard !isOver else { return }
         let loop = connection.eventLoop
         let me = NIOLoopBound(self, eventLoop: loop)
         task = Task {
@@ -203,12 +215,14 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     }
 
     private func listen(_ permit: Permit, after: Int64?, _ era: ToolEra) {
+        isListening = true
+        if connection.machine.mustDrain { return gatewayStops() }
         let runtime = connection.services.runtime
         let loop = connection.eventLoop
         let me = NIOLoopBound(self, eventLoop: loop)
         loop.makeFutureWithTask {
             try await runtime.attach(permit: permit, resumeFrom: after, window: Self.window) { output in
-                loop.execute { me.value.take(output, era) }
+                loop.execute { me.value.take(output, after, era) }
             }
         }.whenComplete { result in
             me.value.attached(result)
@@ -228,7 +242,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         }
     }
 
-    private func take(_ output: AgentOutput, _ era: ToolEra) {
+    private func take(_ output: AgentOutput, _ after: Int64?, _ era: ToolEra) {
         guard !isOver else { return }
         switch output {
         case .event(let text):
@@ -236,7 +250,10 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
             if let (seq, message) = server.notification(ofEvent: text) { send(message, id: .event(seq), era) }
             if connection.isClientWritable { clientBecameWritable() }
         case .message(let text):
-            if era.primesStreams, let seq = ToolServer.lastEvent(ofReady: text) { prime(.event(seq)) }
+            guard let opening = ToolServer.opening(ofReady: text, after: after) else { return }
+            // The client has nothing yet of what follows this position.
+            if era.primesStreams { prime(.event(opening.position)) }
+            if let loss = opening.loss { send(loss, id: nil, era) }
         case .end:
             end()
             connection.finishResponse()
@@ -258,6 +275,14 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         out.writeString("\n\n")
         connection.sendBody(out)
         connection.flushResponse()
+    }
+
+    /// Ends the session's stream in order: its client comes back with the number of the last event that it has. A call
+    /// is waited for.
+    func gatewayStops() {
+        guard isListening, !isOver else { return }
+        end()
+        connection.finishResponse()
     }
 
     // MARK: The operator
@@ -282,5 +307,6 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         agent = nil
         if let leaseID { loop.leases.remove(leaseID) }
         leaseID = nil
+        place = nil
     }
 }

@@ -53,8 +53,8 @@ struct ToolStage: GatedStage {
                 version: value("mcp-protocol-version"), method: value("mcp-method"), name: value("mcp-name")),
             session: session,
             isKnown: session.map { stage.remembered(stage.record($0, of: principal)) != nil } ?? false,
-            lastEventID: value("last-event-id"), takesStream: takesStream, principal: principal, resource: resource,
-            client: ClientBucket.name(request.clientAddress))
+            lastEventID: value("last-event-id"), takesStream: takesStream, sendsJSON: sendsJSON, principal: principal,
+            resource: resource, client: ClientBucket.name(request.clientAddress))
         return ToolExchange(connection: connection, request: request, route: route, admission: admission, facts: facts)
     }
 
@@ -67,6 +67,12 @@ struct ToolStage: GatedStage {
         let found = head.fields.filter { head.equals($0.name, name) }
         guard found.count == 1, let field = found.first else { return nil }
         return head.string(field.value)
+    }
+
+    private var sendsJSON: Bool {
+        guard let field = head.only(.contentType) else { return false }
+        let type = head.string(field.value).prefix { $0 != ";" }
+        return type.lowercased().split(separator: " ").elementsEqual(["application/json"])
     }
 
     /// Whether the client takes an event stream, which the protocol asks of every client.

@@ -4,7 +4,7 @@ public struct ClientsConfiguration: Sendable, Equatable {
     public var registration = false
     /// `clients.registration_per_hour`: registrations per address in an hour.
     public var registrationPerHour = 20
-    /// `clients.registration_lifetime`: how long a registration that nobody has used is kept.
+    /// `clients.registration_lifetime`: how long a registration is kept that has not been used, in milliseconds.
     public var registrationLifetime: Int64 = 24 * 3_600_000
     /// `clients.allow_private`: whether metadata documents are fetched from private addresses; for development.
     public var allowPrivate = false

@@ -55,6 +55,8 @@ package enum ConfigurationBounds {
     package static let healthTimeout: ClosedRange<Int64> = 50...60_000
     /// `health.healthy_after`, `health.unhealthy_after` and `outlier.failures` of a route.
     package static let inARow = 1...1_000
+    /// How many entries `health.status` of a route may have.
+    package static let healthStatuses = 1...500
     /// `outlier.eject` and `outlier.max_eject` of a route.
     package static let eject: ClosedRange<Int64> = 100...day
     /// `slow_start` of a route.
@@ -117,7 +119,7 @@ extension GatewayConfiguration {
             try Self.check("routes[\(index)].max_body", route.maxBody, Bounds.maxBody)
             try Self.check("routes[\(index)].fresh", route.fresh, Bounds.freshness)
             try check(route, "routes[\(index)].")
-            guard !route.asksTooMuch else { throw ConfigurationError(.callerUnknown, key: "routes[\(index)]") }
+            guard !route.hasUnmeetableTerms else { throw ConfigurationError(.callerUnknown, key: "routes[\(index)]") }
             guard route.headers.allSatisfy(\.isWellFormed) else {
                 throw ConfigurationError(.headerMalformed, key: "routes[\(index)].headers")
             }
@@ -130,6 +132,7 @@ extension GatewayConfiguration {
         try Self.check(prefix + "health.timeout", route.health?.timeout, Bounds.healthTimeout)
         try Self.check(prefix + "health.healthy_after", route.health?.healthyAfter, Bounds.inARow)
         try Self.check(prefix + "health.unhealthy_after", route.health?.unhealthyAfter, Bounds.inARow)
+        try Self.check(prefix + "health.status", route.health?.status.count, Bounds.healthStatuses)
         try Self.check(prefix + "outlier.failures", route.outlier?.failures, Bounds.inARow)
         try Self.check(prefix + "outlier.eject", route.outlier?.eject, Bounds.eject)
         try Self.check(prefix + "outlier.max_eject", route.outlier?.maxEject, Bounds.eject)

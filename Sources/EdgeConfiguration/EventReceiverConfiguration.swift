@@ -2,7 +2,7 @@
 public struct EventReceiverConfiguration: Sendable, Equatable {
     /// What a receiver can be told of, by the names of the file.
     public enum Event: String, Sendable, CaseIterable {
-        /// A session got an owner: somebody signed in.
+        /// A session got an owner by a sign-in.
         case sessionUpgraded = "session.upgraded"
         /// A session ended or expired.
         case sessionEnded = "session.ended"

@@ -63,9 +63,9 @@ extension IdentityProviderConfiguration {
         _ method: ClientAuthentication, _ secret: Secret?
     ) -> IdentityProviders.ClientAuthentication? {
         guard let method = IdentityProviders.ClientAuthentication.Method(rawValue: method.rawValue) else { return nil }
-        let known = secret.map { ClientSecret($0.text) }
-        if let known, known == nil { return nil }
-        return IdentityProviders.ClientAuthentication(method, secret: known ?? nil)
+        guard let secret else { return IdentityProviders.ClientAuthentication(method, secret: nil) }
+        guard let known = ClientSecret(secret.text) else { return nil }
+        return IdentityProviders.ClientAuthentication(method, secret: known)
     }
 
     private func secretFault(_ method: ClientAuthentication, _ secret: Secret?) -> Fault {

@@ -46,7 +46,7 @@ extension RouteConfiguration {
     package var readsSignIn: Bool { fresh != nil || !acr.isEmpty }
 
     /// Whether the route has terms that no caller could meet with the credentials that it requires.
-    var asksTooMuch: Bool {
+    var hasUnmeetableTerms: Bool {
         switch require {
         case .none: readsToken || readsSignIn || allow != Allow()
         case .session: readsToken

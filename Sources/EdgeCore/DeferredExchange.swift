@@ -53,6 +53,8 @@ package final class DeferredExchange: Exchange {
 
     package func clientBecameWritable() { inner?.clientBecameWritable() }
 
+    package func gatewayStops() { inner?.gatewayStops() }
+
     package func clientGone() {
         isGone = true
         inner?.clientGone()

@@ -15,6 +15,8 @@ package protocol Exchange: AnyObject {
     func receivedEnd()
     /// The client's channel has become writable again.
     func clientBecameWritable()
+    /// The gateway stops: the connection closes behind the answer. An answer that never ends by itself ends now.
+    func gatewayStops()
     /// The client has gone, or its message turned out malformed: no answer is possible any more.
     func clientGone()
     /// Whether the gateway itself answers `Expect: 100-continue` (the API), rather than the upstream.
@@ -24,4 +26,6 @@ package protocol Exchange: AnyObject {
 extension Exchange {
     /// Does nothing: for an exchange that has nothing to start.
     package func start() {}
+    /// Does nothing: for an answer that ends by itself.
+    package func gatewayStops() {}
 }

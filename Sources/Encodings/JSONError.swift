@@ -55,6 +55,8 @@ public struct JSONLimits: Sendable, Equatable {
     public var maxStringBytes: Int
 
     /// The limits given; the defaults suit a token or a small request body.
+    ///
+    /// The arguments are the properties of the same names: sizes in bytes, and counts.
     public init(
         maxBytes: Int = 64 * 1024,
         maxDepth: Int = 16,

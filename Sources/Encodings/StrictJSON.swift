@@ -5,6 +5,11 @@
 /// bounds everything that a sender could make large.
 public enum StrictJSON {
     /// Parses a text in UTF-8.
+    ///
+    /// - Parameters:
+    ///   - bytes: one JSON value, with whitespace around it or without.
+    ///   - limits: the largest text that is accepted, by size, depth and number of values.
+    /// - Throws: the first fault, with its offset in bytes.
     public static func parse(
         _ bytes: some Collection<UInt8>, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) -> JSONValue {
@@ -14,7 +19,9 @@ public enum StrictJSON {
         return try result.get()
     }
 
-    /// Parses a text.
+    /// Parses a text that is a string, as its UTF-8.
+    ///
+    /// - Throws: the first fault, with its offset in bytes of UTF-8.
     public static func parse(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONError) -> JSONValue {
         try parse(text.utf8, limits: limits)
     }

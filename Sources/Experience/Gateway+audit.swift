@@ -46,7 +46,8 @@ extension Gateway {
         ]
         for (name, value) in [
             ("client", request.client), ("method", request.method), ("path", request.path), ("route", request.route),
-            ("route_host", request.routeHost),
+            ("route_host", request.routeHost), ("tenant_id", problem.caller?.tenantID),
+            ("user_id", problem.caller?.subject), ("client_id", problem.caller?.clientID),
         ] {
             if let value { members[name] = .string(value) }
         }

@@ -10,7 +10,7 @@ import TrafficCop
 
 extension RunningGateway {
     /// Goes on with another configuration, from the next request on. Requests in progress and sockets go on, but for
-    /// sockets whose route is gone.
+    /// sockets whose route is gone, and for sockets and streams that rest on tokens that are accepted no more.
     ///
     /// Everything is made before anything is replaced, so an error has changed nothing. What a listener, the store, the
     /// keys, tokens or sessions were set up with stays as it was at the start: the caller keeps these settings.
@@ -49,14 +49,12 @@ extension RunningGateway {
         editions.trafficCop.limit(RateLimits(configuration.limits))
         services.limitSockets()
         self.services = services
-        let gateIssuers = Set(
-            configuration.issuers.map(\.issuer).filter { securityGuard.foreignTokens.accepts(issuer: $0) })
         pipeline.value = EdgePipeline(services: services, loops: loops.byLoop, tls: tls)
         for (loop, edition) in made {
-            try? await loop.eventLoop.submit {
+            try? await loop.eventLoop.submit { [securityGuard] in
                 let old = loop.value.edition
                 loop.value.change(to: edition.value)
-                loop.value.leases.issuersChanged(to: gateIssuers)
+                loop.value.leases.acceptanceChanged { securityGuard.acceptsTokens(of: $0, for: $1) }
                 // Tokens of an issuer that is no longer trusted must not be remembered.
                 edition.value.gate.tokens.removeAll()
                 for pool in old?.upstreams.all ?? [] { pool.retire() }

@@ -183,17 +183,7 @@ final class RunningGateway: Sendable {
         admin.isDraining.store(true, ordering: .relaxed)
         await listener.close()
         let limit = services.configuration.server.drain
-        loops.onEach { loop in
-            // The connections are ended over the first half of the time, so that not all clients reconnect at once.
-            for parent in loop.streamParents.values { parent.drain() }
-            let connections = Array(loop.connections.values)
-            let step = Double(limit) / 2 / Double(max(1, connections.count))
-            for (index, connection) in connections.enumerated() {
-                let bound = NIOLoopBound(connection, eventLoop: loop.loop)
-                let delay = connections.count < 32 ? 0 : Int64(Double(index) * step)
-                loop.loop.scheduleTask(in: .milliseconds(delay)) { bound.value.drain() }
-            }
-        }
+        loops.onEach { $0.drain(within: limit) }
         let end = ContinuousClock.now + .milliseconds(limit)
         while ContinuousClock.now < end {
             if await openConnections() == 0 { break }
@@ -205,8 +195,7 @@ final class RunningGateway: Sendable {
     private func openConnections() async -> Int {
         var sum = 0
         for bound in loops.all {
-            let counted = bound.eventLoop.submit { bound.value.connections.count + bound.value.streamParents.count }
-            sum += (try? await counted.get()) ?? 0
+            sum += (try? await bound.eventLoop.submit { bound.value.openCount }.get()) ?? 0
         }
         return sum
     }

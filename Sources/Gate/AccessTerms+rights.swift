@@ -16,6 +16,14 @@ extension AccessTerms {
     /// - Throws: `insufficient_scope`, `not_allowed`; `not_allowed` as a 401 where a newer or stronger sign-in is needed
     ///   (RFC 9470).
     func requireRights(of principal: Principal, _ profile: CallerProfile?, now: Int64) throws(Problem) {
+        do throws(Problem) {
+            try judge(principal, profile, now: now)
+        } catch {
+            throw error.asked(by: principal)
+        }
+    }
+
+    private func judge(_ principal: Principal, _ profile: CallerProfile?, now: Int64) throws(Problem) {
         // The token of a resource passes there and nowhere else, and no other token passes there.
         guard principal.isFor(resource: resource) else {
             throw Problem(.invalidToken, reason: "audience_mismatch")

@@ -69,7 +69,7 @@ struct StoreAdmission: Sendable {
         let principal = caller.principal
         let admitted = try await runtime.admit(
             sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject)
-        guard case .success(let permit) = admitted else { throw Problem(.sessionMismatch) }
+        guard case .success(let permit) = admitted else { throw Problem(.sessionMismatch).asked(by: principal) }
         return Admission(.tokenAndSession(principal, permit), caller.profile, terms)
     }
 
@@ -102,7 +102,7 @@ struct StoreAdmission: Sendable {
         guard
             case .success(let permit) = try await runtime.admit(
                 sessionID: grant.sessionID, tenantID: principal.tenantID, userID: principal.subject)
-        else { throw Problem(.sessionMismatch) }
+        else { throw Problem(.sessionMismatch).asked(by: principal) }
         guard permit.epoch == grant.epoch else {
             throw Problem(.invalidToken, reason: "ticket_of_an_older_epoch")
         }

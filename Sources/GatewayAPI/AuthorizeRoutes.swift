@@ -40,10 +40,12 @@ enum AuthorizeRoutes {
                 } catch let fault as AuthorizationFault {
                     // Nobody has vouched for these clients: a link to this server must not lead to their pages before
                     // the person has signed in (RFC 9700 section 4.11.2).
-                    guard session != nil || client.origin == .configured else { return signIn(call, nil) }
+                    guard session != nil || client.origin == .configured else {
+                        return signIn(call, call.facts.query, nil)
+                    }
                     throw fault
                 }
-                guard let session else { return signIn(call, request.resource) }
+                guard let session else { return signIn(call, call.facts.query, request.resource) }
                 try call.services.requireStore()
                 switch try await agents.authorize(request, client: client, session: session) {
                 case .redirect(let location): return redirect(location)
@@ -64,14 +66,18 @@ enum AuthorizeRoutes {
             guard let decision else {
                 throw AgentAccessFault(.consentUnknown, "The decision is not readable.")
             }
-            guard let session = try await signedInSession(call) else {
-                throw AgentAccessFault(
-                    .consentUnknown, "You are not signed in any more. Start again at the application.")
-            }
+            let session = try await signedInSession(call)
             try call.services.requireStore()
+            let agents = call.services.agents
+            guard let session else {
+                guard let asked = try await agents.question(of: decision) else {
+                    throw AgentAccessFault(
+                        .consentUnknown, "You are not signed in any more. Start again at the application.")
+                }
+                return signIn(call, asked.query, agents.resource(asked.resource))
+            }
             return redirect(
-                try await call.services.agents.decide(
-                    decision, session: session, address: call.facts.clientAddress))
+                try await agents.decide(decision, session: session, address: call.facts.clientAddress))
         }
     }
 
@@ -82,11 +88,11 @@ enum AuthorizeRoutes {
         return session
     }
 
-    /// Sends the person to the sign-in page, which returns to the same request.
-    private static func signIn(_ call: APICall, _ resource: ProtectedResource?) -> APIAnswer {
+    /// Sends the person to the sign-in page, which returns to the request with this query.
+    private static func signIn(_ call: APICall, _ query: String?, _ resource: ProtectedResource?) -> APIAnswer {
         let route = call.services.configuration.routes.first { $0.resource != nil && $0.path == resource?.path }
         let page = route?.loginURL ?? signInPage
-        let request = path + (call.facts.query.map { "?" + $0 } ?? "")
+        let request = path + (query.map { "?" + $0 } ?? "")
         let separator = page.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
         return redirect(page + separator + "return_to=" + FormText.encode(request))
     }

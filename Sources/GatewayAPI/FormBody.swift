@@ -1,4 +1,5 @@
 import Answers
+import IdentityProviders
 
 /// The parameters of an `application/x-www-form-urlencoded` body, each at most once (RFC 6749 section 3.2).
 package struct FormBody: Sendable {
@@ -10,7 +11,7 @@ package struct FormBody: Sendable {
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
             let rest = pair.dropFirst(name.count).dropFirst()
-            guard let name = Self.decode(name), let value = Self.decode(rest),
+            guard let name = FormText.bytes(unescaping: name), let value = FormText.bytes(unescaping: rest),
                 let text = String(validating: value, as: UTF8.self)
             else { throw OAuthProblem(.invalidRequest, "The body is not well-formed form data.") }
             guard parameters.count < Self.maximumCount else {
@@ -33,33 +34,5 @@ package struct FormBody: Sendable {
     package func required(_ name: String) throws(OAuthProblem) -> String {
         guard let value = self[name] else { throw OAuthProblem(.invalidRequest, "'\(name)' is needed.") }
         return value
-    }
-
-    /// Decodes percent-encoding, with `+` for a space; nil for an invalid escape.
-    package static func decode(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var rest = bytes
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(nibble), let low = rest.popFirst().flatMap(nibble) else {
-                    return nil
-                }
-                decoded.append(high << 4 | low)
-            default: decoded.append(byte)
-            }
-        }
-        return decoded
-    }
-
-    private static func nibble(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

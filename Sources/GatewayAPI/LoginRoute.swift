@@ -96,9 +96,7 @@ enum LoginRoute {
                 ProviderRoutes.noteGroups(call, provider, identity)
                 let origin = ProviderOrigin(identity, of: rules.name)
                 try await ProviderRoutes.requireLive(call, origin)
-                let proved = try await services.signIn.prove(
-                    identity, of: rules, provenAt: ProviderDirectory.issueTime(ofAccepted: text))
-                return (proved, origin)
+                return (try await services.signIn.prove(identity, of: rules, provenAt: identity.issuedAt), origin)
             }
         }
     }

@@ -1,5 +1,6 @@
 import Answers
 import Encodings
+import IdentityProviders
 import SecurityGuard
 import SignIn
 import StateSurface
@@ -97,7 +98,8 @@ enum OAuthClient {
             }
         }
         guard let decoded = Base64URL.decode(alphabet), let colon = decoded.firstIndex(of: UInt8(ascii: ":")),
-            let id = FormBody.decode(decoded[..<colon]), let secret = FormBody.decode(decoded[(colon + 1)...]),
+            let id = FormText.bytes(unescaping: decoded[..<colon]),
+            let secret = FormText.bytes(unescaping: decoded[(colon + 1)...]),
             let idText = String(validating: id, as: UTF8.self),
             let secretText = String(validating: secret, as: UTF8.self)
         else { return nil }

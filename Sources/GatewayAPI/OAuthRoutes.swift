@@ -91,8 +91,7 @@ enum OAuthRoutes {
         let presented = try form.required("refresh_token")
         let services = call.services
         try services.requireStore()
-        if let text = form["scope"] { try await requireScope(text, ofRefreshToken: presented, services) }
-        if let name = form["resource"] { try await requireResource(name, ofRefreshToken: presented, services) }
+        try await checkRefresh(presented, scope: form["scope"], resource: form["resource"], services)
         let refreshed: Refreshed
         do {
             refreshed = try await services.signIn.refresh(
@@ -107,25 +106,20 @@ enum OAuthRoutes {
         return .json(answer)
     }
 
-    /// A wider scope is refused before the refresh token is used up. A narrower one is granted for a resource; otherwise it
-    /// is not, and the answer says so.
-    private static func requireScope(
-        _ text: String, ofRefreshToken presented: String, _ services: APIServices
+    /// Refuses a wider scope, and another resource than that of the refresh token (RFC 8707 section 2.2), before the token
+    /// is used up. A narrower scope is granted for a resource; otherwise it is not, and the answer says so.
+    private static func checkRefresh(
+        _ presented: String, scope: String?, resource: String?, _ services: APIServices
     ) async throws {
-        guard let family = try await services.securityGuard.family(ofRefreshToken: presented) else { return }
-        guard let wanted = Scope.parse(text), Scope.covers(family.scope, wanted) else {
-            throw OAuthProblem(.invalidScope, "The scope is malformed or wider than what was granted.")
+        guard scope != nil || resource != nil,
+            let family = try await services.securityGuard.family(ofRefreshToken: presented)
+        else { return }
+        if let scope {
+            guard let wanted = Scope.parse(scope), Scope.covers(family.scope, wanted) else {
+                throw OAuthProblem(.invalidScope, "The scope is malformed or wider than what was granted.")
+            }
         }
-    }
-
-    /// Refuses another resource than that of the refresh token (RFC 8707 section 2.2), before the token is used up.
-    private static func requireResource(
-        _ name: String, ofRefreshToken presented: String, _ services: APIServices
-    ) async throws {
-        guard let resource = try await services.securityGuard.family(ofRefreshToken: presented)?.resource else {
-            return
-        }
-        guard ResourceIdentifier.areSame(name, resource) else {
+        if let resource, let own = family.resource, !ResourceIdentifier.areSame(resource, own) {
             throw OAuthProblem(.invalidTarget, "The refresh token is for another resource.")
         }
     }

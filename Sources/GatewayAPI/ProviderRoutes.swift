@@ -139,7 +139,7 @@ enum ProviderRoutes {
             return .refused
         } catch let fault as SessionFault {
             services.securityGuard.noteRefusedSignIn(
-                reason: "session_\(fault.code.rawValue)", provider: provider.configuration.name)
+                reason: fault.code.rawValue, provider: provider.configuration.name)
             return .sessionConflict
         }
     }

@@ -54,6 +54,11 @@ public struct Attack: Sendable, Identifiable {
     }
 }
 
+extension Attack: CustomStringConvertible {
+    /// The id, which is how test runs name the argument.
+    public var description: String { id }
+}
+
 /// What the attacker must have.
 public enum AttackMode: String, Sendable, CaseIterable {
     /// One valid token and the published keys.

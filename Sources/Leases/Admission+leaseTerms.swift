@@ -25,6 +25,7 @@ extension Admission {
             terms.key = principal.key
             terms.foreignOrigin = principal.foreign?.origin
             terms.foreignIssuer = principal.foreign?.issuer
+            terms.resource = principal.resource
             terms.expiresAt = principal.expiresAt + bounds.clockSkew
         }
         if let allow, allow.readsAccount {

@@ -133,11 +133,11 @@ package final class LeaseTable {
         }
     }
 
-    /// Only these issuers' tokens are accepted at the gate from now on. Ends the leases that rest on another one's.
-    package func issuersChanged(to issuers: Set<String>) {
-        let concerned = entries.filter { entry in entry.value.terms.foreignIssuer.map { !issuers.contains($0) } ?? false
-        }
-        end(Array(concerned.keys), .tokenRevoked) { _ in true }
+    /// Other tokens may be accepted from now on. Ends the leases that rest on one that is not.
+    /// - Parameter accepts: whether tokens of this issuer are accepted for this resource; see
+    ///   `SecurityGuard.acceptsTokens(of:for:)`.
+    package func acceptanceChanged(_ accepts: (_ issuer: String?, _ resource: String?) -> Bool) {
+        end(Array(entries.keys), .tokenRevoked) { !accepts($0.foreignIssuer, $0.resource) }
     }
 
     /// The key ring has changed. Ends the leases whose key was retired.

@@ -30,6 +30,8 @@ package struct LeaseTerms: Sendable {
     package var foreignOrigin: String?
     /// The issuer of such a token.
     package var foreignIssuer: String?
+    /// The resource that the token is for; nil for the gateway's own audience.
+    package var resource: String?
     /// The account that the admission depends on, besides what ends its tokens; nil if there is none.
     package var account: String?
     /// The lists of `allow` that the account met.

@@ -1,3 +1,4 @@
+import EdgeCore
 import Glibc
 import NIOCore
 import NIOPosix
@@ -78,19 +79,6 @@ package struct UpstreamFault: Sendable, Equatable {
 
     private static func tlsCause(of error: any Error) -> String? {
         guard error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError else { return nil }
-        return tlsCause(in: String(describing: error))
-    }
-
-    /// The useful part of a TLS error's description.
-    static func tlsCause(in text: String) -> String {
-        if text.contains("failedToValidateHostname") { return "its certificate is for another name" }
-        if text.contains("CERTIFICATE_VERIFY_FAILED") {
-            return "its certificate is not trusted (CERTIFICATE_VERIFY_FAILED)"
-        }
-        if let marker = text.firstRange(of: "OPENSSL_internal:") {
-            let word = text[marker.upperBound...].prefix { $0 != " " && $0 != "]" && $0 != ")" }
-            return "TLS: \(word)"
-        }
-        return "TLS: \(text.prefix(100))"
+        return TLSFault.words(in: String(describing: error))
     }
 }

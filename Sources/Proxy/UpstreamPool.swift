@@ -77,33 +77,6 @@ package final class UpstreamPool {
     /// Whether the route has no upstreams.
     package var isEmpty: Bool { members.isEmpty }
 
-    /// Which member to ask next: the one with the fewest requests under way, in turn among equals; members that failed
-    /// rest for a while, unless all do. `excluding` holds those that were tried for this request.
-    /// - Parameter only: the one member that may be asked; nil for any.
-    package func choose(excluding tried: Set<Int>, only: Int? = nil) -> Int? {
-        if let only { return tried.contains(only) || !members.indices.contains(only) ? nil : only }
-        if members.count == 1 { return tried.isEmpty ? 0 : nil }
-        let now = loop.now
-        var best: Int?
-        for step in members.indices {
-            let index = (turn + step) % members.count
-            if tried.contains(index) { continue }
-            guard let chosen = best else {
-                best = index
-                continue
-            }
-            let (mine, theirs) = (load(index, now), load(chosen, now))
-            if mine < theirs { best = index }
-        }
-        if let best { turn = (best + 1) % members.count }
-        return best
-    }
-
-    /// Lower is better: a resting member comes after all that are not.
-    private func load(_ index: Int, _ now: NIODeadline) -> (rests: Int, active: Int) {
-        (members[index].restsUntil > now ? 1 : 0, members[index].busy)
-    }
-
     /// Where the member with this number is.
     package func target(_ index: Int) -> UpstreamTarget { members[index].target }
 
@@ -112,51 +85,6 @@ package final class UpstreamPool {
 
     /// The number of the member at a place, as ``UpstreamTarget/place`` names it; nil if there is none.
     package func member(at place: String) -> Int? { members.firstIndex { $0.target.place == place } }
-
-    /// Gets a connection for `seeker`: a suitable idle one, else a new one. The seeker is told at once or later.
-    ///
-    /// A new connection that is no longer wanted once it is made is kept for the next request.
-    /// - Parameters:
-    ///   - only: the one member that may be asked; nil for any.
-    ///   - isRetry: whether the request has asked for a connection before.
-    package func lend(
-        to seeker: any UpstreamSeeker, _ reuse: UpstreamAttempt.Reuse, excluding tried: Set<Int>, only: Int? = nil,
-        isRetry: Bool = false
-    ) {
-        if retries != nil {
-            guard mayRetry(isRetry) else { return seeker.noUpstreamLeft() }
-        }
-        if isSupervised {
-            switch claim(excluding: tried, only: only) {
-            case .none: return seeker.noUpstreamLeft()
-            case .full: return seeker.upstreamsAreFull()
-            case .member(let member): return provide(member, to: seeker, reuse)
-            }
-        }
-        guard let member = choose(excluding: tried, only: only) else { return seeker.noUpstreamLeft() }
-        if let idle = takeIdle(member, reuse) { return seeker.connected(to: idle, isPooled: true) }
-        let bound = NIOLoopBound((pool: self, seeker: seeker), eventLoop: loop)
-        connect(member).assumeIsolated().whenComplete { result in
-            let (pool, seeker) = bound.value
-            switch result {
-            case .success(let connection):
-                guard seeker.isSeekingUpstream else { return pool.giveBack(connection) }
-                seeker.connected(to: connection, isPooled: false)
-            case .failure(let error): seeker.failedToConnect(to: member, UpstreamFault(connecting: error))
-            }
-        }
-    }
-
-    /// An idle connection to the member, if there is one that should still be open. The one used last comes first.
-    func takeIdle(_ index: Int, _ reuse: UpstreamAttempt.Reuse) -> UpstreamConnection? {
-        let maxAge: TimeAmount
-        switch reuse {
-        case .none: return nil
-        case .any: maxAge = Self.maxIdleTime
-        case .recent: maxAge = Self.maxRecentTime
-        }
-        return members[index].takeIdle(notBefore: loop.now - maxAge)
-    }
 
     /// Opens a new connection to the member.
     package func connect(_ index: Int) -> EventLoopFuture<UpstreamConnection> {

@@ -80,7 +80,7 @@ package enum AuditContext {
 
     /// The id of the request.
     package static var requestID: String? { request?.id }
-    /// How somebody signs in: `password`, `passkey`, `issuer`, or the name of an identity provider.
+    /// The way of a sign-in: `password`, `passkey`, `issuer`, or the name of an identity provider.
     @TaskLocal package static var method: String?
     /// The operator on whose behalf the current task acts (`operator`); nil for requests of clients.
     @TaskLocal package static var operatorName: String?

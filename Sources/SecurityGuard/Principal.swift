@@ -33,12 +33,14 @@ package final class Principal: Sendable, Hashable {
     /// Whether the subject is a user and not a client.
     package let isUser: Bool
 
-    /// Another issuer's token, which is accepted at the gate (`issuers[].at_gate`).
+    /// Another issuer's token, which is accepted at the gate: on all routes (`issuers[].at_gate`), or for a resource.
     package struct Foreign: Sendable, Equatable {
         /// Issuer and subject, as a digest: newer tokens of the same ones extend what older ones opened.
         package let origin: String
         /// The issuer, as its tokens name it.
         package let issuer: String
+        /// The client that the token names, as its issuer calls it; empty for none.
+        package let client: String
         /// When it has to be verified again, in Unix milliseconds.
         package let trustedUntil: Int64
     }
@@ -63,6 +65,12 @@ package final class Principal: Sendable, Hashable {
         self.key = KeyNumber(thumbprint: keyThumbprint)
         self.resource = resource
         self.isUser = subject.utf8.starts(with: Prefix.user.utf8)
+    }
+
+    /// The client with its issuer, so that clients of two issuers are two, whatever they are called.
+    package var qualifiedClientID: String {
+        // No client's name has a space.
+        foreign.map { "\($0.issuer) \($0.client)" } ?? clientID
     }
 
     /// Whether the token is for this resource, byte for byte; nil stands for the gateway's own audience.

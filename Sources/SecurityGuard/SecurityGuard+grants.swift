@@ -45,6 +45,7 @@ extension SecurityGuard {
     ) -> Result<Principal, TokenFault> {
         let now = clock()
         guard family.isLive else { return .failure(.invalid("personal_token_ended")) }
+        guard acceptsTokens(of: nil, for: family.resource) else { return .failure(.invalid("audience_mismatch")) }
         guard now < family.absoluteExpiresAt else { return .failure(TokenFault(.tokenExpired, reason: "expired")) }
         let principal = Principal(
             tenantID: family.tenantID, subject: family.userID, clientID: family.clientID, scope: family.scope,

@@ -36,6 +36,14 @@ extension SecurityGuard {
         revocations.contains(tokenID: tokenID, familyID: familyID, subject: subject, issuedAt: issuedAt)
     }
 
+    /// Whether tokens of this issuer are accepted for this resource, as the configuration is now. Without an issuer the
+    /// tokens are the gateway's own; without a resource they are for everything that is none.
+    package func acceptsTokens(of issuer: String?, for resource: String?) -> Bool {
+        if let issuer { return foreignTokens.accepts(issuer: issuer, for: resource) }
+        guard let resource else { return true }
+        return resources.accepts(issuer: nil, for: resource)
+    }
+
     /// A counter that increases with every revocation. While it is unchanged, earlier checks for revocation are still
     /// valid.
     package var revocationCount: UInt64 { revocations.generation }

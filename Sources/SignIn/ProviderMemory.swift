@@ -8,8 +8,12 @@ package struct ProviderMemory: Sendable {
     private static let endedSession = "provider_session_ended"
     private static let endedPerson = "provider_person_ended"
     private static let endedSessionless = "provider_sessionless_ended"
-    /// How long what a provider ended is remembered, in milliseconds. ID tokens from before the end do not live longer.
-    private static let endedFor: Int64 = 86_400_000
+    /// How long what a provider ended is remembered, in milliseconds: as long as an ID token from before the end is
+    /// accepted, and some minutes, because clocks differ.
+    private static let endedFor = ProviderToken.maximumAge + 300_000
+    /// How long after an end it also counts for newer ID tokens, in milliseconds: for those that name the session that
+    /// ended, or an authentication from before. With one of a later day the provider has let the person in again.
+    private static let settling: Int64 = 86_400_000
 
     private let store: any SingleUseStore
     private let clock: @Sendable () -> Int64
@@ -47,8 +51,7 @@ package struct ProviderMemory: Sendable {
     package func noteEnd(of target: LogoutToken.Target, issuedAt: Int64, ofProvider name: String) async throws {
         switch target {
         case .session(let session, let person):
-            _ = try await store.first(
-                kind: Self.endedSession, hash: Self.hash(session, name), expiresAt: clock() + Self.endedFor)
+            try await raise(Self.endedSession, session, name, issuedAt)
             if let person { try await raise(Self.endedSessionless, person, name, issuedAt) }
         case .subject(let person): try await raise(Self.endedPerson, person, name, issuedAt)
         }
@@ -58,9 +61,11 @@ package struct ProviderMemory: Sendable {
     /// ID token names, or everything of the person until after it was issued.
     package func hasEnded(_ origin: ProviderOrigin) async throws -> Bool {
         if let session = origin.session {
-            let ended = try await store.singleUse(
-                kind: Self.endedSession, hash: Self.hash(session, origin.provider), now: clock())
-            if ended != nil { return true }
+            if let end = try await end(Self.endedSession, session, origin.provider),
+                end.isRecent || end.covers(origin.issuedAt)
+            {
+                return true
+            }
         } else if try await isBefore(Self.endedSessionless, origin) {
             return true
         }
@@ -68,21 +73,38 @@ package struct ProviderMemory: Sendable {
     }
 
     /// Remembers the newest of the ends of a kind.
-    private func raise(_ kind: String, _ person: String, _ name: String, _ issuedAt: Int64) async throws {
+    private func raise(_ kind: String, _ named: String, _ name: String, _ issuedAt: Int64) async throws {
         let record = SingleUseRecord(
-            kind: kind, hash: Self.hash(person, name), owner: "", payload: Self.bytes(issuedAt),
+            kind: kind, hash: Self.hash(named, name), owner: "", payload: Self.bytes(issuedAt),
             expiresAt: clock() + Self.endedFor)
         try await store.raise(singleUse: record)
     }
 
-    /// Whether the sign-in is of a time that an end of this kind covers. Both times are of the provider's clock, and of
-    /// the same second the end counts as the later one.
+    /// An end of a kind, as it is remembered; nil if there is none.
+    private func end(_ kind: String, _ named: String, _ name: String) async throws -> RememberedEnd? {
+        let now = clock()
+        return try await store.singleUse(kind: kind, hash: Self.hash(named, name), now: now).map { record in
+            RememberedEnd(at: record.payload, isRecent: now < record.expiresAt - Self.endedFor + Self.settling)
+        }
+    }
+
+    private struct RememberedEnd {
+        /// When the provider says it was.
+        let at: [UInt8]
+        /// Whether it was told within the last day.
+        let isRecent: Bool
+
+        /// Whether it was no earlier than a time. Both are of the provider's clock, and of the same second the end
+        /// counts as the later one.
+        func covers(_ time: Int64?) -> Bool { time.map { !ProviderMemory.bytes($0).isAfter(at) } ?? true }
+    }
+
+    /// Whether the sign-in is of a time that an end of this kind covers.
     private func isBefore(_ kind: String, _ origin: ProviderOrigin) async throws -> Bool {
-        guard let issuedAt = origin.issuedAt,
-            let record = try await store.singleUse(
-                kind: kind, hash: Self.hash(origin.subject, origin.provider), now: clock())
-        else { return false }
-        return !Self.bytes(min(issuedAt, origin.authenticatedAt ?? issuedAt)).isAfter(record.payload)
+        guard let issuedAt = origin.issuedAt, let end = try await end(kind, origin.subject, origin.provider) else {
+            return false
+        }
+        return end.covers(end.isRecent ? min(issuedAt, origin.authenticatedAt ?? issuedAt) : issuedAt)
     }
 
     /// Milliseconds so that later ones are greater, byte by byte.

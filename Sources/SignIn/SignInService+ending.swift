@@ -46,29 +46,51 @@ extension SignInService {
     /// Ends a session whose proof was just checked, and its family if the session is the family's home.
     /// - Throws: `SessionFault` `.mismatch` if the proof is no longer valid; the store's errors.
     package func end(_ session: SessionSnapshot, proof: SessionProof) async throws {
-        sessionEnding(session.id)
-        let ending = runtime.ending(sessionID: session.id, proof: proof)
+        if let fault = try await end(sessionID: session.id, proof: proof, reason: "logout").fault { throw fault }
+    }
+
+    /// Ends a session for an operator, without a proof, and its family if the session is the family's home.
+    /// - Returns: whether the session was live; nil if there is no such session.
+    /// - Throws: the store's errors.
+    package func endByOperator(sessionID id: String) async throws -> Bool? {
+        let (fault, wasLive) = try await end(sessionID: id, proof: nil, reason: StoreEvent.EndReason.endedByOperator)
+        return fault?.code == .mismatch ? nil : wasLive
+    }
+
+    /// Ends a session, and its family if the session is the family's home.
+    ///
+    /// - Parameters:
+    ///   - proof: of the caller; nil for an operator, who needs none.
+    ///   - reason: why the family ends, for the audit log.
+    /// - Returns: why it was refused, and whether the session was live.
+    private func end(
+        sessionID id: String, proof: SessionProof?, reason: String
+    ) async throws -> (fault: SessionFault?, wasLive: Bool) {
+        sessionEnding(id)
+        let ending = runtime.ending(sessionID: id, proof: proof)
         let familyEnd = securityGuard.familyEnd()
-        let (endings, fault) = try await transact { transaction -> (Endings, SessionFault?) in
+        let (endings, fault, wasLive) = try await transact { transaction -> (Endings, SessionFault?, Bool) in
             var endings = Endings(familyEnd)
-            let decision = try ending.decide(in: transaction)
             // A sign-in may have given the session another family since it was looked up.
             let familyID: String?
-            switch decision {
-            case .write(let write): familyID = write.before?.familyID
+            var wasLive = false
+            switch try ending.decide(in: transaction) {
+            case .write(let write):
+                familyID = write.before?.familyID
+                wasLive = true
             case .leave(let snapshot): familyID = snapshot.familyID
             case .refuse(let refusal):
                 endings.note(refusal)
-                return (endings, refusal.fault)
+                return (endings, refusal.fault, false)
             }
             // The family is written first: rows are locked in one order everywhere.
             let family = try familyID.flatMap { try transaction.family(id: $0) }
-            let isHome = family?.isLive == true && family?.binding?.hasSameBytes(as: session.id) == true
-            if let family, isHome { try endings.endFamily(family.id, in: transaction) }
-            return (endings, try endings.end(ending, in: transaction))
+            let isHome = family?.isLive == true && family?.binding?.hasSameBytes(as: id) == true
+            if let family, isHome { try endings.endFamily(family.id, reason: reason, in: transaction) }
+            return (endings, try endings.end(ending, in: transaction), wasLive)
         }
         endings.report(to: securityGuard, runtime)
-        if let fault { throw fault }
+        return (fault, wasLive)
     }
 
     /// Revokes a token of any kind (RFC 7009) if `client` may revoke it. All other tokens are ignored, without an

@@ -14,10 +14,22 @@ package final class SocketPlace {
     ///
     /// - Returns: nil when a limit is reached.
     package convenience init?(census: SocketCensus, admission: Admission) {
-        let tenant = admission.principal?.tenantID ?? admission.permit?.tenantID ?? ""
-        let user = (admission.principal?.subject ?? admission.permit?.userID).map { tenant + " " + $0 }
-        self.init(census: census, session: admission.permit?.sessionID, user: user)
+        self.init(
+            census: census, session: admission.permit?.sessionID,
+            user: Self.user(
+                admission.principal?.subject ?? admission.permit?.userID,
+                of: admission.principal?.tenantID ?? admission.permit?.tenantID))
     }
+
+    /// Takes a place for a stream of a session's events, counted like a socket.
+    ///
+    /// - Returns: nil when a limit is reached.
+    package convenience init?(census: SocketCensus, permit: Permit) {
+        self.init(
+            census: census, session: permit.sessionID, user: Self.user(permit.userID, of: permit.tenantID))
+    }
+
+    private static func user(_ id: String?, of tenant: String?) -> String? { id.map { (tenant ?? "") + " " + $0 } }
 
     /// Takes a place for this session and this user; nil when a limit is reached.
     package init?(census: SocketCensus, session: String?, user: String?) {

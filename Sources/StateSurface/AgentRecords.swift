@@ -78,7 +78,7 @@ package struct ProtocolSessionRecord: Sendable, Equatable {
     package var tenantID: String
     /// The user or client.
     package var userID: String
-    /// The client.
+    /// The client, with its issuer where that is another.
     package var clientID: String
     /// The family of the token that it was opened with; the session ends with it. Nil for tokens without one.
     package var familyID: String?

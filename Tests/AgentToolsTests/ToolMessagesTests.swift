@@ -129,6 +129,24 @@ import Testing
         #expect(Self.server.notification(ofEvent: "nothing") == nil)
     }
 
+    @Test("A stream goes on after the event that the client has, and tells what is no longer kept")
+    func opening() throws {
+        func level(_ message: JSONObject?) -> JSONValue? { message?["params"]?.objectValue?["level"] }
+        let whole = #"{"type":"ready","last_seq":9}"#
+        for (after, position) in [(nil, 9), (4, 4)] as [(Int64?, Int64)] {
+            let opening = try #require(ToolServer.opening(ofReady: whole, after: after))
+            #expect(opening.position == position && opening.loss == nil)
+        }
+        let lost = ToolServer.opening(ofReady: #"{"last_seq":9,"lost":true,"first_seq":7}"#, after: 4)
+        #expect(lost?.position == 6 && level(lost?.loss) == "warning")
+        #expect(lost?.loss?["params"]?.objectValue?["data"]?.objectValue?["first_seq"] == 7)
+        #expect(ToolServer.opening(ofReady: #"{"last_seq":0,"lost":true,"first_seq":0}"#, after: 4)?.position == 0)
+        #expect(ToolServer.opening(ofReady: "nothing", after: nil) == nil)
+        let failed = #"{"seq":7,"event":"error","error":{"code":"interrupted","message":"No."}}"#
+        #expect(level(Self.server.notification(ofEvent: failed)?.message) == "error")
+        #expect(level(Self.server.notification(ofEvent: #"{"seq":7,"event":"result","data":1}"#)?.message) == "info")
+    }
+
     @Test("In the revision without sessions the fields must repeat the body")
     func headers() throws {
         let params: JSONObject = [

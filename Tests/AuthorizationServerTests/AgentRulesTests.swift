@@ -124,7 +124,7 @@ import Testing
     @Test("A consent request is answered in the session that was asked, of the same epoch and user")
     func consent() {
         let request = ConsentRequest(
-            sessionID: "ses_a", sessionEpoch: 2, userID: "usr_a", clientID: "cli_a", clientName: "App",
+            sessionID: "ses_a", sessionEpoch: 2, userID: "usr_a", clientID: "cli_a",
             redirectURI: "https://app.example/cb", resource: "https://gate.example/mcp", scopes: ["a"], state: nil,
             challenge: "c")
         #expect(ConsentRequest(stored: request.stored) == request)

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import urllib.parse
 
+import frames
 from answers import Answer
 from oauth import RESOURCE, OAuth
 from sessions import Sessions
@@ -106,6 +107,13 @@ class Request:
         return value if isinstance(value, dict) else {}
 
 
+class StreamRequest(frames.StreamRequest):
+    """A request of HTTP/2."""
+
+    one = Request.one
+    json = Request.json
+
+
 class Gateway:
     def __init__(self, bugs, upstream):
         self.bugs = set(bugs)
@@ -130,6 +138,8 @@ class Gateway:
         connection.settimeout(30)
         reader = connection.makefile("rb")
         try:
+            if connection.recv(3, socket.MSG_PEEK) == b"PRI":
+                return frames.serve(self, StreamRequest, connection, reader)
             while True:
                 request = None
                 try:
@@ -241,7 +251,8 @@ class Gateway:
     def user(self, request, raw):
         if self.is_open(request, raw):
             return "usr_one"
-        if request.method not in ("GET", "POST"):
+        # A mistake lets through lines of which the last has the method.
+        if request.method.rpartition("\n")[2] not in ("GET", "POST"):
             raise Answer(405)
         return self.claims(self.token(request)).get("sub")
 
@@ -256,6 +267,8 @@ class Gateway:
 
     def proxy(self, request, path, raw):
         user = self.user(request, raw)
+        is_stream = request.version == "HTTP/2"
+        verbatim = self.has("forwards-framing") or is_stream and (self.has("h2-length") or self.has("h2-coding"))
         fields = []
         for name, value in request.fields:
             alias = name.lower() if self.has("strips-exact-names") else re.sub(r"[_.]", "-", name.lower())
@@ -265,15 +278,15 @@ class Gateway:
                 continue
             if alias == "authorization" and not self.has("forwards-token"):
                 continue
-            if alias in ("connection", "content-length", "transfer-encoding") and not self.has("forwards-framing"):
+            if alias in ("connection", "content-length", "transfer-encoding") and not verbatim:
                 continue
             fields.append((name, value))
         fields += [(self.IDENTITY[0], user), (self.IDENTITY[1], "default")]
-        if self.has("connection-last"):
+        if self.has("connection-last") or is_stream and self.has("h2-connection"):
             listed = {name.strip().lower() for name in (request.one("connection") or "").split(",")}
             fields = [(name, value) for name, value in fields if name.lower() not in listed]
-        body = request.raw_body if self.has("forwards-framing") else request.body
-        if body and not self.has("forwards-framing"):
+        body = request.raw_body if verbatim else request.body
+        if body and not verbatim:
             fields.append(("Content-Length", str(len(body))))
         head = f"{request.method} /canary?{request.query_text} HTTP/1.1\r\n"
         head += "".join(f"{name}: {value}\r\n" for name, value in fields)

@@ -109,6 +109,9 @@ def admit(gateway, request):
             carriers.append(("query", value))
     for value in request.all("authorization"):
         carriers.append(("header", value.partition(" ")[2]))
+    for cookie in "; ".join(request.all("cookie")).split("; "):
+        if cookie.startswith("gate="):
+            carriers.append(("cookie", cookie.removeprefix("gate=")))
     offers = [offer.strip() for offer in (request.one("sec-websocket-protocol") or "").split(",")]
     carriers += [("subprotocol", offer[7:]) for offer in offers if offer.startswith("bearer.")]
     sessions = [value for name, value in request.query if name == "session_id"] + request.all("session-id")

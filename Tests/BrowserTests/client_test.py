@@ -18,7 +18,7 @@ import sys
 import tempfile
 import urllib.request
 
-from chromium import BINARY, Browser
+from chromium import BINARY, PATIENCE, Browser
 
 EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
 
@@ -26,7 +26,7 @@ EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
 class Gateway:
     """The program, which can be stopped and started again with the state that it left."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, more=""):
         self.program, self.folder = program, pathlib.Path(folder)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -37,10 +37,11 @@ class Gateway:
             f"server: {{listen: '127.0.0.1:{self.port}', admin: 'off', drain: 1s}}\n"
             f"state: {{url: 'sqlite:{folder}/state.sqlite'}}\nkeys: {{directory: {folder}/keys}}\n"
             f"limits: {{enabled: false}}\nlog: {{access: {folder}/access.log}}\n"
-            f"routes: [{{path: /worker, upstream: 'http://127.0.0.1:{self.serve_files()}', require: none, strip_prefix: true}}]\n")
+            f"routes: [{{path: /worker, upstream: 'http://127.0.0.1:{self.serve_files()}', require: none, strip_prefix: true}}]\n"
+            + more)
         subprocess.run(
             [program, "users", "add", EMAIL, "--tenant", "acme", "--password-stdin", "--config", self.configuration],
-            input=PASSWORD.encode(), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+            input=PASSWORD.encode(), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
         self.process = None
 
     def serve_files(self):
@@ -85,7 +86,7 @@ class Gateway:
     def stop(self, how=signal.SIGTERM):
         if self.process and self.process.poll() is None:
             self.process.send_signal(how)
-            self.process.wait(30)
+            self.process.wait(PATIENCE)
 
     def asked(self, method, path):
         """How many such requests the gateway has answered, of what it has written so far."""
@@ -100,10 +101,11 @@ async def page(browser, gateway, prepare=None):
     await tab.until("document.readyState == 'complete' && location.pathname == '/inspect'")
     await tab.value("""import('/gatehouse.js').then(({ Gatehouse }) => {
         globalThis.gate = new Gatehouse();
-        globalThis.told = { refusal: [], socket: [], event: [], session: [] };
+        globalThis.told = { refusal: [], socket: [], event: [], session: [], token: [] };
         gate.on('refusal', (refusal) => told.refusal.push(refusal.code));
         gate.on('socket', (status) => told.socket.push({ ...status }));
         gate.on('event', (frame) => frame.type === 'event' && told.event.push(frame.seq));
+        gate.on('token', (token) => token && told.token.push(token.expiresAt));
         gate.on('session', (session) => told.session.push(session?.session_id ?? null));
         return gate.start().then(() => 1);
     })""")
@@ -120,8 +122,7 @@ async def one_session_no_socket(browser, gateway):
     await tab.value("gate.connect().then(() => 'open', (refusal) => { globalThis.why = refusal.code; })")
     assert await tab.value("why") == "credentials_missing"
     assert not any("/ticket" in json.dumps(request) for request in tab.requests), "a ticket was asked for before the login"
-    await tab.command("Page.reload")
-    await asyncio.sleep(0.3)
+    await tab.reload()
     again = await page(browser, gateway)
     assert await again.value("gate.session.session_id") == first, "a reload or a second tab made another session"
     assert tab.handshakes == [] and not any("webSocket" in json.dumps(r) for r in tab.requests)
@@ -129,7 +130,7 @@ async def one_session_no_socket(browser, gateway):
     assert not tab.faults + again.faults, tab.faults + again.faults
     await log_in(again)
     assert await again.value("gate.session.session_id") == first, "the login changed the id"
-    await again.command("Page.close")
+    await again.close()
     return tab
 
 
@@ -148,6 +149,17 @@ async def two_tabs(browser, gateway):
     return one, two
 
 
+async def signs_in_again(one, two):
+    """A login in one tab while the other refreshes: the cookies of the login stay, and the sockets of both come back."""
+    await asyncio.gather(*[tab.value("told.socket.length = 0") for tab in [one, two]])
+    await asyncio.gather(log_in(one), two.value("gate.refresh().then(() => 1)"))
+    for tab in [one, two]:
+        await tab.until("told.socket.some(({ code }) => code === 4401) && gate.socket.state === 'open'")
+        assert await tab.value("gate.fetch('/api/auth/me').then((answer) => answer.status)") == 200
+        session = await tab.value("fetch('/api/session/current').then((answer) => answer.json())")
+        assert session["state"] == "authenticated" and session["session_id"] == await tab.value("gate.session.session_id"), session
+
+
 async def offline_and_back(tab):
     await tab.command("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
     await tab.until("!navigator.onLine")
@@ -157,7 +169,7 @@ async def offline_and_back(tab):
     await asyncio.sleep(2)
     assert len(tab.requests) == before, "something was tried while offline"
     await tab.command("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
-    await tab.until("gate.socket.state === 'open'", 30)
+    await tab.until("gate.socket.state === 'open'")
     stored = "document.cookie + Object.keys(localStorage) + Object.keys(sessionStorage)"
     assert await tab.value(stored) == ""
     assert await tab.value("indexedDB.databases().then((all) => all.length)") == 0
@@ -171,12 +183,12 @@ async def gateway_restarts(tab, gateway):
     for how in [signal.SIGTERM, signal.SIGKILL]:
         await tab.value(begun)
         gateway.stop(how)
-        await tab.until("gate.socket.state !== 'open'", 20)
+        await tab.until("gate.socket.state !== 'open'")
         await tab.value(begun)
         gateway.start()
-        await tab.until("gate.socket.state === 'open'", 60)
+        await tab.until("gate.socket.state === 'open'")
         await tab.value(begun)
-        await tab.until("done.length === next", 60)
+        await tab.until("done.length === next")
     done = await tab.value("done")
     # One that a kill cut off in its middle is told as such, and not run twice.
     cut_off = [k for k in done if k == "interrupted"]
@@ -197,9 +209,56 @@ async def away_for_a_while(tab):
         }
         await gate.connect();
     })()""")
-    await tab.until("told.event.length >= 5", 20)
+    await tab.until("told.event.length >= 5")
     seqs = await tab.value("told.event")
     assert seqs == list(range(seqs[0], seqs[0] + 5)), f"lost or doubled: {seqs}"
+
+
+async def too_big(tab):
+    """What is too big is refused by itself, and the socket that it closed comes back."""
+    assert await tab.value("gate.intent('echo', { big: 'x'.repeat(70_000) }).catch((refusal) => refusal.code)") == "too_big"
+    await tab.until("told.socket.some(({ code }) => code === 1009) && gate.socket.state === 'open'")
+    assert await tab.value("gate.intent('echo', { big: false }).then(({ big }) => big)") is False
+
+
+async def expiry(browser, program):
+    """A refresh keeps the socket open beyond the end of its token. Without one it closes with 4401, and comes back."""
+    with tempfile.TemporaryDirectory() as folder:
+        gateway = Gateway(program, folder, "tokens: {access_token_lifetime: 6s, clock_skew: 6s}\n")
+        gateway.start()
+        try:
+            tab = await page(browser, gateway)
+            await log_in(tab)
+            await tab.value("gate.connect().then(() => { globalThis.opened = performance.now(); })")
+            await tab.until("performance.now() - opened > 14_000")
+            assert await tab.value("told.token.length") >= 3
+            assert await tab.value("told.socket.map(({ state }) => state)") == ["connecting", "open"]
+            # Something in between answers refreshes with nothing.
+            await tab.can("/api/auth/refresh", {})
+            await tab.until("told.socket.some(({ code, reason }) => code === 4401 && reason === 'token_expired')")
+            assert "unexpected_answer" in await tab.value("told.refusal")
+            tab.canned.clear()
+            await tab.until("gate.socket.state === 'open'")
+            await tab.close()
+        finally:
+            gateway.stop(signal.SIGKILL)
+
+
+async def reload_during_sign_in(browser, gateway):
+    """Whatever had become of the login: there is a session, and the next login works."""
+    for pause in [0, 0.05, 0.2]:
+        tab = await page(browser, gateway)
+        await tab.value(f"gate.login({{email: '{EMAIL}', password: '{PASSWORD}'}}).catch(() => {{}}); 1")
+        await asyncio.sleep(pause)
+        await tab.reload()
+        again = await page(browser, gateway)
+        assert await again.value("gate.session.state") in ["anonymous", "authenticated"]
+        await log_in(again)
+        assert await again.value("gate.fetch('/api/auth/me').then((answer) => answer.status)") == 200
+        await again.value("gate.logout().then(() => 1)")
+        for one in [tab, again]:
+            assert not one.faults, one.faults
+            await one.close()
 
 
 async def wrong_clock(browser, gateway):
@@ -216,7 +275,7 @@ async def wrong_clock(browser, gateway):
         await asyncio.sleep(2)
         assert sum("/api/auth/refresh" in json.dumps(r) for r in tab.requests) == before, "it refreshes all the time"
         assert await tab.value("gate.socket.state") == "open"
-        await tab.command("Page.close")
+        await tab.close()
 
 
 async def service_worker(browser, gateway):
@@ -226,14 +285,14 @@ async def service_worker(browser, gateway):
     await application.value(
         "navigator.serviceWorker.register('/worker/sw.js', { scope: '/' }).then(() => navigator.serviceWorker.ready).then(() => 1)")
     tab = await page(browser, gateway)
-    await tab.until("gate.authorized && navigator.serviceWorker.controller", 20)
+    await tab.until("gate.authorized && navigator.serviceWorker.controller")
     assert await tab.value("gate.refresh().then(() => 'ok', (refusal) => refusal.code + ' ' + refusal.isPassing)") \
         == "unexpected_answer true"
     assert await tab.value("gate.refresh().catch((refusal) => refusal.detail)") is not None
     assert await tab.value("gate.authorized") and await tab.value("gate.session.state") == "authenticated"
     await application.value("navigator.serviceWorker.getRegistration('/').then((one) => one.unregister()).then(() => 1)")
-    await application.command("Page.close")
-    await tab.command("Page.close")
+    await application.close()
+    await tab.close()
 
 
 async def logout_elsewhere(one, two):
@@ -270,15 +329,19 @@ async def main(program):
         try:
             async with Browser() as browser:
                 first = await one_session_no_socket(browser, gateway)
-                await first.command("Page.close")
+                await first.close()
                 one, two = await two_tabs(browser, gateway)
+                await signs_in_again(one, two)
                 await offline_and_back(one)
                 await gateway_restarts(two, gateway)
+                await too_big(two)
                 await away_for_a_while(two)
                 await wrong_clock(browser, gateway)
                 await service_worker(browser, gateway)
                 await logout_elsewhere(one, two)
+                await reload_during_sign_in(browser, gateway)
                 await logout_on_another_device(browser, gateway)
+                await expiry(browser, os.path.abspath(program))
                 assert not one.faults + two.faults, one.faults + two.faults
         finally:
             gateway.stop(signal.SIGKILL)

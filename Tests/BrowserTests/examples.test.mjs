@@ -1,5 +1,6 @@
 // The examples for programs around the gateway: node --test Tests/BrowserTests/examples.test.mjs
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,23 +68,96 @@ test('Unknown keys do not make the example ask for keys again and again', async 
     assert.equal(fetched.length, 1);
 });
 
-test('The React hook gives components what has changed, and the same object while nothing has', async () => {
+test('The keys are asked for again as soon as the gateway can answer', async () => {
+    const got = [new Error('not there yet'), Response.json({ keys })];
+    const get = async () => { const next = got.shift(); if (next instanceof Error) throw next; return next; };
+    const judge = new AssertionVerifier({ issuer, audience: '/orders', fetch: get, now: () => now });
+    await assert.rejects(judge.verify(good), (error) => !(error instanceof NotAsserted));
+    assert.equal((await judge.verify(good)).sub, 'usr_1');
+});
+
+const compiler = spawnSync('tsc', ['--version']).status === 0 ? false : 'tsc is not installed';
+
+test('The middleware for Next.js compiles, and lets in what is asserted', { skip: compiler }, async () => {
+    const place = mkdtempSync(join(tmpdir(), 'gatehouse-next-'));
+    try {
+        const example = (name) => fileURLToPath(new URL(`../../Examples/server-assertion/${name}`, import.meta.url));
+        for (const name of ['middleware.ts', 'assertion.mjs']) cpSync(example(name), join(place, name));
+        // The part of Next.js that it uses.
+        const next = join(place, 'node_modules/next');
+        mkdirSync(next, { recursive: true });
+        writeFileSync(join(next, 'package.json'), '{"name": "next", "type": "module", "exports": {"./server": "./server.js"}}');
+        writeFileSync(join(next, 'server.d.ts'), `
+            export type NextRequest = Request;
+            export declare class NextResponse extends Response {
+                static next(init: { request: { headers: Headers } }): NextResponse;
+                static json(body: unknown, init: { status: number }): NextResponse;
+            }`);
+        writeFileSync(join(next, 'server.js'), `
+            export class NextResponse extends Response {
+                static next({ request }) { return Object.assign(new Response(), { passed: request.headers }); }
+            }`);
+        writeFileSync(join(place, 'package.json'), '{"type": "module"}');
+        writeFileSync(join(place, 'node.d.ts'), `
+            declare const process: { env: Record<string, string | undefined> };
+            declare const Buffer: any;
+            declare module 'node:crypto';`);
+        const found = spawnSync('tsc', [
+            '--strict', '--allowJs', '--noImplicitAny', 'false', '--target', 'es2022', '--module', 'node16',
+            '--moduleResolution', 'node16', '--lib', 'es2022,dom,dom.iterable', '--outDir', 'out', 'middleware.ts', 'node.d.ts',
+        ], { cwd: place, encoding: 'utf8' });
+        assert.equal(found.status, 0, found.stdout);
+        Object.assign(process.env, { GATEHOUSE: issuer });
+        const before = globalThis.fetch;
+        globalThis.fetch = async () => Response.json({ keys });
+        try {
+            const { middleware } = await import(pathToFileURL(join(place, 'out/middleware.js')));
+            const soon = Math.floor(Date.now() / 1000);
+            const asked = (assertion) => middleware(new Request(`${issuer}/orders`, { headers: { 'X-Gatehouse-Assertion': assertion } }));
+            const answer = await asked(make({ claims: { iat: soon, exp: soon + 60 } }));
+            assert.equal(answer.passed.get('x-user'), 'usr_1');
+            assert.equal((await asked(make({ claims: { aud: '/other', iat: soon, exp: soon + 60 } }))).status, 401);
+        } finally {
+            globalThis.fetch = before;
+            delete process.env.GATEHOUSE;
+        }
+    } finally {
+        rmSync(place, { recursive: true, force: true });
+    }
+});
+
+test('The React example gives components what has changed, and shows who is signed in', async () => {
     const place = mkdtempSync(join(tmpdir(), 'gatehouse-react-'));
     try {
         const folder = (name) => { const path = join(place, 'node_modules', name); mkdirSync(path, { recursive: true }); return path; };
         const assets = fileURLToPath(new URL('../../Sources/Web/Assets/', import.meta.url));
         for (const file of ['package.json', 'gatehouse.js', 'gatehouse.d.ts']) cpSync(join(assets, file), join(folder('gatehouse'), file));
-        // The part of React that the hook uses: effects run at once, a store is read and subscribed to.
+        // The part of React that the example uses: effects run at once, a store is read and subscribed to, and an element
+        // is what it was made of.
         writeFileSync(join(folder('react'), 'package.json'), '{"name": "react", "type": "module", "exports": "./index.js"}');
         writeFileSync(join(folder('react'), 'index.js'), `
             export const stores = [];
             export const useEffect = (effect) => { effect(); };
-            export const useSyncExternalStore = (subscribe, read) => { stores.push({ subscribe, read }); return read(); };`);
-        cpSync(fileURLToPath(new URL('../../Examples/react/use-gatehouse.js', import.meta.url)), join(place, 'use-gatehouse.mjs'));
+            export const useCallback = (callback) => callback;
+            export const useState = (value) => [value, () => {}];
+            export const useSyncExternalStore = (subscribe, read) => { stores.push({ subscribe, read }); return read(); };
+            export const createElement = (type, props, ...children) =>
+                typeof type === 'function' ? type(props ?? {}) : { type, props, children: children.flat() };`);
+        writeFileSync(join(folder('react-dom'), 'package.json'),
+            '{"name": "react-dom", "type": "module", "exports": {"./client": "./client.js"}}');
+        writeFileSync(join(folder('react-dom'), 'client.js'),
+            'export const shown = []; export const createRoot = () => ({ render: (tree) => shown.push(tree) });');
+        writeFileSync(join(place, 'package.json'), '{"type": "module"}');
+        for (const name of ['app.js', 'use-gatehouse.js']) {
+            cpSync(fileURLToPath(new URL(`../../Examples/react/${name}`, import.meta.url)), join(place, name));
+        }
         globalThis.location = new URL('http://gate.test/');
+        globalThis.document = Object.assign(new EventTarget(), { getElementById: () => null });
         delete globalThis.BroadcastChannel; // it would keep the process
-        globalThis.fetch = async () => Response.json({ session_id: 'ses_one', state: 'anonymous', user_id: null });
-        const { useGatehouse, useEvents } = await import(pathToFileURL(join(place, 'use-gatehouse.mjs')));
+        const session = { session_id: 'ses_one', state: 'anonymous', user_id: null };
+        globalThis.fetch = async (url) => Response.json(
+            String(url).endsWith('/api/auth/login') ? { access_token: 'a1', expires_in: 900, session: 'upgraded' } : session);
+        const { useGatehouse, useEvents } = await import(pathToFileURL(join(place, 'use-gatehouse.js')));
         const { stores } = await import(pathToFileURL(join(place, 'node_modules/react/index.js')));
         assert.equal(useGatehouse().session, null);
         const [{ subscribe, read }] = stores;
@@ -92,7 +166,25 @@ test('The React hook gives components what has changed, and the same object whil
         assert.equal(useGatehouse().session.session_id, 'ses_one');
         useEvents(() => {});
         assert.equal(useGatehouse().socket.state, 'idle', 'nobody is signed in: no socket');
+
+        await import(pathToFileURL(join(place, 'app.js')));
+        const { shown } = await import(pathToFileURL(join(place, 'node_modules/react-dom/client.js')));
+        const parts = (element, type) => (element?.type === type ? [element] : [])
+            .concat((element?.children ?? []).flatMap((child) => parts(child, type)));
+        assert.equal(parts(shown[0], 'code')[0].children[0], 'ses_one');
+        assert.deepEqual(parts(shown[0], 'input').map(({ props }) => props.name), ['email', 'password']);
+        Object.assign(session, { state: 'authenticated', user_id: 'usr_1' });
+        const { auth } = useGatehouse();
+        try {
+            await auth.login({ email: 'e', password: 'p' });
+            assert.ok(read().isAuthenticated);
+        } finally {
+            // The next refresh would keep the process.
+            Object.assign(session, { state: 'anonymous', user_id: null });
+            await auth.logout();
+        }
     } finally {
         rmSync(place, { recursive: true, force: true });
+        delete globalThis.document;
     }
 });

@@ -44,6 +44,7 @@ async def main(url, email, password):
             return [socket.protocol, told, logout.status, await closed, await open('/api/runtime/echo', user)];
         }})()""")
         assert lived == ["gatehouse.v1", "over h2", 204, "4403 session_ended", 1006], lived
+        await tab.tells(lambda: tab.handshakes)
         assert tab.handshakes[:1] == [200], f"not over HTTP/2: {tab.handshakes}"
         # Without credentials, and where there is no WebSocket at all, none opens.
         refused = await tab.value(

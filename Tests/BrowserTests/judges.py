@@ -28,6 +28,7 @@ def window(width, scheme, height=800):
         await tab.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         await tab.command("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}])
+        await tab.until(f"innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches")
     return prepare
 
 

@@ -2,8 +2,8 @@
 
     python3 Tests/BrowserTests/looks_test.py URL
 
-Exits 0 when everything is as told, 77 when there is no browser. With PAGE_SCREENSHOT=FOLDER it leaves pictures there, with
-PAGE_TIMES=1 it tells how long first paints took.
+Exits 0 when everything is as told, 77 when there is no browser. With PAGE_SCREENSHOT=FOLDER it leaves pictures there. With
+PAGE_TIMES=1 it tells how long first paints took, for a quiet moment on a machine; no test rests on that.
 """
 
 import asyncio
@@ -38,21 +38,19 @@ async def fits(browser, origin, page):
     if os.environ.get("PAGE_TIMES"):
         print(page, size, "bytes, compressed")
     await strict(tab)
-    await tab.command("Page.close")
+    await tab.close()
 
 
-async def paints_soon(browser, origin, page):
-    """The first paint comes soon after the page was asked for: the fastest of five, so that other work on this machine does
-    not count."""
+async def first_paints(browser, origin, page):
+    """How long after it was asked for a page is painted first: nothing of it is in the cache, and the tab is there."""
     times = []
-    for _ in range(5):
-        tab = await browser.tab(origin + page)
-        await tab.until("performance.getEntriesByName('first-contentful-paint').length", 20)
+    tab = await browser.tab(origin + page)
+    for _ in range(9):
+        await tab.reload()
+        await tab.until("performance.getEntriesByName('first-contentful-paint').length")
         times.append(await tab.value("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
-        await tab.command("Page.close")
-    if os.environ.get("PAGE_TIMES"):
-        print(page, "first paint, ms:", *[round(time) for time in sorted(times)])
-    assert min(times) < 2000, f"{page}: {times}"
+    await tab.close()
+    print(page, "first paint, ms:", *[round(time) for time in sorted(times)])
 
 
 async def main(url):
@@ -60,7 +58,8 @@ async def main(url):
     async with Browser() as browser:
         for page in PAGES:
             await fits(browser, origin, page)
-            await paints_soon(browser, origin, page)
+            if os.environ.get("PAGE_TIMES"):
+                await first_paints(browser, origin, page)
     print("looks: all is well")
 
 

@@ -74,7 +74,7 @@ async def comes_back(browser, url, email, password):
         assert gone == ([target] if target else []), f"{wish!r} led to {gone}"
         if not target:
             assert await tab.value("location.origin + location.pathname") == origin + "/"
-        await tab.command("Page.close")
+        await tab.close()
 
 
 async def socket(tab):
@@ -110,8 +110,7 @@ async def keep_picture(tab):
 
 async def reload(tab):
     before = await tab.text("session-id")
-    await tab.command("Page.reload")
-    await asyncio.sleep(0.3)
+    await tab.reload()
     await tab.shows("token-state", "in memory")
     assert await tab.text("session-id") == before
     await tab.click("connect")

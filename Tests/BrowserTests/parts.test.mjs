@@ -57,7 +57,7 @@ beforeEach(() => {
         };
         requests.push(request);
         let answer = answers[request.key] ?? [404, { code: 'not_found' }];
-        if (typeof answer === 'function') answer = answer(request);
+        if (typeof answer === 'function') answer = await answer(request);
         if (answer instanceof Error) throw answer;
         if (answer instanceof Response) return answer;
         const [status, body] = Array.isArray(answer) ? answer : [200, answer];
@@ -240,6 +240,7 @@ test('An expired token is asked for again, and a socket without a newer one stay
     assert.equal(asked('POST /api/session/ses_one/ticket').at(-1).token, 'Bearer a2');
     sockets[1].says({ type: 'ready', session: {}, last_seq: 0 });
     sockets[1].onclose({ code: 4401, reason: 'token_expired' });
+    mock.timers.tick(30_000);
     await settle();
     assert.deepEqual([renewals, sockets.length, runtime.status.state], [2, 2, 'closed']);
 });
@@ -268,6 +269,117 @@ for (const [code, reason, next] of CLOSINGS) {
         if (next === 'stop') assert.equal(gate.socket.state, 'closed');
     });
 }
+
+for (const [code, reason] of [[4401, 'token_expired'], [1006, ''], [1011, ''], [1013, ''], [4409, 'session_upgraded']]) {
+    test(`A socket that closes with ${code} as soon as it is ready comes back ever more rarely, and fast again once it stays`, async () => {
+        const gate = await loggedIn();
+        await connected(gate);
+        const before = requests.length;
+        for (let second = 0; second < 300; second += 1) {
+            const socket = sockets.at(-1);
+            if (socket.closedHere) { mock.timers.tick(1_000); await settle(); continue; }
+            socket.closedHere = true;
+            socket.says({ type: 'ready', session: {}, last_seq: 0 });
+            socket.onclose({ code, reason });
+            mock.timers.tick(1_000);
+            await settle();
+        }
+        assert.ok(sockets.length > 5 && sockets.length < 40, `${sockets.length} sockets in five minutes`);
+        assert.ok(requests.length - before < 80, `${requests.length - before} requests in five minutes`);
+        mock.timers.tick(30_000);
+        await settle();
+        const opened = sockets.length;
+        sockets.at(-1).says({ type: 'ready', session: {}, last_seq: 0 });
+        mock.timers.tick(10_000);
+        sockets.at(-1).onclose({ code: 1006, reason: '' });
+        mock.timers.tick(500);
+        await settle();
+        assert.equal(sockets.length, opened + 1);
+    });
+}
+
+for (const order of ['before', 'after']) {
+    test(`A new login of the same session revokes the old one’s token: its socket comes back, told ${order} the answer`, async () => {
+        const gate = await loggedIn();
+        const socket = await connected(gate);
+        socket.says({ type: 'event', seq: 3, id: 'x', event: 'result', data: 1 });
+        answers['POST /api/auth/login'] = { access_token: 'b1', expires_in: 900, session: 'resumed' };
+        const closes = () => socket.onclose({ code: 4401, reason: 'token_revoked' });
+        if (order === 'before') closes();
+        await gate.login({ email: 'e', password: 'p' });
+        if (order === 'after') closes();
+        mock.timers.tick(500);
+        await settle();
+        assert.equal(asked('POST /api/session/ses_one/ticket').at(-1).token, 'Bearer b1');
+        assert.equal(sockets.at(-1).url.searchParams.get('resume_from'), '3');
+        // Closed by the page, it stays closed.
+        gate.disconnect();
+        await gate.refresh();
+        await settle();
+        assert.deepEqual([sockets.length, gate.socket.state], [2, 'closed']);
+    });
+}
+
+test('What one session’s socket was to say is not said on the next one’s', async () => {
+    const gate = await loggedIn();
+    const first = await connected(gate);
+    first.says({ type: 'event', seq: 1, id: 'x', event: 'result', data: 1 });
+    const unanswered = gate.intent('artifact.put', { mine: true });
+    answers['POST /api/auth/login'] = { access_token: 'b1', expires_in: 900, session: 'created' };
+    answers['GET /api/session/current'] = { ...owned, session_id: 'ses_two', user_id: 'usr_2' };
+    answers['POST /api/session/ses_two/ticket'] = { ticket: 'tkt_2' };
+    await gate.login({ email: 'f', password: 'p' });
+    const seen = [];
+    gate.on('event', (frame) => seen.push(frame));
+    first.says({ type: 'event', seq: 7, id: 'y', event: 'result', data: 'of the other person' });
+    const opened = gate.connect();
+    await assert.rejects(unanswered, { code: 'closed_here' });
+    await settle();
+    const second = sockets.at(-1);
+    assert.deepEqual([...second.url.searchParams], [['ticket', 'tkt_2']]);
+    second.says({ type: 'ready', session: {}, last_seq: 0 });
+    await opened;
+    assert.deepEqual([second.sent, seen.map(({ type }) => type)], [[], ['ready']]);
+});
+
+test('An intent that cannot be written is refused by itself, and one sent twice under an id is one', async () => {
+    const gate = await loggedIn();
+    const socket = await connected(gate);
+    const circle = {};
+    circle.circle = circle;
+    await assert.rejects(gate.intent('echo', circle), TypeError);
+    const both = [gate.intent('echo', { n: 1 }, { id: 'c1' }), gate.intent('echo', { n: 1 }, { id: 'c1' })];
+    assert.deepEqual(socket.sent.map(({ id }) => id), ['c1']);
+    socket.says({ type: 'event', seq: 1, id: 'c1', event: 'result', data: 1 });
+    assert.deepEqual(await Promise.all(both), [1, 1]);
+});
+
+test('Where the browser opens no socket at all, that is told, and not tried again', async () => {
+    const gate = await loggedIn();
+    globalThis.WebSocket = class { constructor() { throw new DOMException('mixed content', 'SecurityError'); } };
+    await assert.rejects(gate.connect(), { code: 'unreachable' });
+    mock.timers.tick(600_000);
+    await settle();
+    assert.equal(asked('POST /api/session/ses_one/ticket').length, 1);
+    assert.equal(gate.socket.state, 'closed');
+});
+
+test('A ticket whose session ends before the socket opens leads nowhere, and is not fetched in a loop', async () => {
+    const gate = await loggedIn();
+    const opened = gate.connect();
+    await settle();
+    // The upgrade is refused, which a browser tells as 1006; the next ticket is refused, and so is a refresh.
+    answers['POST /api/session/ses_one/ticket'] = [401, { code: 'invalid_token' }];
+    answers['POST /api/auth/refresh'] = [401, { code: 'invalid_grant' }];
+    answers['GET /api/session/current'] = [410, { code: 'session_ended' }];
+    sockets[0].onclose({ code: 1006, reason: '' });
+    mock.timers.tick(1_000);
+    await assert.rejects(opened, { code: 'invalid_token' });
+    assert.deepEqual([gate.session, gate.socket.state], [null, 'closed']);
+    const before = requests.length;
+    for (let minute = 0; minute < 60; minute += 1) { mock.timers.tick(60_000); await settle(); }
+    assert.deepEqual([requests.length - before, sockets.length], [0, 1]);
+});
 
 // MARK: Offline, asleep, and a wrong clock
 
@@ -338,6 +450,204 @@ for (const hours of [-1, 1]) {
         assert.ok(gate.authorized);
     });
 }
+
+// MARK: Tabs
+
+/** Web Locks as the tabs of a browser share them: of each name one holder at a time, in the order of the requests. */
+function locksOfTabs() {
+    const last = new Map();
+    const request = (name, ...rest) => {
+        const turn = (last.get(name) ?? Promise.resolve()).then(rest.at(-1));
+        last.set(name, turn.catch(() => {}));
+        return turn;
+    };
+    Object.defineProperty(globalThis, 'navigator', { value: { onLine: true, locks: { request } }, configurable: true });
+}
+
+/** An answer that comes when it is told to. @param {unknown} body */
+function held(body) {
+    let arrive;
+    const answer = new Promise((resolve) => { arrive = () => resolve(Response.json(body)); });
+    return { answer, arrive };
+}
+
+test('What sets cookies is asked for one at a time in all tabs: no late answer puts old ones in the place of newer', async () => {
+    locksOfTabs();
+    const [one, two] = [await loggedIn(), new Gatehouse({ base })];
+    answers['POST /api/session/create-anonymous'] = owned;
+    const slow = held({ access_token: 'late', expires_in: 900 });
+    answers['POST /api/auth/refresh'] = () => slow.answer;
+    const before = requests.length;
+    const all = [
+        one.refresh(), two.login({ email: 'e', password: 'p' }), two.start(), two.current(), one.logout(),
+    ];
+    await settle();
+    assert.deepEqual(requests.slice(before).map(({ key }) => key), ['POST /api/auth/refresh']);
+    slow.arrive();
+    await Promise.all(all);
+    assert.deepEqual(requests.slice(before).map(({ key }) => key), [
+        'POST /api/auth/refresh', 'POST /api/auth/login', 'GET /api/session/current',
+        'POST /api/session/create-anonymous', 'GET /api/session/current', 'POST /api/auth/logout',
+    ]);
+});
+
+test('A page that may have no locks, or waits for a tab that is frozen, goes on without', async () => {
+    for (const request of [
+        async () => { throw new DOMException('not here', 'SecurityError'); },
+        (_name, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    ]) {
+        Object.defineProperty(globalThis, 'navigator', { value: { onLine: true, locks: { request } }, configurable: true });
+        const started = new Gatehouse({ base }).start();
+        await settle();
+        mock.timers.tick(45_000);
+        assert.equal((await started).session_id, 'ses_one');
+    }
+});
+
+test('A login that meets one which a reload cut off is repeated once', async () => {
+    const gate = new Gatehouse({ base });
+    await gate.start();
+    const conflict = [409, { code: 'session_conflict' }];
+    const served = [conflict, { access_token: 'a1', expires_in: 900, session: 'resumed' }];
+    answers['POST /api/auth/login'] = () => served.shift();
+    assert.equal((await gate.login({ email: 'e', password: 'p' })).how, 'resumed');
+    answers['POST /api/auth/login'] = () => conflict;
+    await assert.rejects(gate.login({ email: 'e', password: 'p' }), { code: 'session_conflict' });
+    assert.equal(asked('POST /api/auth/login').length, 4);
+});
+
+/** Channels between tabs; what one says the test hands to the others: `say(message)`. */
+function channel() {
+    const [listeners, said] = [[], []];
+    globalThis.BroadcastChannel = class {
+        addEventListener(_, listener) { listeners.push(listener); }
+        postMessage(message) { said.push(message); }
+    };
+    return { said, say: (data) => { for (const listener of listeners) listener({ data }); } };
+}
+
+test('What tabs tell each other may come late: a session keeps its owner, and the cookie says which session counts', async () => {
+    const { said, say } = channel();
+    const gate = await loggedIn();
+    const before = requests.length;
+    say({ kind: 'session', session: anonymous });
+    await settle();
+    assert.deepEqual([gate.session.state, gate.accessToken, requests.length - before], ['authenticated', 'a1', 0]);
+    // Three tabs tell of a session that is over.
+    for (let tab = 0; tab < 3; tab += 1) say({ kind: 'session', session: { ...anonymous, session_id: 'ses_old' } });
+    await settle();
+    assert.deepEqual([gate.session.session_id, gate.accessToken], ['ses_one', 'a1']);
+    // And of one that another tab has begun: asked for once, and its token is asked of the others.
+    answers['GET /api/session/current'] = { ...owned, session_id: 'ses_two', user_id: 'usr_2' };
+    const asks = asked('GET /api/session/current').length;
+    for (let tab = 0; tab < 3; tab += 1) say({ kind: 'session', session: { ...owned, session_id: 'ses_two', user_id: 'usr_2' } });
+    await settle();
+    assert.deepEqual([gate.session.session_id, gate.accessToken], ['ses_two', null]);
+    assert.equal(asked('GET /api/session/current').length - asks, 1);
+    assert.ok(said.some(({ kind, sessionID }) => kind === 'want' && sessionID === 'ses_two'));
+    say({ kind: 'token', token: 'b1', expiresIn: 900_000, sessionID: 'ses_two' });
+    assert.equal(gate.accessToken, 'b1');
+    for (let turn = 0; turn < 10; turn += 1) { mock.timers.tick(20); await settle(); }
+    assert.equal(asked('POST /api/auth/refresh').length, 0);
+});
+
+test('A token that comes when its session has ended meanwhile, or is somebody else’s by now, is not kept', async () => {
+    const { say } = channel();
+    const gate = await loggedIn();
+    const late = held({ access_token: 'late', expires_in: 900, user_id: 'usr_1' });
+    answers['POST /api/auth/refresh'] = () => late.answer;
+    const refreshed = gate.refresh();
+    await settle();
+    say({ kind: 'ended', sessionID: 'ses_one' });
+    late.arrive();
+    await refreshed;
+    assert.deepEqual([gate.session, gate.accessToken], [null, null]);
+
+    await gate.start();
+    await gate.login({ email: 'e', password: 'p' });
+    // Another tab has logged out and somebody else in; its messages are still on their way.
+    answers['POST /api/auth/refresh'] = { access_token: 'b1', expires_in: 900, user_id: 'usr_2' };
+    answers['GET /api/session/current'] = { ...owned, session_id: 'ses_two', user_id: 'usr_2' };
+    await gate.refresh();
+    assert.deepEqual([gate.session.session_id, gate.session.user_id, gate.accessToken], ['ses_two', 'usr_2', 'b1']);
+});
+
+test('A refused refresh ends the login at once, whoever asked for it', async () => {
+    const gate = await loggedIn();
+    const told = [];
+    gate.on('session', (session) => told.push(session));
+    answers['GET /orders'] = [401, { code: 'token_expired' }];
+    answers['POST /api/auth/refresh'] = [401, { code: 'invalid_grant' }];
+    answers['GET /api/session/current'] = [410, { code: 'session_ended' }];
+    assert.equal((await gate.fetch('/orders')).status, 401);
+    assert.deepEqual([gate.session, gate.authorized, told], [null, false, [null]]);
+});
+
+test('A reload while refreshes fail gets its token when they work again, and requests wait for one under way', async () => {
+    answers['POST /api/session/create-anonymous'] = owned;
+    answers['POST /api/auth/refresh'] = [503, { code: 'store_unavailable' }];
+    const gate = new Gatehouse({ base });
+    await gate.start();
+    assert.equal(gate.authorized, false);
+    const slow = held({ access_token: 'a1', expires_in: 900 });
+    answers['POST /api/auth/refresh'] = () => slow.answer;
+    mock.timers.tick(500);
+    answers['GET /orders'] = { ok: true };
+    const answer = gate.fetch('/orders');
+    await settle();
+    slow.arrive();
+    assert.equal((await answer).status, 200);
+    assert.deepEqual(asked('GET /orders').map(({ token }) => token), ['Bearer a1']);
+});
+
+test('A refresh that comes due offline is made when the network is back', async () => {
+    answers['POST /api/session/create-anonymous'] = owned;
+    answers['POST /api/auth/refresh'] = new TypeError('Failed to fetch');
+    const gate = new Gatehouse({ base });
+    await gate.start();
+    setOnline(false);
+    mock.timers.tick(3_600_000);
+    await settle();
+    assert.equal(asked('POST /api/auth/refresh').length, 1);
+    answers['POST /api/auth/refresh'] = { access_token: 'a1', expires_in: 900 };
+    setOnline(true);
+    happens('online');
+    mock.timers.tick(0);
+    await settle();
+    assert.equal(gate.accessToken, 'a1');
+});
+
+test('An anonymous session that expired while its tab slept is noticed when the tab wakes', async () => {
+    const platform = new PlatformState({ baseUrl: base });
+    mock.timers.tick(0);
+    await platform.ready;
+    await settle();
+    happens('pageshow');
+    assert.equal(asked('GET /api/session/current').length, 0, 'it was heard of a moment ago');
+    mock.timers.setTime(Date.now() + 86_400_000);
+    answers['GET /api/session/current'] = [410, { code: 'session_expired' }];
+    answers['POST /api/session/create-anonymous'] = { ...anonymous, session_id: 'ses_two' };
+    happens('pageshow');
+    await settle();
+    assert.equal(platform.session, null);
+    mock.timers.tick(0);
+    await settle();
+    assert.equal(platform.sessionId, 'ses_two');
+    platform.close();
+});
+
+test('A listener’s own fault does not become one of the client', async () => {
+    const gate = await loggedIn();
+    const faults = [];
+    const before = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.once('uncaughtException', (error) => faults.push(error.message));
+    gate.on('token', () => { throw new Error('mine'); });
+    await gate.refresh();
+    await settle();
+    for (const listener of before) process.on('uncaughtException', listener);
+    assert.deepEqual([gate.authorized, faults], [true, ['mine']]);
+});
 
 // MARK: Answers that no gateway gives
 
@@ -411,7 +721,7 @@ test('Malformed frames are left out and told, and the stream goes on', async () 
     const socket = await connected(gate);
     const frames = [
         '', '{', 'null', '7', '[]', '{}', '{"type":"ready"}', '{"type":"event"}', '{"type":"event","seq":"1","id":"a"}',
-        '{"type":"event","seq":1.5,"id":"a"}', '{"type":"event","seq":1e99,"id":"a"}', '{"type":"new"}',
+        '{"type":"ready","last_seq":4,"lost":true}', '{"type":"event","seq":1.5,"id":"a"}', '{"type":"event","seq":1e99,"id":"a"}', '{"type":"new"}',
     ];
     for (const data of frames) socket.onmessage({ data });
     socket.onmessage({ data: new Blob(['{}']) });

@@ -52,21 +52,21 @@ async def public_pages(browser, gateway, folder):
     await tab.fill("email", EMAIL)
     await tab.fill("password", PASSWORD)
     await tab.click("login-button")
-    await tab.shows("session-state", "authenticated", 20)
+    await tab.shows("session-state", "authenticated")
     await tab.click("connect")
-    await tab.shows("socket-state", "open", 20)
+    await tab.shows("socket-state", "open")
     await tab.click("send")
-    await tab.until("document.querySelector('#events [data-seq]')", 20)
+    await tab.until("document.querySelector('#events [data-seq]')")
     await tab.value("document.querySelector('[data-attempt=foreign]').click()")
-    await tab.until("document.querySelector('#refusals [data-code=session_mismatch]')", 20)
+    await tab.until("document.querySelector('#refusals [data-code=session_mismatch]')")
     await pictures(tab, folder, "page")
     token = await tab.value("import('/gatehouse.js').then(async ({ Gatehouse }) => { const gate = new Gatehouse();"
                             "await gate.start(); return gate.accessToken; })")
     sign_in = await browser.tab(gateway.origin + "/.gatehouse/sign-in?return_to=/orders", prepare=signed_out)
-    await sign_in.until("!document.getElementById('ways')?.hidden && !document.getElementById('providers')?.hidden", 20)
+    await sign_in.until("!document.getElementById('ways')?.hidden && !document.getElementById('providers')?.hidden")
     await pictures(sign_in, folder, "sign-in")
     inspect = await browser.tab(f"{gateway.origin}/inspect#{token}")
-    await inspect.shows("verdict", "The signature is good", 20)
+    await inspect.shows("verdict", "The signature is good")
     await pictures(inspect, folder, "inspect")
 
 
@@ -81,18 +81,18 @@ async def signed_out(tab):
 async def console(browser, folder):
     server = admin_fake.serve(sessions=50_000)
     entry = await browser.tab(server.origin + "/")
-    await entry.until("!document.getElementById('entry').hidden", 20)
+    await entry.until("!document.getElementById('entry').hidden")
     await pictures(entry, folder, "console-entry")
     tab = await browser.tab(f"{server.origin}/#token={admin_fake.TOKEN}")
-    await tab.until("document.getElementById('ready').textContent === 'ready'", 20)
+    await tab.until("document.getElementById('ready').textContent === 'ready'")
     await tab.value("new Promise((resolve) => setTimeout(resolve, 150_000))", 200)  # lines take a while
     await pictures(tab, folder, "console-overview")
     for view in ["sessions", "connections", "refusals", "grants", "keys", "upstreams", "configuration"]:
         await tab.value(f"location.hash = '{view}'")
-        await tab.until(f"document.querySelector('#view-{view} :is(.row, td)')", 60)
+        await tab.until(f"document.querySelector('#view-{view} :is(.row, td)')")
         if view == "refusals":
             await tab.value("document.querySelector('#refusals-list .row button').click()")
-            await tab.until("!document.getElementById('why').hidden", 20)
+            await tab.until("!document.getElementById('why').hidden")
         await pictures(tab, folder, f"console-{view}")
 
 

@@ -79,12 +79,13 @@ async def stays_here(browser, origin):
         tab = await open_page(browser, origin, "?return_to=" + urllib.parse.quote(wish, safe=""))
         assert (await links(tab))[0][1] == way(origin, "kc", return_to=PAGE), wish
         assert await tab.value("document.getElementById('continue').getAttribute('href')") is None
-        await tab.command("Page.close")
+        await tab.close()
 
 
 async def works_by_keyboard(browser, origin):
     tab = await open_page(browser, origin, "")
     await tab.until("document.getElementById('passkey-login').hidden === false")
+    await tab.command("Page.bringToFront")
     seen = []
     for _ in range(7):
         for kind in ("rawKeyDown", "keyUp"):
@@ -100,14 +101,15 @@ async def brings_back(browser, origin, email, password):
     await tab.fill("password", password)
     await tab.click("login-button")
     await tab.until("location.pathname == '/api/session/current' && location.search == '?a=b'")
-    assert '"authenticated"' in await tab.value("document.body.innerText")
+    await tab.until("document.body.innerText.includes('\"authenticated\"')")
     # Signed in already: the page does not go on by itself, or a target that refuses would send back and forth.
     tab = await open_page(browser, origin, "?return_to=%2Fapi%2Fsession%2Fcurrent")
     await tab.until("!document.getElementById('signed-in').hidden && document.getElementById('ways').hidden")
     assert await tab.value("document.getElementById('continue').href") == origin + "/api/session/current"
     # A route that wants a newer sign-in gets one.
     tab = await open_page(browser, origin, "?return_to=%2Forders&max_age=60")
-    await tab.until("!document.getElementById('ways').hidden && document.getElementById('continue').hidden")
+    await tab.until("!document.getElementById('signed-in').hidden")
+    assert await tab.value("!document.getElementById('ways').hidden && document.getElementById('continue').hidden")
     await tab.click("logout")
     await tab.shows("login-result", "signed out")
     await tab.until("document.getElementById('signed-in').hidden")

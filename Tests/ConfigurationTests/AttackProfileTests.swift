@@ -49,6 +49,15 @@ struct AttackProfileTests {
         #expect(profile.source == (line.hasPrefix("file") ? .file("token") : .command("cat token")))
     }
 
+    @Test("A token in Authorization has the scheme Bearer, unless another is given")
+    func scheme() throws {
+        let usual = try Self.parse("token: {carrier: header, name: authorization, file: token}\n")
+        #expect(usual.carrierName == nil && usual.carrierPrefix == nil)
+        let other = try Self.parse("token: {carrier: header, name: Authorization, prefix: 'JWT ', file: token}\n")
+        #expect(other.carrierName == "Authorization" && other.carrierPrefix == "JWT ")
+        #expect(try Self.parse("token: {carrier: cookie, name: Authorization, file: token}\n").carrierName != nil)
+    }
+
     @Test(
         "What is wrong is told with its line",
         arguments: [
@@ -60,6 +69,8 @@ struct AttackProfileTests {
             ("socket: {carriers: [query]}\n", "p.yaml:1:9: socket: 'path' is missing"),
             ("socket: {path: /ws, carriers: []}\n", "socket.carriers: expected a list"),
             ("socket: {path: /ws, session: carrier}\n", "socket.session: expected query, header or none"),
+            ("socket: {path: /ws, carriers: [cookie]}\n", "socket.carriers: a cookie needs its name"),
+            ("socket: {path: /ws, cookie: 'a b'}\n", "p.yaml:1:29: socket.cookie: expected a cookie's name"),
             ("promises: [everything]\n", "promises: expected some of sessions"),
             ("promises: sessions\n", "promises: expected a list"),
             ("token:\n  login: {path: /l, email: a@b}\n", "p.yaml:2:10: token.login: 'password' is missing"),
@@ -71,6 +82,7 @@ struct AttackProfileTests {
             ("success: {status: 999}\n", "success.status: expected a status"),
             ("success: {}\n", "'status' is missing"), ("canary: {}\n", "'upstream_route' is missing"),
             ("canary: {upstream_route: /c, listen: here}\n", "canary.listen: expected ADDRESS:PORT"),
+            ("canary: {upstream_route: /c, listen: '127.0.0.1:0'}\n", "canary.listen: expected ADDRESS:PORT"),
             ("oauth: {}\n", "oauth: 'resource' is missing"), ("oauth: /a\n", "oauth: expected a mapping"),
             ("oauth: {resource: a}\n", "oauth.resource: expected a path"),
             ("oauth: {resource: /a, scopes: read}\n", "oauth.scopes: expected a list"),

@@ -139,7 +139,7 @@ struct RouteReaderTests {
             ),
             (
                 "routes: [{path: /a, require: session, scopes: [b]}]\n",
-                "g.yaml:1:10: routes[0]: 'scopes' are read from a token: use 'require: token' or 'token+session'"
+                "g.yaml:1:47: routes[0].scopes: 'scopes' are read from a token: use 'require: token' or 'token+session'"
             ),
             (
                 "routes: [{path: /a}, {path: /a/}]\n",

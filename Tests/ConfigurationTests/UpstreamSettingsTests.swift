@@ -51,9 +51,11 @@ import Testing
 
     private static let wrong = [
         "health: {interval: 1ms}", "health: {path: up}", "health: {path: '/a b'}", "health: {status: [99]}",
-        "health: {status: [300-200]}", "health: {status: ['200-']}", "health: {healthy_after: 0}", "health: 1",
+        "health: {status: []}", "health: {status: [300-200]}", "health: {status: ['200-']}",
+        "health: {healthy_after: 0}", "health: 1",
         "outlier: {failures: 0}", "outlier: {eject: 2m, max_eject: 1m}", "panic: 2", "retry: {budget: 1.5}",
         "retry: {floor: -1}", "max_requests: 0", "max_connections: 0", "limit: {}", "limit: {requests: 0}",
+        "limit: {per: 1s}", "limit: {by: user}",
         "limit: {requests: 1, per: 1ms}", "limit: {requests: 1, by: tenant}", "limit: {request: 1}",
         "require: token\n    limit: {requests: 1, by: session}", "require: none\n    limit: {requests: 1, by: user}",
         "require: session\n    limit: {requests: 1, by: client}", "slow_start: 2h", "client_certificate: maybe",
@@ -110,6 +112,7 @@ import Testing
         arguments: [
             ("hosts: [Shop.Example, '*.wild.example']", "hosts: []"),
             ("hosts: d.example", "hosts: '*.wild.example'"), ("hosts: d.example", "hosts: 'a b'"),
+            ("hosts: d.example", "hosts: 192.0.2.1"), ("hosts: d.example", "hosts: '2001:db8::1'"),
             ("hosts: d.example", "hosts: '*'"), ("hosts: d.example", "hosts: 'a.*.example'"),
             ("hosts: d.example", "host: d.example"), ("hosts: d.example, ", ""), (", key: d.key", ""),
             ("certificate: d.pem, ", ""), ("    certificate: a.pem\n    key: a.key\n", ""),

@@ -74,6 +74,29 @@ import Testing
         ("server:\n  listen: 127.0.0.1:8080\n  admin: 127.0.0.1:8080\n", 3, "server.admin"),
         ("server:\n  proxy_protocol: true\n", 2, "server.proxy_protocol"),
         ("state:\n  url: sqlite:a\n  url_file: b\n", 3, "state.url_file"),
+        ("routes:\n  - path: /a\n    require: session\n    scopes: [b]\n", 4, "routes[0].scopes"),
+        ("routes:\n  - path: /a\n    require: none\n    fresh: 5m\n", 4, "routes[0].fresh"),
+        ("routes:\n  - path: /a\n    require: none\n    allow:\n      groups: [b]\n", 5, "routes[0].allow"),
+        ("routes:\n  - path: /a\n    max_requests: 1\n", 3, "routes[0].max_requests"),
+        ("routes:\n  - path: /a\n    limit:\n      per: 1s\n", 3, "routes[0].limit"),
+        (
+            "routes:\n  - path: /a\n    require: token\n    limit:\n      requests: 1\n      by: session\n", 6,
+            "routes[0].limit.by"
+        ),
+        ("routes:\n  - path: /a\n    upstream: http://a:1\n    health:\n      status: []\n", 5, "health.status"),
+        (
+            "routes:\n  - path: /a\n    upstream: http://a:1\n    client_certificate: required\n", 4,
+            "routes[0].client_certificate"
+        ),
+        ("routes:\n  - path: /a\n    resource:\n      scopes: [b]\n", 3, "routes[0].resource.name"),
+        (
+            "issuers:\n  - issuer: https://a.example\n    audience: [x]\n    jwks: k\n    discovery: true\n", 5,
+            "issuers[0].discovery"
+        ),
+        (
+            "server:\n  tls:\n    certificate: a\n    key: b\n    certificates:\n      - hosts:\n        - 192.0.2.1\n",
+            7, "server.tls.certificates"
+        ),
         ("state:\n  url_file: nowhere\n", 2, "state.url_file"),
     ]
 

@@ -300,6 +300,28 @@ import Testing
         #expect(whole.contains("dispatch /"), "\(whole)")
     }
 
+    @Test("A head that begins in the moment after the gateway stops gets the time of a head")
+    func drainedInsideHead() {
+        for isLate in [false, true] {
+            var machine = Machine(limits: WireLimits(), isStream: false)
+            if isLate { machine.openedWhileDraining() } else { machine.drain() }
+            let moment = Self.actions(&machine)
+            #expect(moment == ["arm moment"])
+            let begun = Self.actions(&machine, behind: "GET / HTTP/1.1\r\n")
+            #expect(begun == ["arm head"])
+            let more = Self.actions(&machine, behind: "A: b\r\n")
+            #expect(more.isEmpty, "each part of it would get the whole time")
+            let whole = Self.actions(&machine, behind: "Host: h\r\n\r\n")
+            #expect(whole.contains("dispatch /"), "\(whole)")
+            let terms = machine.startAnswer(.length(1))
+            #expect(terms?.closes == true)
+        }
+        var stream = Machine(limits: WireLimits(), isStream: true)
+        stream.openedWhileDraining()
+        let waiting = Self.actions(&stream)
+        #expect(waiting.isEmpty && !stream.isClosed && stream.mustDrain)
+    }
+
     @Test("In any order of events each request is answered once, in order, with its own body", arguments: 0..<40)
     func anyOrder(block: UInt64) {
         for seed in block * 50..<block * 50 + 50 {

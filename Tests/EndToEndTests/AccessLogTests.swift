@@ -21,11 +21,35 @@ import Testing
     private static func line(
         of gateway: some GatewayUnderTest, path: String, method: String = "GET"
     ) async throws -> [String: Any] {
-        _ = try await eventually(within: .seconds(5)) {
+        _ = try await eventually {
             try lines(of: gateway).contains { $0["path"] as? String == path && $0["method"] as? String == method }
         }
         return try #require(
             lines(of: gateway).first { $0["path"] as? String == path && $0["method"] as? String == method })
+    }
+
+    @Test("A refused request says who asked, where the token was accepted before something else was refused")
+    func refused() async throws {
+        let gateway = try await GatewayInProcess.start(
+            Self.yaml
+                + """
+
+                routes:
+                  - path: /staff
+                    upstream: http://127.0.0.1:1
+                    require: token
+                    allow: {groups: [staff]}
+                """)
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        #expect(try gateway.request("GET", "/staff/1", headers: [ada.bearer]).status == 403)
+        let line = try await Self.line(of: gateway, path: "/staff/1")
+        #expect(line["code"] as? String == "not_allowed" && line["user"] as? String == ada.userID)
+        #expect(line["tenant"] as? String == "acme" && line["client_id"] as? String == "gatehouse")
+        let stranger = ("Authorization", "Bearer \(ada.forged)")
+        #expect(try gateway.request("GET", "/staff/2", headers: [stranger]).status == 401)
+        let forged = try await Self.line(of: gateway, path: "/staff/2")
+        #expect(forged["code"] as? String == "invalid_token" && forged["user"] == nil)
     }
 
     @Test("A proxied request says who asked, which upstream answered, and how long that took")
@@ -83,7 +107,7 @@ import Testing
         let login = try await Self.line(of: gateway, path: "/api/auth/login", method: "POST")
         #expect(login["user"] as? String == ada.userID && login["status"] as? Int == 200)
         _ = try gateway.raw("GET / HTTP/1.1\r\nHost: h\r\nBad Header: x\r\n\r\n")
-        let isThere = try await eventually(within: .seconds(5)) {
+        let isThere = try await eventually {
             try Self.lines(of: gateway).contains { $0["code"] as? String == "bad_message" && $0["path"] == nil }
         }
         #expect(isThere)
@@ -155,7 +179,7 @@ import Testing
         let oldAudit = gateway.directory.appendingPathComponent("audit.1")
         try FileManager.default.moveItem(at: audit, to: oldAudit)
         Foundation.kill(gateway.processID, SIGHUP)
-        let isOpened = try await eventually(within: .seconds(5)) {
+        let isOpened = try await eventually {
             FileManager.default.fileExists(atPath: log.path) && FileManager.default.fileExists(atPath: audit.path)
         }
         #expect(isOpened)

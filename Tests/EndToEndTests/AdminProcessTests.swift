@@ -45,7 +45,7 @@ import Testing
         #expect(try admin.get("log-level")["level"] as? String == "info")
         let lent = try admin.request("PUT", "/api/admin/log-level", body: #"{"level":"debug","seconds":1}"#)
         #expect(lent.json["level"] as? String == "debug" && lent.json["until"] is String, "\(lent.text)")
-        #expect(try await eventually(within: .seconds(10)) { try admin.get("log-level")["level"] as? String == "info" })
+        #expect(try await eventually { try admin.get("log-level")["level"] as? String == "info" })
         for body in [#"{"level":"loud"}"#, #"{"level":"debug","seconds":3601}"#, #"{"level":"debug","x":1}"#, "{}"] {
             #expect(try admin.request("PUT", "/api/admin/log-level", body: body).status == 400, "\(body)")
         }
@@ -65,7 +65,7 @@ import Testing
         let reloads = try admin.get("overview")["reloads"] as? [String: Any]
         #expect((reloads?["last_result"] as? String)?.hasPrefix("refused: ") == true && reloads?["last_at"] is String)
         #expect(
-            try await eventually(within: .seconds(10)) {
+            try await eventually {
                 let lines = try Self.auditLines(gateway)
                 return lines.contains { $0["event"] as? String == "log_level.changed" && $0["operator"] is String }
                     && lines.contains { $0["event"] as? String == "configuration.reloaded" }
@@ -94,7 +94,7 @@ import Testing
         let lines = try Self.auditLines(gateway)
         #expect(lines.contains { $0["event"] as? String == "admin.token_issued" && $0["operator"] is String })
         #expect(
-            try await eventually(within: .seconds(10)) {
+            try await eventually {
                 try Self.auditLines(gateway).contains {
                     ($0["operator"] as? String)?.hasPrefix("cli_operator_") == true
                 }
@@ -102,7 +102,7 @@ import Testing
         let brief = try GatewayProcess.run(["admin", "token", "--lifetime", "1s"] + options, in: gateway.directory)
         let short = AdminProbe(port: port, token: brief.output.trimmingCharacters(in: .newlines))
         #expect(
-            try await eventually(within: .seconds(10)) {
+            try await eventually {
                 try short.request("GET", "/api/admin/overview").json["code"] as? String == "token_expired"
             })
         let long = try GatewayProcess.run(["admin", "token", "--lifetime", "2h"] + options, in: gateway.directory)
@@ -152,7 +152,7 @@ import Testing
             let place = told["configuration"] as? [String: Any]
             #expect(told["check"] as? String == check && place?["key"] as? String == key, "\(told)")
             #expect(place?["line"] as? Int == line && (line == nil || place?["file"] as? String == file), "\(told)")
-            _ = try await eventually(within: .seconds(5)) {
+            _ = try await eventually {
                 try Self.auditLines(gateway).contains { $0["request_id"] as? String == id }
             }
             let said = try GatewayProcess.run(

@@ -5,23 +5,11 @@ import Testing
 
 /// Agents are authorised by people: the authorization server, as browsers and clients see it.
 @Suite(.blocking) struct AgentAuthorizationTests {
-    private static func gateway(
-        more: String = "", resource: String = "", users: [TestUser] = TestUser.standard
-    ) async throws -> (GatewayInProcess, RecordingUpstream) {
-        let upstream = try RecordingUpstream()
-        return (
-            try await GatewayInProcess.start(
-                Agent.configuration(upstream.url, more: more, resource: resource), users: users), upstream
-        )
-    }
-
     @Test("A resource says where its authorization server is, and that says what it can do")
     func metadata() async throws {
-        let (gateway, upstream) = try await Self.gateway()
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let gateway = world.gateway
         let resource = try gateway.request("GET", "/.well-known/oauth-protected-resource/mcp")
         #expect(resource.json["resource"] as? String == gateway.origin + "/mcp")
         #expect(resource.json["authorization_servers"] as? [String] == [gateway.origin])
@@ -46,18 +34,14 @@ import Testing
 
     @Test("A person allows a client, which gets tokens for this resource, and refreshes them")
     func authorization() async throws {
-        let (gateway, upstream) = try await Self.gateway()
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
-        let agent = try Agent(gateway)
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         // First the person signs in; the page returns to the same request.
         let stranger = try agent.authorize(nil)
         #expect(stranger.status == 303)
         let back = Agent.parameters(stranger)["return_to"] ?? ""
         #expect(back == "/oauth2/authorize?" + agent.query())
-        let ada = try gateway.login(.ada)
         let page = try gateway.request("GET", back, headers: [Agent.cookie(ada)])
         #expect(page.status == 200 && page["content-type"] == "text/html; charset=utf-8")
         for text in ["Test &lt;b&gt;agent&lt;/b&gt;", "127.0.0.1", "Tools", gateway.origin + "/mcp", "read", "write"] {
@@ -75,7 +59,7 @@ import Testing
         #expect(answer.json["scope"] as? String == "read write" && answer["cache-control"] == "no-store")
         let token = answer.json["access_token"] as? String ?? ""
         expectStatus(try agent.call(token), 200)
-        let seen = try #require(upstream.requests.last)
+        let seen = try #require(world.upstream.requests.last)
         #expect(seen["x-gatehouse-client"] == agent.clientID && seen["x-gatehouse-user"] == ada.userID)
         #expect(seen["authorization"] == nil && seen["x-gatehouse-assertion"] != nil)
         // Rotation, with a narrower scope and the same resource.
@@ -97,14 +81,10 @@ import Testing
 
     @Test("Tokens pass where they are for, and nowhere else")
     func audiences() async throws {
-        let (gateway, upstream) = try await Self.gateway(
+        let world = try await AgentWorld(
             more: "  - {path: /other, upstream: \"http://127.0.0.1:1\", resource: {name: Other, scopes: [read]}}")
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
-        let agent = try Agent(gateway)
-        let ada = try gateway.login(.ada)
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         let token = try agent.tokens(ada).access
         expectStatus(try agent.call(token), 200)
         expectStatus(try agent.call(ada.token), 401)
@@ -131,13 +111,9 @@ import Testing
 
     @Test("Faults of the client and its redirect URI are pages; all others are redirects with state and issuer")
     func requestFaults() async throws {
-        let (gateway, upstream) = try await Self.gateway()
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
-        let agent = try Agent(gateway)
-        let ada = try gateway.login(.ada)
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         expectStatus(try agent.authorize(ada), 200)
         let pages: [[String: String?]] = [
             ["client_id": "cli_unknown"], ["client_id": nil], ["redirect_uri": "https://evil.example/cb"],
@@ -166,13 +142,9 @@ import Testing
 
     @Test("A code is for its client, redirect URI, verifier and resource, for a minute, and once")
     func codes() async throws {
-        let (gateway, upstream) = try await Self.gateway()
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
-        let agent = try Agent(gateway)
-        let ada = try gateway.login(.ada)
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         let other = try Agent(gateway)
         let code = try agent.code(ada)
         let faults: [([String: String?], String)] = [
@@ -200,13 +172,9 @@ import Testing
 
     @Test("A consent is given once, in the session that was asked, by a page of this server")
     func consent() async throws {
-        let (gateway, upstream) = try await Self.gateway()
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
-        let agent = try Agent(gateway)
-        let ada = try gateway.login(.ada)
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         let bob = try gateway.login(.bob)
         let field = Agent.field(try agent.authorize(ada))
         expectStatus(try agent.decide(bob, field), 400)
@@ -223,6 +191,15 @@ import Testing
             ada, field, headers: [("Origin", "null"), ("Sec-Fetch-Site", "same-origin")])
         #expect(Agent.parameters(decided)["code"] != nil)
         expectStatus(try agent.decide(ada, field), 400)
+        // A person who is not signed in any more signs in first, and is asked again.
+        let left = try gateway.login(.ada)
+        let question = Agent.field(try agent.authorize(left))
+        expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [left.bearer]), 204)
+        let away = try agent.decide(left, question)
+        #expect(away.status == 303 && away["location"]?.hasPrefix("/.gatehouse/sign-in?return_to=%2Foauth2") == true)
+        let back = URLComponents(string: away["location"] ?? "")?.queryItems?.first?.value ?? ""
+        #expect(try !Agent.field(gateway.request("GET", back, headers: [Agent.cookie(ada)])).isEmpty, "\(back)")
+        expectStatus(try agent.decide(left, question + "x"), 400)
         let denied = try agent.decide(ada, Agent.field(try agent.authorize(ada)), "deny")
         #expect(Agent.parameters(denied)["error"] == "access_denied")
         let old = Agent.field(try agent.authorize(ada))
@@ -232,12 +209,9 @@ import Testing
 
     @Test("Consent is remembered for https redirects and asked again for loopback ones and for more scopes")
     func remembered() async throws {
-        let (gateway, upstream) = try await Self.gateway()
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
-        let ada = try gateway.login(.ada)
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, ada) = (world.gateway, world.ada)
         let web = try Agent(gateway, redirect: "https://app.example/cb")
         _ = try web.tokens(ada, ["scope": "read"])
         let again = try web.authorize(ada, ["scope": "read"])
@@ -247,26 +221,43 @@ import Testing
         _ = try local.tokens(ada)
         expectStatus(try local.authorize(ada), 200)
         // The end of the grant takes the memory with it.
-        let grants = try gateway.request("GET", "/api/auth/grants", headers: [ada.bearer]).json["grants"]
-        let mine = (grants as? [[String: Any]] ?? []).first { $0["client_id"] as? String == web.clientID }
+        let mine = try gateway.grants(ada).first { $0["client_id"] as? String == web.clientID }
         #expect(mine?["resource"] as? String == web.resource && mine?["scopes"] as? [String] == ["read"])
-        let id = mine?["id"] as? String ?? ""
-        let bob = try gateway.login(.bob)
-        expectStatus(try gateway.request("DELETE", "/api/auth/grants/\(id)", headers: [bob.bearer]), 404)
-        expectStatus(try gateway.request("DELETE", "/api/auth/grants/\(id)", headers: [ada.bearer]), 204)
-        expectStatus(try gateway.request("DELETE", "/api/auth/grants/\(id)", headers: [ada.bearer]), 404)
+        expectStatus(try gateway.endGrant(mine?["id"], try gateway.login(.bob)), 404)
+        expectStatus(try gateway.endGrant(mine?["id"], ada), 204)
+        expectStatus(try gateway.endGrant(mine?["id"], ada), 404)
         expectStatus(try web.authorize(ada, ["scope": "read"]), 200)
+    }
+
+    @Test("A consent that outlives its session is listed, and can be ended")
+    func outliving() async throws {
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, ada) = (world.gateway, world.ada)
+        let web = try Agent(gateway, redirect: "https://app.example/cb")
+        let tokens = try web.tokens(ada, ["scope": "read"])
+        expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [ada.bearer]), 204)
+        expectStatus(try web.call(tokens.access), 401)
+        let later = try gateway.login(.ada)
+        let left = try gateway.grants(later)
+        #expect(left.count == 1 && left.first?["client_id"] as? String == web.clientID)
+        #expect(left.first?["scopes"] as? [String] == ["read"] && left.first?["resource"] as? String == web.resource)
+        // It is worth listing: the client gets access without a question.
+        let silent = try web.authorize(later, ["scope": "read"])
+        #expect(silent.status == 303 && Agent.parameters(silent)["code"] != nil)
+        let bob = try gateway.login(.bob)
+        #expect(try gateway.grants(bob).isEmpty)
+        expectStatus(try gateway.endGrant(left.first?["id"], bob), 404)
+        expectStatus(try gateway.endGrant(left.first?["id"], later), 204)
+        #expect(try gateway.grants(later).isEmpty)
+        expectStatus(try web.authorize(later, ["scope": "read"]), 200)
     }
 
     @Test("A grant ends with its session, its client, its user and by itself, also before its code was used")
     func endings() async throws {
-        let (gateway, upstream) = try await Self.gateway(resource: ", offline: true")
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
-        let agent = try Agent(gateway)
-        let ada = try gateway.login(.ada)
+        let world = try await AgentWorld(resource: ", offline: true")
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         let tied = try agent.tokens(ada)
         let kept = try agent.tokens(ada, offline: true)
         let unused = try agent.code(ada)
@@ -281,7 +272,7 @@ import Testing
         let disabled = try GatewayProcess.run(["clients", "disable", agent.clientID], in: gateway.directory)
         #expect(disabled.status == 0, "\(disabled.errors)")
         let token = refreshed.json["access_token"] as? String ?? ""
-        #expect(try await eventually(within: .seconds(2)) { try agent.call(token).status == 401 })
+        #expect(try await eventually { try agent.call(token).status == 401 })
         let again = try gateway.login(.ada)
         expectStatus(try agent.authorize(again), 400)
     }
@@ -291,7 +282,7 @@ import Testing
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
         let configuration = Agent.configuration(upstream.url)
-            .replacingOccurrences(of: "registration: true", with: "registration: true, registration_per_hour: 6")
+            .replacingOccurrences(of: "registration: true", with: "registration: true, registration_per_hour: 2")
             .replacingOccurrences(of: "limits: {enabled: false}\n", with: "")
         let gateway = try await GatewayInProcess.start(configuration)
         defer { gateway.stop() }
@@ -305,6 +296,7 @@ import Testing
             #expect(try register(["redirect_uris": [uri]]).json["error"] as? String == "invalid_redirect_uri")
         }
         expectStatus(try register(["redirect_uris": ["https://app.example/cb"]], path: "/register"), 201)
+        // What was refused above has not counted.
         expectStatus(try register(["redirect_uris": ["https://app.example/cb"]]), 429)
         // A client that nobody has used is forgotten.
         let agent = Agent(
@@ -333,13 +325,9 @@ import Testing
     func lostScope() async throws {
         let writer = TestUser(
             email: "writer@example.com", password: "correct horse battery", tenant: "acme", scopes: ["write"])
-        let (gateway, upstream) = try await Self.gateway(users: [writer])
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
-        let agent = try Agent(gateway)
-        let person = try gateway.login(writer)
+        let world = try await AgentWorld(users: [writer])
+        defer { world.stop() }
+        let (gateway, agent, person) = (world.gateway, world.agent, world.ada)
         #expect(try agent.redeem(try agent.code(person)).json["scope"] as? String == "read write")
         let code = try agent.code(person)
         try await gateway.setAccount(writer) { $0.scope = [] }
@@ -351,13 +339,9 @@ import Testing
         "A redirect URI that the client has given up since the question is not redirected to",
         arguments: ["allow", "deny"])
     func changedRedirect(_ decision: String) async throws {
-        let (gateway, upstream) = try await Self.gateway()
-        defer {
-            gateway.stop()
-            upstream.stop()
-        }
-        let agent = try Agent(gateway)
-        let ada = try gateway.login(.ada)
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         let field = Agent.field(try agent.authorize(ada))
         let state = try await StateSurfaceFactory.open(
             url: "sqlite:\(gateway.directory.path)/state.sqlite", clock: { Int64(Date().timeIntervalSince1970 * 1_000) }

@@ -20,7 +20,7 @@ import Testing
         .enabled(if: Program.pythonHas("mcp, uvicorn, httpx2"), "needs python3 with mcp and uvicorn"))
     func story() throws {
         let script = Self.root.appendingPathComponent("Examples/mcp/story/story.py").path
-        let told = try Program.run("timeout", ["300", "python3", script, GatewayProcess.binary.path])
+        let told = try Program.run("timeout", ["240", "python3", script, GatewayProcess.binary.path])
         let text = String(decoding: told.output, as: UTF8.self)
         #expect(told.status == 0 && text.contains("add(2, 3) -> 5") && text.contains("its stream was cut"), "\(text)")
         #expect(text.contains("the token       is worth nothing now: 401"), "\(told.errors)")

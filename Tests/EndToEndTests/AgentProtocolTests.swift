@@ -72,7 +72,7 @@ import Testing
     func pipelined() async throws {
         let gateway = try await GatewayInProcess.start()
         defer { gateway.stop() }
-        let probe = try gateway.opened("/api/runtime/agent?\(try gateway.login(.ada).query)", timeoutSeconds: 20)
+        let probe = try gateway.opened("/api/runtime/agent?\(try gateway.login(.ada).query)")
         let count = 400
         let all = (0..<count).flatMap { WebSocketProbe.frame(1, Array(intent("i\($0)").utf8)) }
         try probe.send(all)

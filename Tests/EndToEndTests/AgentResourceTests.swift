@@ -4,21 +4,6 @@ import Testing
 
 /// The gate of a resource: protocol sessions, streams, origins, personal access tokens.
 @Suite(.blocking) struct AgentResourceTests {
-    /// An upstream that opens the protocol session that a request asks for, and streams where it is asked to.
-    private static func upstream() throws -> RecordingUpstream {
-        try RecordingUpstream { request, stream in
-            if request.target.hasSuffix("/stream") {
-                try stream.send(
-                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: 1\n\n")
-                _ = try? stream.readSome()
-                return .close
-            }
-            let opened = request["x-open"].map { "Mcp-Session-Id: \($0)\r\n" } ?? ""
-            try stream.send("HTTP/1.1 200 OK\r\n\(opened)Content-Length: 2\r\n\r\nok")
-            return .keep
-        }
-    }
-
     private static func body(_ answer: RawResponse) -> String {
         let id = answer.json["request_id"] as? String ?? ""
         return answer.text.replacingOccurrences(of: id, with: "")
@@ -26,12 +11,10 @@ import Testing
 
     @Test("A protocol session belongs to its owner: everybody else gets the same 404 as for an unknown one")
     func ownership() async throws {
-        let upstream = try Self.upstream()
-        defer { upstream.stop() }
-        let gateway = try await GatewayInProcess.start(Agent.configuration(upstream.url))
-        defer { gateway.stop() }
-        let agent = try Agent(gateway)
-        let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
+        let world = try await AgentWorld(.ofAgents())
+        defer { world.stop() }
+        let (gateway, upstream, agent, ada) = (world.gateway, world.upstream, world.agent, world.ada)
+        let bob = try gateway.login(.bob)
         let (mine, theirs) = (try agent.tokens(ada).access, try agent.tokens(bob).access)
         let other = try Agent(gateway).tokens(ada).access
         func call(
@@ -70,13 +53,14 @@ import Testing
 
     @Test("A protocol session keeps its upstream, outlives a refresh and a restart, and ends with the grant")
     func lifetime() async throws {
-        let upstreams = [try Self.upstream(), try Self.upstream()]
+        let upstreams = [try RecordingUpstream.ofAgents(), try .ofAgents()]
         defer { for upstream in upstreams { upstream.stop() } }
         let urls = "[\(upstreams.map(\.url).joined(separator: ", "))]"
-        var gateway = try await GatewayInProcess.start(
-            Agent.configuration(urls), listen: "127.0.0.1:0")
-        let directory = gateway.directory
-        let agent = try Agent(gateway)
+        let issuer = "http://gatehouse.test"
+        let configuration = Agent.configuration(urls, more: "tokens: {issuer: \"\(issuer)\"}")
+        var gateway = try await GatewayInProcess.start(configuration)
+        defer { gateway.stop() }
+        var agent = try Agent(gateway, issuer: issuer)
         let ada = try gateway.login(.ada)
         let tokens = try agent.tokens(ada)
         func count() -> [Int] { upstreams.map(\.requests.count) }
@@ -95,34 +79,27 @@ import Testing
         }
         let refreshed = try agent.refresh(tokens.refresh).json["access_token"] as? String ?? ""
         expectStatus(try agent.call(refreshed, headers: [("Mcp-Session-Id", "s1")]), 200)
-        let grants = try gateway.request("GET", "/api/auth/grants", headers: [ada.bearer]).json["grants"]
-        let id = (grants as? [[String: Any]])?.first?["id"] as? String ?? ""
-        expectStatus(try gateway.request("DELETE", "/api/auth/grants/\(id)", headers: [ada.bearer]), 204)
+        gateway.stop()
+        gateway = try await GatewayInProcess.start(configuration, directory: gateway.directory)
+        agent = Agent(gateway, clientID: agent.clientID, issuer: issuer)
+        expectStatus(try agent.call(refreshed, headers: [("Mcp-Session-Id", "s1")]), 200)
+        try gateway.endFirstGrant(ada)
         let again = try agent.tokens(ada).access
         expectStatus(try agent.call(again, headers: [("Mcp-Session-Id", "s1")]), 404)
-        gateway.stop()
-        gateway = try await GatewayInProcess.start(Agent.configuration(urls), directory: directory)
-        gateway.stop()
     }
 
     @Test("Every end of a grant cuts its open streams", arguments: ["grant", "logout", "client", "user", "reuse"])
     func streams(_ end: String) async throws {
-        let upstream = try Self.upstream()
-        defer { upstream.stop() }
-        let gateway = try await GatewayInProcess.start(Agent.configuration(upstream.url))
-        defer { gateway.stop() }
-        let agent = try Agent(gateway)
-        let ada = try gateway.login(.ada)
+        let world = try await AgentWorld(.ofAgents())
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         let tokens = try agent.tokens(ada)
         let stream = try RawSocket(port: gateway.port)
         try stream.send(
             "GET /mcp/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(tokens.access)\r\n\r\n")
         _ = try stream.read(100)
         switch end {
-        case "grant":
-            let grants = try gateway.request("GET", "/api/auth/grants", headers: [ada.bearer]).json["grants"]
-            let id = (grants as? [[String: Any]])?.first?["id"] as? String ?? ""
-            expectStatus(try gateway.request("DELETE", "/api/auth/grants/\(id)", headers: [ada.bearer]), 204)
+        case "grant": try gateway.endFirstGrant(ada)
         case "logout": expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [ada.bearer]), 204)
         case "client":
             #expect(try GatewayProcess.run(["clients", "disable", agent.clientID], in: gateway.directory).status == 0)
@@ -140,13 +117,10 @@ import Testing
 
     @Test("Only allowed origins reach a resource, and their scripts may read its answers")
     func origins() async throws {
-        let upstream = try Self.upstream()
-        defer { upstream.stop() }
-        let gateway = try await GatewayInProcess.start(
-            Agent.configuration(upstream.url, more: "server: {allowed_origins: [\"https://app.example\"]}"))
-        defer { gateway.stop() }
-        let agent = try Agent(gateway)
-        let token = try agent.tokens(try gateway.login(.ada)).access
+        let world = try await AgentWorld(more: "server: {allowed_origins: [\"https://app.example\"]}")
+        defer { world.stop() }
+        let (gateway, upstream, agent) = (world.gateway, world.upstream, world.agent)
+        let token = try agent.tokens(world.ada).access
         for _ in 1...2 {
             let good = try agent.call(token, "GET", headers: [("Origin", "https://app.example")])
             #expect(good.status == 200 && good["access-control-allow-origin"] == "https://app.example")
@@ -178,12 +152,10 @@ import Testing
 
     @Test("A personal access token opens routes that require a token, and nothing else")
     func personalTokens() async throws {
-        let upstream = try Self.upstream()
-        defer { upstream.stop() }
-        let more = "  - {path: /owned, upstream: \(upstream.url)}"
-        let gateway = try await GatewayInProcess.start(Agent.configuration(upstream.url, more: more))
-        defer { gateway.stop() }
-        let ada = try gateway.login(.ada)
+        let upstream = try RecordingUpstream()
+        let world = try await AgentWorld(upstream, more: "  - {path: /owned, upstream: \(upstream.url)}")
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         func make(_ body: [String: Any]) throws -> RawResponse {
             let plain: [String: Any] = ["name": "ci", "scopes": ["orders:read"], "expires_in": 3600]
             return try gateway.request(
@@ -198,7 +170,6 @@ import Testing
         let made = try make([:])
         let token = made.json["token"] as? String ?? ""
         #expect(made.status == 201 && token.hasPrefix("pat_") && token.utf8.count == 53)
-        let agent = try Agent(gateway)
         for _ in 1...2 { expectStatus(try agent.call(token, "GET", path: "/plain"), 200) }
         #expect(upstream.requests.last?["x-gatehouse-user"] == ada.userID)
         expectStatus(try agent.call(token, "GET", path: "/api/auth/verify"), 200)

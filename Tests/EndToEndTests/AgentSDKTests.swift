@@ -10,9 +10,7 @@ struct AgentSDKTests {
         let port: Int
 
         init() async throws {
-            let probe = try RecordingUpstream()
-            let port = probe.port
-            probe.stop()
+            let port = try SocketAddressing.unusedPort()
             let server = GatewayProcess.packageRoot.appendingPathComponent("Examples/mcp/server.py").path
             process = try Program.start("python3", [server, "\(port)"]).process
             self.port = port
@@ -40,22 +38,47 @@ struct AgentSDKTests {
         #expect(answer["http"] as? [String] == ["HTTP/2"])
     }
 
-    private static func run(_ mode: String, _ more: String, in place: URL? = nil) async throws -> [String: Any] {
+    @Test(
+        "Authlib in the gateway's place as the authorization server: the SDK finds it, and its tokens pass",
+        .enabled(if: Program.pythonHas("authlib, flask"), "needs python3 with authlib and flask"))
+    func external() async throws {
+        let other = try PythonServer([Program.script("authlib_authorization_server.py")])
+        // It ends with its object.
+        defer { withExtendedLifetime(other) {} }
+        let issuers = """
+            issuers:
+              - {issuer: "\(other.issuer)", discovery: true, allow_private: true, audience: [general], tenants: [partner],
+                 scopes: [read]}
+            """
+        let answer = try await Self.run(
+            "legacy", issuers, resource: ", authorization_servers: [\"\(other.issuer)\"]", client: "agent-7")
+        let caller = answer["caller"] as? [String: String] ?? [:]
+        #expect(caller["x-gatehouse-tenant"] == "partner" && caller["x-gatehouse-scope"] == "read", "\(caller)")
+    }
+
+    /// - Parameters:
+    ///   - resource: further keys of the resource.
+    ///   - client: the client's id; nil for one that registers itself.
+    private static func run(
+        _ mode: String, _ more: String, in place: URL? = nil, resource: String = "", client: String? = nil
+    ) async throws -> [String: Any] {
         let server = try await Server()
         defer { server.stop() }
         let gateway = try await GatewayInProcess.start(
-            Agent.configuration("http://127.0.0.1:\(server.port)", more: more), directory: place)
+            Agent.configuration("http://127.0.0.1:\(server.port)", more: more, resource: resource), directory: place)
         defer { gateway.stop() }
         let ada = TestUser.ada
-        let result = try Program.run(
-            "python3", [Program.script("mcp_client.py"), gateway.origin, ada.email, ada.password, mode])
+        var arguments = [Program.script("mcp_client.py"), gateway.origin, ada.email, ada.password, mode]
+        if let client { arguments.append(client) }
+        let result = try Program.run("python3", arguments)
         let found = try JSONSerialization.jsonObject(with: result.output) as? [String: Any]
         let answer = try #require(found, "\(result.errors)")
         #expect(answer["sum"] as? String == "5" && answer["named"] as? Bool == true)
         let caller = answer["caller"] as? [String: String] ?? [:]
         #expect(caller["x-gatehouse-user"]?.hasPrefix("usr_") == true && caller["assertion"] == "yes")
         #expect(caller["x-gatehouse-client"] == answer["client_id"] as? String && caller["authorization"] == "")
-        #expect(answer["refresh"] as? Bool == true)
+        // The other authorization server gives none.
+        #expect(answer["refresh"] as? Bool == (client == nil))
         return answer
     }
 

@@ -44,7 +44,7 @@ import Testing
         _ = try first.login(.ada)
         var file = try Self.copied(first)
         #expect(
-            try await eventually(within: .seconds(10)) {
+            try await eventually {
                 file = try Self.copied(first)
                 return try String(contentsOf: file, encoding: .utf8).contains("hook-42")
             })

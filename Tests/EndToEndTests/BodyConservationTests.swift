@@ -102,8 +102,9 @@ import Testing
             }
             // Were the early bytes lost, the upstream would take the next head for them, and its body for a request.
             let early = String(repeating: "x", count: headLength)
+            let before = upstream.requests.count
             try client.send("POST /session/a HTTP/1.1\r\n\(fields(session, early.utf8.count + 5))\(early)")
-            try await Task.sleep(for: .milliseconds(20))
+            #expect(try await eventually { upstream.requests.count > before })
             try client.send("12345")
             #expect(try client.response().status == 404)
             try client.send(carrier)

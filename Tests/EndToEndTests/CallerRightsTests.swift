@@ -82,7 +82,7 @@ import Testing
         let ada = try gateway.login(.ada)
         for group in ["one", "two"] {
             try await gateway.setAccount(.ada) { $0.groups = [group] }
-            let told = try await eventually(within: .seconds(1)) {
+            let told = try await eventually {
                 upstream.forget()
                 _ = try gateway.request("GET", "/open", headers: [ada.bearer])
                 return upstream.requests.first?["x-gatehouse-groups"] == group
@@ -90,7 +90,7 @@ import Testing
             #expect(told, "\(group)")
         }
         try await gateway.setAccount(.ada) { $0.emailVerified = false }
-        let isQuiet = try await eventually(within: .seconds(1)) {
+        let isQuiet = try await eventually {
             upstream.forget()
             _ = try gateway.request("GET", "/open", headers: [ada.bearer])
             let seen = upstream.requests.first
@@ -177,9 +177,9 @@ import Testing
         try await gateway.setAccount(.ada) { $0.groups = ["staff"] }
         try await gateway.setAccount(.ada) { $0.groups = ["x"] }
         let (took, ends) = try seconds { try closing.map { try $0.closing() } }
-        #expect(ends.allSatisfy { $0 == "4403 not_allowed" } && took < 1, "\(ends) after \(took) s")
+        #expect(ends.allSatisfy { $0 == "4403 not_allowed" } && took < .promptly, "\(ends) after \(took) s")
         let (tookStream, rest) = try seconds { try stream.readToEnd() }
-        #expect(tookStream < 1 && !String(decoding: rest, as: UTF8.self).hasSuffix("0\r\n\r\n"), "cut short")
+        #expect(tookStream < .promptly && !String(decoding: rest, as: UTF8.self).hasSuffix("0\r\n\r\n"), "cut short")
         for probe in staying {
             try probe.send(text: "still here")
             #expect(try probe.next() != nil)

@@ -54,6 +54,31 @@ import Testing
         #expect(try gateway.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 200)
     }
 
+    @Test("The refusal for a resource says where its metadata is and which scopes it needs")
+    func resource() async throws {
+        let gateway = try await GatewayInProcess.start(
+            """
+            server: {trusted_proxies: [127.0.0.1]}
+            routes:
+              - {path: /mcp, scopes: [read], resource: {name: Tools, scopes: [read, write]}}
+              - {path: /plain, require: token}
+            """)
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let challenge =
+            "resource_metadata=\"\(gateway.origin)/.well-known/oauth-protected-resource/mcp\", scope=\"read\""
+        let rows: [(fields: [(String, String)], error: String)] = [
+            ([], ""), ([ada.bearer], "error=\"invalid_token\", "),
+        ]
+        for (fields, error) in rows {
+            let answer = try gateway.request("GET", "/api/auth/verify", headers: Self.uri("/mcp/x") + fields)
+            let said = answer["www-authenticate"]
+            #expect(answer.status == 401 && said == "Bearer realm=\"gatehouse\", \(error)\(challenge)", "\(said ?? "")")
+        }
+        let plain = try gateway.request("GET", "/api/auth/verify", headers: Self.uri("/plain"))
+        #expect(plain.status == 401 && plain["www-authenticate"] == "Bearer realm=\"gatehouse\"")
+    }
+
     @Test("The forwarded request is judged by the route that covers it")
     func routed() async throws {
         let gateway = try await Self.trusting()

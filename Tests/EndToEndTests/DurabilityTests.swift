@@ -6,6 +6,12 @@ import Testing
 @Suite(.blocking) struct DurabilityTests {
     private static let unlimited = "limits:\n  enabled: false\n"
 
+    /// On a port that is still its own when it is started again.
+    private static func start(users: [TestUser] = TestUser.standard) async throws -> GatewayProcess {
+        try await GatewayProcess.start(
+            unlimited, users: users, listen: "127.0.0.1:\(try SocketAddressing.unusedPort())")
+    }
+
     private static func restart(_ gateway: GatewayProcess) async throws -> GatewayProcess {
         try await GatewayProcess.start(
             unlimited, users: [], directory: gateway.directory, listen: "127.0.0.1:\(gateway.port)")
@@ -13,7 +19,7 @@ import Testing
 
     @Test("A restart keeps sessions, tokens, families and logouts")
     func restart() async throws {
-        let gateway = try await GatewayProcess.start(Self.unlimited, users: [.ada, .bob])
+        let gateway = try await Self.start(users: [.ada, .bob])
         let (ada, out) = (try gateway.login(.ada), try gateway.login(.bob))
         let held = try gateway.anonymous(["metadata": ["a": 1]])
         expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [out.bearer]), 204)
@@ -40,7 +46,7 @@ import Testing
 
     @Test("A kill in the middle of logins loses nothing that was answered and leaves nothing half done")
     func kill() async throws {
-        var gateway = try await GatewayProcess.start(Self.unlimited)
+        var gateway = try await Self.start()
         for round in 0..<3 {
             let running = gateway
             let done = Mutex([Done]())
@@ -49,7 +55,7 @@ import Testing
                 { while !isKilled.load(ordering: .acquiring) { Self.work(running, index, done) } }
             }
             async let finished: [Void] = together(jobs)
-            while done.withLock({ $0.count }) < 3 + round { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(try await eventually(within: .seconds(120)) { done.withLock { $0.count } >= 3 + round })
             running.kill()
             isKilled.store(true, ordering: .releasing)
             _ = try await finished
@@ -113,6 +119,7 @@ import Testing
             let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
             #expect(try socket.read(interim.count) == interim)
             Foundation.kill(gateway.processID, SIGTERM)
+            // It has stopped listening, which no event tells.
             while (try? RawSocket(port: gateway.port)) != nil { usleep(5_000) }
             try socket.send(body)
             return try socket.response()

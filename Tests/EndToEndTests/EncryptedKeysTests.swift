@@ -5,7 +5,6 @@ import Testing
 @Suite(.blocking) struct EncryptedKeysTests {
     private static let secret = "open, barley"
     private static let variable = "GATEHOUSE_KEYS_PASSPHRASE"
-    private static let soon = Duration.seconds(3)
     private static let configuration = "limits:\n  enabled: false\naudit:\n  file: audit.jsonl\n"
 
     private static func environment(_ passphrase: String?) -> [String: String] {
@@ -89,7 +88,7 @@ import Testing
         let next = rotated.output.trimmingCharacters(in: .newlines)
         #expect(try Self.isEncrypted(next, in: place))
         var token = ""
-        let signs = try await eventually(within: Self.soon) {
+        let signs = try await eventually {
             token = try gateway.login(.ada).token
             return Self.signer(token) == next
         }
@@ -105,14 +104,14 @@ import Testing
         let gateway = try await GatewayProcess.start(
             Self.configuration, users: [.ada], environment: Self.environment(Self.secret))
         defer { gateway.stop() }
-        #expect(try await eventually(within: Self.soon) { gateway.log.contains("one was generated, encrypted") })
+        #expect(try await eventually { gateway.log.contains("one was generated, encrypted") })
         let token = try gateway.login(.ada).token
         let elsewhere = try GatewayProcess.makeDirectory()
         let foreign = try Self.generated("open, wheat", in: elsewhere)
         try FileManager.default.moveItem(
             at: Self.file(foreign, in: elsewhere), to: Self.file(foreign, in: gateway.directory))
         let sentence = "\(foreign).pem is encrypted, and not with this passphrase"
-        #expect(try await eventually(within: Self.soon) { gateway.log.contains(sentence) })
+        #expect(try await eventually { gateway.log.contains(sentence) })
         try await Task.sleep(for: .milliseconds(1_500))
         #expect(gateway.log.components(separatedBy: sentence).count == 2, "\(gateway.log)")
         let later = try gateway.login(.ada).token

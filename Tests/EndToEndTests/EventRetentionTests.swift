@@ -13,9 +13,9 @@ import Testing
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let path = "/api/runtime/agent?\(ada.query)"
-        let slow = try WebSocketProbe(gateway, path, timeoutSeconds: 30, receiveBuffer: 4096)
+        let slow = try WebSocketProbe(gateway, path, receiveBuffer: 4096)
         #expect(try slow.message()?.json["type"] as? String == "ready")
-        let quick = try gateway.opened(path, timeoutSeconds: 30)
+        let quick = try gateway.opened(path)
 
         // More than the kernel takes for a client that does not read, then more than a session keeps.
         let padding = String(repeating: "p", count: 30_000)

@@ -27,7 +27,7 @@ import Testing
         .enabled(if: Program.pythonHas("oidc_provider_mock"), "oidc-provider-mock is not installed"))
     func story() throws {
         let script = Self.folder.appendingPathComponent("story/story.py").path
-        let told = try Program.run("timeout", ["60", "python3", script, GatewayProcess.binary.path])
+        let told = try Program.run("timeout", ["240", "python3", script, GatewayProcess.binary.path])
         let text = String(decoding: told.output, as: UTF8.self)
         #expect(told.status == 0 && text.contains("the socket closed, 4403 session_ended"), "\(text) \(told.errors)")
     }

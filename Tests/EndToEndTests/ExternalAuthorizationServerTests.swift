@@ -9,34 +9,54 @@ import Testing
         let server: GatewayInProcess
         let gateway: GatewayInProcess
         let upstream: RecordingUpstream
+        private let issuer: String
 
         /// - Parameter issuer: further keys of the entry in `issuers`.
         init(_ issuer: String = "") async throws {
-            upstream = try RecordingUpstream { request, stream in
-                if request.target.hasSuffix("/stream") {
-                    try stream.send(
-                        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: 1\n\n")
-                    _ = try? stream.readSome()
-                    return .close
-                }
-                let opened = request["x-open"].map { "Mcp-Session-Id: \($0)\r\n" } ?? ""
-                try stream.send("HTTP/1.1 200 OK\r\n\(opened)Content-Length: 2\r\n\r\nok")
-                return .keep
-            }
+            self.issuer = issuer
+            upstream = try .ofAgents()
             server = try await .start()
-            gateway = try await .start(
-                """
-                tokens: {clock_skew: 0s}
-                limits: {enabled: false}
-                issuers:
-                  - {issuer: "\(server.origin)", discovery: true, allow_private: true, audience: [general],
-                     tenants: [partner], scopes: [read, write]\(issuer)}
-                routes:
-                  - {path: /mcp, upstream: "\(upstream.url)", scopes: [read],
-                     resource: {name: Tools, scopes: [read], authorization_servers: ["\(server.origin)"]}}
-                  - {path: /own, upstream: "\(upstream.url)", resource: {name: Own, scopes: [read]}}
-                  - {path: /plain, upstream: "\(upstream.url)", require: token}
-                """)
+            gateway = try await .start(Self.configuration(server.origin, upstream.url, issuer))
+        }
+
+        /// - Parameter own: further keys of the resource that the gateway itself grants.
+        private static func configuration(
+            _ server: String, _ upstream: String, _ issuer: String, mcp: String? = nil, own: String = ""
+        ) -> String {
+            """
+            tokens: {clock_skew: 0s}
+            limits: {enabled: false}
+            issuers:
+              - {issuer: "\(server)", discovery: true, allow_private: true, audience: [general],
+                 tenants: [partner], scopes: [read, write]\(issuer)}
+            routes:
+              - {path: /mcp, upstream: "\(upstream)", scopes: [read],
+                 resource: {name: Tools, scopes: [read], authorization_servers: ["\(mcp ?? server)"]}}
+              - {path: /more, upstream: "\(upstream)",
+                 resource: {name: More, scopes: [read], authorization_servers: ["\(server)"]}}
+              - {path: /own, upstream: "\(upstream)", resource: {name: Own, scopes: [read]\(own)}}
+              - {path: /plain, upstream: "\(upstream)", require: token}
+            """
+        }
+
+        /// From now on the two are one another's authorization servers: the gateway for `/mcp`, the other for `/own`.
+        func swap() async throws {
+            // The gateway's own name is known only now, since it is where it listens.
+            let tokens = "tokens: {clock_skew: 0s, issuer: \"\(gateway.origin)\"}"
+            try await gateway.change(
+                to: Self.configuration(
+                    server.origin, upstream.url, issuer, mcp: gateway.origin,
+                    own: ", authorization_servers: [\"\(server.origin)\"]"
+                ).replacingOccurrences(of: "tokens: {clock_skew: 0s}", with: tokens))
+        }
+
+        /// An open stream of a resource.
+        func stream(_ token: String, _ path: String = "/mcp") throws -> RawSocket {
+            let socket = try RawSocket(port: gateway.port)
+            try socket.send("GET \(path)/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token)\r\n\r\n")
+            var seen = ""
+            while !seen.hasSuffix("data: 1\n\n\r\n") { seen += String(decoding: try socket.read(1), as: UTF8.self) }
+            return socket
         }
 
         var resource: String { gateway.origin + "/mcp" }
@@ -164,20 +184,37 @@ import Testing
             try world.token(audience: [world.resource], client: "agent-8"),
         ]
         for other in others { expectStatus(try world.call(other, "/mcp", [("Mcp-Session-Id", "s1")]), 404) }
-        func stream(_ token: String) throws -> RawSocket {
-            let socket = try RawSocket(port: world.gateway.port)
-            try socket.send("GET /mcp/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token)\r\n\r\n")
-            _ = try socket.read(100)
-            return socket
-        }
         let user = try #require(world.upstream.requests.last?["x-gatehouse-user"])
-        let disabled = try stream(mine)
+        let disabled = try world.stream(mine)
         #expect(try GatewayProcess.run(["users", "disable", user], in: world.gateway.directory).status == 0)
         #expect(!String(decoding: try disabled.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
         expectStatus(try world.call(mine), 401)
-        let short = try stream(try world.token("usr_bob", audience: [world.resource], lifetime: "5m"))
+        let short = try world.stream(try world.token("usr_bob", audience: [world.resource], lifetime: "5m"))
         world.gateway.clock.advance(by: .seconds(301))
         #expect(!String(decoding: try short.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
+    }
+
+    @Test("A reload that gives a resource to another server ends the streams and refuses the tokens of the former")
+    func reload() async throws {
+        let world = try await World()
+        defer { world.stop() }
+        let theirs = try world.token(audience: [world.resource])
+        let more = try world.token(audience: [world.gateway.origin + "/more"])
+        let made = try world.gateway.request(
+            "POST", "/api/auth/tokens", headers: [try world.gateway.login(.ada).bearer],
+            json: ["name": "x", "scopes": ["read"], "expires_in": 600, "resource": world.gateway.origin + "/own"])
+        let own = try #require(made.json["token"] as? String, "\(made.text)")
+        let gone = [try world.stream(theirs), try world.stream(own, "/own")]
+        let stays = try world.stream(more, "/more")
+        try await world.swap()
+        for stream in gone {
+            #expect(!String(decoding: try stream.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
+        }
+        expectStatus(try world.call(theirs), 401)
+        expectStatus(try world.call(own, "/own"), 401)
+        // The same issuer is still that of another resource, whose stream goes on.
+        expectStatus(try world.call(more, "/more"), 200)
+        #expect(stays.isQuiet)
     }
 
     @Test(

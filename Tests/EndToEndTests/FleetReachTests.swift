@@ -36,7 +36,7 @@ import Testing
         let until = try #require(try Self.revokedUntil(family, nodes))
         let adaEnds = try Self.end(of: ada.token)
         #expect(until >= adaEnds)
-        #expect(try await eventually(within: .seconds(1)) { try !nodes.a.isHealthy(ada.token) })
+        #expect(try await eventually { try !nodes.a.isHealthy(ada.token) })
         #expect(try nodes.a.isHealthy(bob.token))
     }
 
@@ -103,7 +103,7 @@ import Testing
         }
         let after = try gateway.login(.ada)
         #expect(try gateway.isHealthy(after.token))
-        #expect(try await eventually(within: .seconds(1)) { try !gateway.isHealthy(before.token) })
+        #expect(try await eventually { try !gateway.isHealthy(before.token) })
         #expect(try gateway.isHealthy(after.token))
         let fid = try #require(claims(of: after.token)["fid"] as? String)
         #expect(!fid.contains(after.sessionID.dropFirst(4)))
@@ -128,7 +128,7 @@ import Testing
         let old = try #require(header(of: bob.token)["kid"] as? String)
         try keys(["rotate", "--now"])
         var current: LoggedIn?
-        let isRotated = try await eventually(within: .seconds(3)) {
+        let isRotated = try await eventually {
             let user = try gateway.login(.ada)
             current = user
             return header(of: user.token)["kid"] as? String != old
@@ -140,7 +140,7 @@ import Testing
         #expect(try assertionKey(bob) == second && assertionKey(bob) == second)
         try keys(["rotate", "--now"])
         try keys(["retire", second])
-        #expect(try await eventually(within: .seconds(3)) { try !gateway.isHealthy(ada.token) })
+        #expect(try await eventually { try !gateway.isHealthy(ada.token) })
         let third = try assertionKey(bob)
         #expect(third != nil && third != second)
     }
@@ -158,7 +158,7 @@ import Testing
             let result = try GatewayProcess.run(["keys"] + command, in: gateway.directory)
             #expect(result.status == 0 && result.errors.contains("stray.pem"), "\(command): \(result.errors)")
         }
-        #expect(try await eventually(within: .seconds(3)) { try !gateway.isHealthy(before.token) })
+        #expect(try await eventually { try !gateway.isHealthy(before.token) })
         #expect(try gateway.isHealthy(gateway.login(.ada).token))
     }
 }

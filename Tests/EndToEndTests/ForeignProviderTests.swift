@@ -4,7 +4,7 @@ import Testing
 /// Signing in through identity providers that other people wrote, as they come from PyPI.
 @Suite(.blocking) struct ForeignProviderTests {
     private static func get(_ url: String, post body: String? = nil) throws -> (location: String, body: String) {
-        let arguments = ["-s", "-S", "-m", "10", "-w", "\n%{redirect_url}"] + (body.map { ["-d", $0] } ?? []) + [url]
+        let arguments = ["-s", "-S", "-m", "60", "-w", "\n%{redirect_url}"] + (body.map { ["-d", $0] } ?? []) + [url]
         let result = try Program.run("curl", arguments)
         var lines = String(decoding: result.output, as: UTF8.self).components(separatedBy: "\n")
         let location = lines.popLast() ?? ""

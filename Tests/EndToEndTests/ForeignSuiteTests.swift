@@ -4,7 +4,7 @@ import Testing
 /// Judges that other people wrote: of metrics, of the API's description, of TLS, of slow clients, of HTTP/2, of tokens.
 ///
 /// Each is skipped where its program is not installed; `make test` installs them where the distribution has them.
-@Suite(.blocking(limit: .seconds(300))) struct ForeignSuiteTests {
+@Suite(.blocking(limit: .seconds(600))) struct ForeignSuiteTests {
     private static func has(_ program: String) -> Bool { ProxyInFront.find(program) != nil }
 
     /// A gateway with its admin listener at a port that is known.
@@ -106,7 +106,7 @@ import Testing
             let found = try Program.run(
                 "timeout",
                 [
-                    "60", "python3", "-m", "schemathesis.cli", "run",
+                    "240", "python3", "-m", "schemathesis.cli", "run",
                     Self.openAPI.path, "--url",
                     gateway.origin,
                     "--max-time", "15", "--continue-on-failure", "--generation-deterministic", "--no-color",
@@ -137,7 +137,7 @@ import Testing
         _ = try Program.run(
             "timeout",
             [
-                "60", "testssl", "--quiet", "--color", "0", "--ip", "one", "--jsonfile", report.path, "-p", "-s", "-f",
+                "300", "testssl", "--quiet", "--color", "0", "--ip", "one", "--jsonfile", report.path, "-p", "-s", "-f",
                 "-H", "-R", "-BB", "-L", "localhost:\(gateway.port)",
             ])
         let found = try JSONSerialization.jsonObject(with: Data(contentsOf: report)) as? [[String: Any]]
@@ -152,7 +152,8 @@ import Testing
 
     @Test(
         "Clients that send a byte now and then are let go, and nobody else waits for them",
-        .enabled(if: has("slowhttptest"), "slowhttptest is not installed"), arguments: ["-H", "-B"])
+        .enabled(if: has("slowhttptest"), "slowhttptest is not installed"), .alone("it times the others' requests"),
+        arguments: ["-H", "-B"])
     func slow(attack: String) async throws {
         let gateway = try await GatewayProcess.start("server: {header_timeout: 3s, idle_timeout: 3s}")
         defer { gateway.stop() }
@@ -160,7 +161,7 @@ import Testing
         let (process, output) = try Program.start(
             "timeout",
             [
-                "30", "slowhttptest", attack, "-c", "150", "-r", "100", "-i", "1", "-x", "8", "-l", "10", "-p", "2",
+                "60", "slowhttptest", attack, "-c", "150", "-r", "100", "-i", "1", "-x", "8", "-l", "10", "-p", "2",
                 "-u",
                 "\(gateway.origin)/\(attack == "-H" ? "" : "api/auth/login")", "-t", attack == "-H" ? "GET" : "POST",
             ])
@@ -176,7 +177,8 @@ import Testing
         process.waitUntilExit()
         let said = await text.value
         #expect(said.contains("YES") && !said.contains("service available:   NO"), "\(said)")
-        #expect(slowest < .seconds(1))
+        // Less than the slow ones are given.
+        #expect(slowest < .seconds(2.5), "\(slowest)")
         // They were there, and the gateway ended it, not the end of the time.
         if attack == "-H" { #expect(said.contains("No open connections left"), "\(said)") }
     }
@@ -190,7 +192,7 @@ import Testing
         defer { gateway.stop() }
         let found = try HTTP2Script.run("http2_goodbye", gateway, [])
         #expect(Set(found.keys) == ["fin", "goaway", "close_notify"])
-        for (way, seconds) in found { #expect(seconds as? Double ?? 9 < 1, "\(way): \(seconds)") }
+        for (way, seconds) in found { #expect(seconds as? Double ?? 99 < .promptly, "\(way): \(seconds)") }
     }
 
     @Test(
@@ -202,7 +204,7 @@ import Testing
         defer { gateway.stop() }
         let told = try Program.run("node", [Program.script("http2_goodbye.mjs"), "\(gateway.port)"])
         let found = try JSONSerialization.jsonObject(with: told.output) as? [String: Any]
-        #expect(found?["node"] as? Double ?? 9 < 1, "\(told)")
+        #expect(found?["node"] as? Double ?? 99 < .promptly, "\(told)")
     }
 
     @Test(
@@ -216,7 +218,7 @@ import Testing
             let asked = try Program.run("nghttp", ["-v", "https://localhost:\(gateway.port)/"])
             #expect(String(decoding: asked.output, as: UTF8.self).contains(":status: 200"))
         }
-        let isAlone = try await eventually(within: .seconds(2)) { try Self.connections(of: gateway.port).isEmpty }
+        let isAlone = try await eventually { try Self.connections(of: gateway.port).isEmpty }
         let left = try Self.connections(of: gateway.port)
         #expect(isAlone, "\(left)")
     }

@@ -55,7 +55,7 @@ import Testing
             #expect(seen["x-forwarded-for"] == "127.0.0.1" && seen["x-forwarded-proto"] == "http")
             #expect(seen["forwarded"] == nil && seen["x-forwarded-host"] == "127.0.0.1:\(gateway.port)")
         }
-        #expect(try await eventually(within: .seconds(2)) { gateway.log.contains("server.trusted_proxies") })
+        #expect(try await eventually { gateway.log.contains("server.trusted_proxies") })
     }
 
     @Test("A malformed field, or one that contradicts X-Forwarded, is refused: it may be forged")

@@ -14,7 +14,7 @@ import Testing
         let url = postgres.url(database: try postgres.createDatabase())
         let configuration = try String(
             contentsOf: Self.example.appendingPathComponent("gatehouse.yaml"), encoding: .utf8)
-        let admins = [try freePort(), try freePort()]
+        let admins = [try SocketAddressing.unusedPort(), try SocketAddressing.unusedPort()]
         var nodes: [GatewayProcess] = []
         for admin in admins {
             let place = try GatewayProcess.makeDirectory()
@@ -31,7 +31,7 @@ import Testing
         defer { for node in nodes { node.stop() } }
         try TwoNodes<GatewayProcess>.add(.ada, url: url, in: nodes[0].directory)
 
-        let front = try freePort()
+        let front = try SocketAddressing.unusedPort()
         let proxy = Process()
         proxy.executableURL = URL(fileURLWithPath: try #require(HAProxyProgram.path))
         proxy.arguments = ["-db", "-f", Self.example.appendingPathComponent("haproxy.cfg").path]
@@ -42,9 +42,10 @@ import Testing
         ]
         proxy.standardError = FileHandle.nullDevice
         proxy.standardOutput = FileHandle.nullDevice
-        try proxy.run()
+        try Program.start(proxy) {}
         defer {
-            proxy.terminate()
+            // A program that inherits blocked signals may not be ended by SIGTERM.
+            kill(proxy.processIdentifier, SIGKILL)
             proxy.waitUntilExit()
         }
         let login = try await answer(
@@ -66,7 +67,13 @@ import Testing
             front, "POST", "/api/intent", headers: credentials,
             json: #"{"id":"c2","intent":"echo","params":{}}"#)
         #expect(again.status == 200 && again.text.contains("\"seq\":2"))
-        let back = try AgentProbe(port: front, query: "?resume_from=0", headers: credentials)
+        var reopened: AgentProbe?
+        #expect(
+            try await eventually {
+                reopened = try? AgentProbe(port: front, query: "?resume_from=0", headers: credentials)
+                return reopened != nil
+            })
+        let back = try #require(reopened)
         let frames = try (0..<3).map { _ in try back.next() }
         #expect("\(frames[0])".contains("ready"))
         #expect("\(frames[1])".contains("c1") && "\(frames[2])".contains("c2"))
@@ -84,7 +91,7 @@ import Testing
         let request = text + "\r\n" + json
         var last: RawResponse?
         // HAProxy needs a moment to find out who is there.
-        _ = try await eventually(within: .seconds(6)) {
+        _ = try await eventually {
             guard let socket = try? RawSocket(port: port) else { return false }
             try socket.send(request)
             last = try? socket.response()
@@ -98,22 +105,6 @@ import Testing
         try socket.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         let line = try socket.response().text.split(separator: "\n").first { $0.hasPrefix("gatehouse_leases ") }
         return line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0
-    }
-
-    private func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
-            }
-        }
-        try #require(result == 0)
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 }
 

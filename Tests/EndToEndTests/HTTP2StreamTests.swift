@@ -100,7 +100,7 @@ struct HTTP2StreamTests {
         let total = 64 << 20
         let mayRead = DispatchSemaphore(value: 0)
         let upstream = try RecordingUpstream(readsBody: false) { _, stream in
-            guard mayRead.wait(timeout: .now() + 30) == .success else { return .close }
+            guard mayRead.wait(timeout: .now() + 60) == .success else { return .close }
             var count = 0
             while count < total {
                 let part = try stream.readSome()

@@ -10,11 +10,13 @@ struct HTTP2Tests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
-        let (stdin, stdout) = (Pipe(), Pipe())
-        process.standardInput = stdin
-        process.standardOutput = stdout
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        let (stdin, stdout) = try Program.start(process) {
+            let (stdin, stdout) = (Pipe(), Pipe())
+            process.standardInput = stdin
+            process.standardOutput = stdout
+            return (stdin, stdout)
+        }
         if let input { stdin.fileHandleForWriting.write(input) }
         try? stdin.fileHandleForWriting.close()
         let output = stdout.fileHandleForReading.readDataToEndOfFile()
@@ -40,7 +42,7 @@ struct HTTP2Tests {
             let result = try HTTP2Tests.run(
                 ProxyInFront.find("curl") ?? "curl",
                 [
-                    "-sS", "--http2", "--path-as-is", "--max-time", "20", "--cacert", certificate, "-w",
+                    "-sS", "--http2", "--path-as-is", "--max-time", "60", "--cacert", certificate, "-w",
                     "\n%{http_code} %{http_version}",
                 ] + more
                     + [url], input: input)

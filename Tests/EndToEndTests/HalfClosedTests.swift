@@ -156,7 +156,7 @@ import Testing
             heard.bytes.withLock { $0 = [] }
             let client = try gateway.opened("/ws")
             try client.socket.sendLast(last)
-            let isWhole = try await eventually(within: .seconds(3)) { heard.bytes.withLock { $0 == last } }
+            let isWhole = try await eventually { heard.bytes.withLock { $0 == last } }
             #expect(isWhole, "\(count)")
             #expect(try client.next() == nil)
         }

@@ -28,6 +28,18 @@ import Testing
         }
     }
 
+    @Test(
+        "Handshakes under way when the gateway is told to stop are finished and answered",
+        .enabled(if: HTTP2Script.canRun))
+    func lateHandshakes() async throws {
+        let place = try GatewayProcess.makeDirectory()
+        let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
+        let found = try HTTP2Script.run("late_handshakes", gateway, ["\(gateway.processID)"])
+        #expect(found["http1"] as? Int == 200 && found["connection"] as? String == "close", "\(found)")
+        #expect(found["http2"] as? Int == 200, "\(found)")
+        #expect(gateway.stop() == 0)
+    }
+
     /// Listens in place of systemd, and starts the gateway with the socket.
     private static let activation = """
         import os, socket, sys
@@ -52,7 +64,7 @@ import Testing
                 "sqlite:\(place.path)/state.sqlite", "--keys", "\(place.path)/keys", "--listen", "127.0.0.1:1",
             ])
         defer {
-            process.terminate()
+            kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
         #expect(try Program.line(output) == "ready http://127.0.0.1:\(port)")
@@ -101,7 +113,8 @@ import Testing
 
     @Test(
         "With a socket that is held for it, a gateway is replaced without one failed request",
-        .enabled(if: Program.pythonHas("websockets"), "needs python3 with websockets"))
+        .enabled(if: Program.pythonHas("websockets"), "needs python3 with websockets"),
+        .alone("the closes of many sockets are timed"))
     func noGapByActivation() throws {
         Self.expectNoGap(try Self.handOver("activation"))
     }
@@ -110,7 +123,7 @@ import Testing
         "With two processes on one port and tcp_migrate_req, a gateway is replaced without one failed request",
         .enabled(
             if: canMigrate && Program.pythonHas("websockets"),
-            "needs root, tcp_migrate_req, and python3 with websockets"))
+            "needs root, tcp_migrate_req, and python3 with websockets"), .alone("the closes of many sockets are timed"))
     func noGapByReusePort() throws {
         Self.expectNoGap(try Self.handOver("reuse_port", isolated: true))
     }

@@ -225,7 +225,7 @@ import Testing
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
         let gateway = try await GatewayInProcess.start(
-            "server: {header_timeout: 300ms, idle_timeout: 1s}\n" + Self.routes(upstream), users: [])
+            "server: {header_timeout: 2s, idle_timeout: 3s}\n" + Self.routes(upstream), users: [])
         defer { gateway.stop() }
         let silent = try RawSocket(port: gateway.port)
         let slow = try RawSocket(port: gateway.port)

@@ -3,9 +3,6 @@ import Testing
 
 /// `gatehouse keys`, obeyed by a running gateway within a second.
 @Suite(.blocking) struct KeyRotationTests {
-    /// A second is promised; the machine that runs the tests may be busy.
-    private static let soon = Duration.seconds(3)
-
     private static func keys(_ arguments: [String], _ gateway: any GatewayUnderTest) throws -> String {
         let result = try GatewayProcess.run(["keys"] + arguments, in: gateway.directory)
         #expect(result.status == 0, "\(result.errors)")
@@ -35,13 +32,13 @@ import Testing
         let tag = try gateway.request("GET", "/.well-known/jwks.json")["etag"]
 
         let next = try Self.keys(["generate"], gateway)
-        #expect(try await eventually(within: Self.soon) { try Self.published(gateway).contains(next) })
+        #expect(try await eventually { try Self.published(gateway).contains(next) })
         #expect(try gateway.request("GET", "/.well-known/jwks.json")["etag"] != tag)
         #expect(Self.keyID(try gateway.login(.ada).token) == old, "published before it signs")
 
         #expect(try Self.keys(["rotate", "--now"], gateway) == next)
         var token = ""
-        let rotated = try await eventually(within: Self.soon) {
+        let rotated = try await eventually {
             token = try gateway.login(.ada).token
             return Self.keyID(token) == next
         }
@@ -51,7 +48,7 @@ import Testing
 
         let retired = try GatewayProcess.run(["keys", "retire", old], in: gateway.directory)
         #expect(retired.status == 0 && !retired.errors.contains("signs now"), "another one signs already")
-        #expect(try await eventually(within: Self.soon) { try gateway.me(first.token).code == "invalid_token" })
+        #expect(try await eventually { try gateway.me(first.token).code == "invalid_token" })
         #expect(try Self.published(gateway) == [next])
         #expect(try gateway.isHealthy(token))
         expectStatus(try gateway.refresh(first.refreshToken), 200, "sessions outlive keys")
@@ -65,7 +62,7 @@ import Testing
         defer { gateway.stop() }
         let before = Self.keyID(try gateway.login(.ada).token)
         let next = try Self.keys(["rotate", "--algorithm", "Ed25519"], gateway)
-        #expect(try await eventually(within: Self.soon) { try Self.published(gateway).contains(next) })
+        #expect(try await eventually { try Self.published(gateway).contains(next) })
         #expect(Self.keyID(try gateway.login(.ada).token) == before)
     }
 
@@ -77,16 +74,16 @@ import Testing
         let index = gateway.directory.appendingPathComponent("keys/keyring.json")
         try Data("{".utf8).write(to: index)
         // The watch says it once, each hangup says it anew.
-        #expect(try await eventually(within: Self.soon) { faults() == 1 })
+        #expect(try await eventually { faults() == 1 })
         for count in 2...3 {
             kill(gateway.processID, SIGHUP)
-            #expect(try await eventually(within: Self.soon) { faults() == count }, "\(gateway.log)")
+            #expect(try await eventually { faults() == count }, "\(gateway.log)")
         }
         // A request without its body keeps the gateway draining for as long as it may.
         let connection = try RawSocket(port: gateway.port)
         try connection.send("POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n\r\n")
         kill(gateway.processID, SIGTERM)
-        #expect(try await eventually(within: Self.soon) { (try? RawSocket(port: gateway.port)) == nil })
+        #expect(try await eventually { (try? RawSocket(port: gateway.port)) == nil })
         kill(gateway.processID, SIGHUP)
         #expect(gateway.stop() == 0)
         withExtendedLifetime(connection) {}

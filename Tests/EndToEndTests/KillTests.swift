@@ -25,7 +25,7 @@ import Testing
                 })
             // In the middle of something, after some more of it has been answered.
             let enough = workers.reduce(0) { $0 + $1.answered } + Int.random(in: 5...100)
-            _ = try await eventually(within: .seconds(5)) { workers.reduce(0) { $0 + $1.answered } >= enough }
+            _ = try await eventually { workers.reduce(0) { $0 + $1.answered } >= enough }
             running.kill()
             _ = try await ended
             gateway = try await GatewayProcess.start(configuration, users: [], directory: place)

@@ -35,7 +35,7 @@ import Testing
             ["sessions", "end", ada.sessionID, unknown, bob.sessionID], in: gateway.directory)
         #expect(result.status == 1 && result.errors.contains("id number 2:"), "\(result.errors)")
         for user in [ada, bob] {
-            #expect(try await eventually(within: .seconds(3)) { try !gateway.isHealthy(user.token) })
+            #expect(try await eventually { try !gateway.isHealthy(user.token) })
         }
     }
 
@@ -79,11 +79,11 @@ import Testing
             try GatewayProcess.run(["users", verb, TestUser.ada.email, "--tenant", "acme"], in: gateway.directory)
         }
         #expect(try users("disable").status == 0)
-        #expect(try await eventually(within: .seconds(3)) { try gateway.attemptLogin(.ada).status == 401 })
+        #expect(try await eventually { try gateway.attemptLogin(.ada).status == 401 })
         #expect(try users("enable").status == 0)
         #expect(try users("enable").errors.contains("was not disabled"))
         // A token's time is told in whole seconds, and all of the second in which it was disabled are dead.
-        let isBack = try await eventually(within: .seconds(3)) { try gateway.isHealthy(gateway.login(.ada).token) }
+        let isBack = try await eventually { try gateway.isHealthy(gateway.login(.ada).token) }
         #expect(try isBack && !gateway.isHealthy(before.token))
     }
 
@@ -103,7 +103,7 @@ import Testing
         let granted = try token().json["access_token"] as? String ?? ""
         #expect(try gateway.isHealthy(granted))
         #expect(try GatewayProcess.run(["clients", "disable", id], in: gateway.directory).status == 0)
-        #expect(try await eventually(within: .seconds(3)) { try !gateway.isHealthy(granted) })
+        #expect(try await eventually { try !gateway.isHealthy(granted) })
         #expect(try token().status == 401)
         let rows = try Self.json(GatewayProcess.run(["clients", "list", "--json"], in: gateway.directory))
         #expect(rows.first?["disabled"] as? Bool == true)
@@ -175,7 +175,7 @@ import Testing
             try content?.write(to: place.appendingPathComponent("keys.json"), atomically: true, encoding: .utf8)
             for command in [["config", "check"], ["serve", "--listen", "127.0.0.1:0", "--admin", "off"]] {
                 let result = try GatewayProcess.run(command + ["--config", file.path], in: place, stateful: false)
-                #expect(result.status == 2 && result.errors.contains("gatehouse.yaml:2:"), "\(result)")
+                #expect(result.status == 2 && result.errors.contains("gatehouse.yaml:3:"), "\(result)")
                 #expect(result.errors.contains("issuers[0].jwks: keys.json: ") && result.errors.contains(said))
             }
         }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What is installed: the Debian package, the manual, the completions, and what a release consists of.
-@Suite(.blocking(limit: .seconds(300))) struct PackageTests {
+@Suite(.blocking(limit: .seconds(600))) struct PackageTests {
     private static let root = GatewayProcess.packageRoot
     private static var environment: [String: String] { ["GATEHOUSE_BINARY": GatewayProcess.binary.path] }
     private static var hasPackager: Bool { (try? Program.run("dpkg-deb", ["--version"]).status) == 0 }

@@ -1,18 +1,21 @@
 import Foundation
 import Testing
 
-/// The console and the browser client, in a real browser and in Node, against the built binary.
-@Suite(.blocking) struct PageTests {
+/// The pages and the browser client in a real browser, against a running gateway. One at a time: several browsers beside
+/// other tests leave each too little of a small machine.
+@Suite(.alone("a browser takes all cores")) struct PageTests {
     /// Runs a program of `Tests/BrowserTests`; what it says is its output and its errors.
     static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = arguments
         process.currentDirectoryURL = GatewayProcess.packageRoot
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
+        let pipe = try Program.start(process) {
+            let pipe = Pipe()
+            process.standardOutput = pipe
+            process.standardError = pipe
+            return pipe
+        }
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return (process.terminationStatus, String(decoding: output, as: UTF8.self))
@@ -62,7 +65,7 @@ import Testing
         let (provider, _) = try Program.start("python3", [script.path, String(port)])
         // It has inherited blocked signals from this thread.
         defer { kill(provider.processIdentifier, SIGKILL) }
-        let isListening = try await eventually(within: .seconds(20)) { (try? RawSocket(port: port)) != nil }
+        let isListening = try await eventually { (try? RawSocket(port: port)) != nil }
         try #require(isListening)
         let gateway = try await GatewayInProcess.start(
             """
@@ -78,41 +81,53 @@ import Testing
         #expect(result.status == 0 || result.status == 77, "\(result.output)")
     }
 
-    @Test(
-        "Where a route covers `/`, what pages and programs rely on is still served, and the console is the upstream's")
-    func besidesARoute() async throws {
-        let upstream = try RecordingUpstream()
-        defer { upstream.stop() }
-        let gateway = try await GatewayInProcess.start(
-            "routes: [{path: /, upstream: \(upstream.url), require: none}]\n")
+    @Test("A browser's authenticator registers while signed in, and signs in without a password")
+    func passkeys() async throws {
+        let gateway = try await GatewayInProcess.start("errors: {explain: true}\n", users: [.ada])
         defer { gateway.stop() }
-        for path in ["/gatehouse.js", "/.gatehouse/sign-in", "/.gatehouse/sign-in.js", "/openapi.yaml"] {
-            let answer = try gateway.request("GET", path)
-            #expect(answer.status == 200 && answer["etag"] != nil, "\(path)")
-        }
-        for path in ["/", "/console.js", "/exchanges.js", "/admin.js", "/inspect", "/.gatehouse/other"] {
-            #expect(try gateway.request("GET", path)["etag"] == nil, "\(path)")
-        }
+        let result = try Self.run([
+            "python3", "Tests/BrowserTests/passkey_test.py", "http://localhost:\(gateway.port)", TestUser.ada.email,
+            TestUser.ada.password,
+        ])
+        #expect(result.status == 0 || result.status == 77, "\(result.output)")
     }
 
-    @Test("The description of the API is public, and kept for a while")
-    func openAPI() async throws {
-        let gateway = try await GatewayInProcess.start()
-        defer { gateway.stop() }
-        let answer = try gateway.request("GET", "/openapi.yaml", headers: [("Origin", "https://elsewhere.example")])
-        #expect(answer.status == 200 && answer["content-type"] == "application/yaml")
-        #expect(answer["access-control-allow-origin"] == "*" && answer["cache-control"] == "public, max-age=300")
-        #expect(answer.text.hasPrefix("openapi: 3.1"))
-        let again = try gateway.request("GET", "/openapi.yaml", headers: [("If-None-Match", answer["etag"] ?? "")])
-        #expect(again.status == 304 && again.text.isEmpty)
+    @Test("The operator's console takes a token, ends what it is told to and says why, by mouse and by keyboard")
+    func consoleWorks() throws { try console("works") }
+
+    @Test("The operator's console lists 50,000 sessions without a stutter, and tells an outage")
+    func consoleOfMany() throws { try console("many") }
+
+    @Test("The operator's console fits phone and 4K in light and dark, and is readable for all")
+    func consoleLooks() throws { try console("looks") }
+
+    private func console(_ what: String) throws {
+        let result = try Self.run(["python3", "Tests/BrowserTests/admin_test.py", what])
+        #expect(result.status == 0 || result.status == 77, "\(result.output)")
     }
 
-    @Test(
-        "The browser client, its package, the console's arithmetic, lints and examples keep their promises in Node",
-        arguments: ["gatehouse", "parts", "types", "lints", "console", "examples", "exchanges"])
-    func client(name: String) throws {
-        let result = try Self.run(["node", "--test", "Tests/BrowserTests/\(name).test.mjs"])
-        // 127: there is no Node here.
-        #expect(result.status == 0 || result.status == 127, "\(result.output)")
+    @Test("What the console ends at a gateway's admin listener, a socket and a session, ends in the page that has it")
+    func consoleOfAGateway() async throws {
+        let (gateway, admin) = try await GatewayInProcess.startWithAdmin("limits: {enabled: false}\n")
+        defer { gateway.stop() }
+        let result = try Self.run([
+            "python3", "Tests/BrowserTests/admin_test.py", "http://127.0.0.1:\(admin.port ?? 0)", admin.token ?? "",
+            gateway.origin, TestUser.ada.email, TestUser.ada.password,
+        ])
+        #expect(result.status == 0 || result.status == 77, "\(result.output)")
+    }
+
+    @Test("Every page fits phone and 4K in light and dark, is readable for all, is small, and keeps to itself")
+    func looks() async throws {
+        let gateway = try await GatewayInProcess.start("limits: {enabled: false}\n")
+        defer { gateway.stop() }
+        let result = try Self.run(["python3", "Tests/BrowserTests/looks_test.py", gateway.origin])
+        #expect(result.status == 0 || result.status == 77, "\(result.output)")
+    }
+
+    @Test("The client keeps its promises in real tabs: offline, restarted, refreshed twice, a service worker between")
+    func clientInTabs() throws {
+        let result = try Self.run(["python3", "Tests/BrowserTests/client_test.py", GatewayProcess.binary.path])
+        #expect(result.status == 0 || result.status == 77, "\(result.output)")
     }
 }

@@ -25,7 +25,7 @@ import Testing
         func ask(_ url: String, site: String = "none", post body: String? = nil) throws -> Answer {
             let isNavigation = body == nil
             var arguments = [
-                "-s", "-S", "-m", "20", "--cacert", "proxy.pem", "-c", "cookies", "-b", "cookies",
+                "-s", "-S", "-m", "60", "--cacert", "proxy.pem", "-c", "cookies", "-b", "cookies",
                 "-H", "Sec-Fetch-Mode: \(isNavigation ? "navigate" : "cors")", "-H", "Sec-Fetch-Site: \(site)",
                 "-w", "\n%{http_code}\n%{redirect_url}",
             ]
@@ -127,7 +127,7 @@ import Testing
         let agreed = try Program.run(
             "curl",
             [
-                "-s", "-S", "-m", "20", "-o", "/dev/null", "-w", "%{redirect_url}", "-d", "sub=ada@example.com",
+                "-s", "-S", "-m", "60", "-o", "/dev/null", "-w", "%{redirect_url}", "-d", "sub=ada@example.com",
                 there.location,
             ],
             in: gateway.directory)

@@ -21,7 +21,7 @@ import Testing
     /// Whether the audit log gets a line of a request with these words. It is written after the answer.
     static func isAudited(_ gateway: GatewayInProcess, _ answer: RawResponse, _ words: String...) async throws -> Bool {
         guard let id = answer["x-request-id"] else { return false }
-        return try await eventually(within: .seconds(5)) {
+        return try await eventually {
             audit(gateway).split(separator: "\n").contains { line in
                 line.contains(id) && words.allSatisfy { line.contains($0) }
             }
@@ -55,7 +55,7 @@ import Testing
         // A sign-in again on one's own session keeps its id, too.
         #expect(try browser.signIn(provider)["location"] == "/")
         #expect(try browser.tokens().sessionID == id)
-        #expect(try await eventually(within: .seconds(5)) { Self.audit(gateway).contains("session.resumed") })
+        #expect(try await eventually { Self.audit(gateway).contains("session.resumed") })
         let log = Self.audit(gateway) + gateway.log
         for secret in ["s3cret-of-the-client", "access-token-of-the-provider", browser.sessionSecret ?? "?"] {
             #expect(!log.contains(secret))

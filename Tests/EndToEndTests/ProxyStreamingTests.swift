@@ -37,7 +37,7 @@ import Testing
         let gateway = try await GatewayProcess.start(route(upstream), users: [])
         defer { gateway.stop() }
         func upload(_ count: Int) throws -> Int {
-            let socket = try RawSocket(port: gateway.port, timeoutSeconds: 30)
+            let socket = try RawSocket(port: gateway.port)
             try socket.send("POST /up HTTP/1.1\r\nHost: h\r\nContent-Length: \(count << 20)\r\n\r\n")
             for _ in 0..<count { try socket.send(Self.mebibyte) }
             return try socket.response().status
@@ -45,7 +45,7 @@ import Testing
         let before = residentBytes(gateway)
         #expect(try upload(size) == 200)
         let afterUpload = residentBytes(gateway)
-        let socket = try RawSocket(port: gateway.port, timeoutSeconds: 30)
+        let socket = try RawSocket(port: gateway.port)
         try socket.send("GET /down HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         var count = 0
         while true {
@@ -70,7 +70,7 @@ import Testing
         let gateway = try await GatewayProcess.start(route(upstream), users: [])
         defer { gateway.stop() }
         let before = residentBytes(gateway)
-        let socket = try RawSocket(port: gateway.port, timeoutSeconds: 20)
+        let socket = try RawSocket(port: gateway.port)
         try socket.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         // The client does not read: what the gateway takes meanwhile must stay small. The upstream's end comes while it
         // waits.

@@ -1,34 +1,14 @@
 import Foundation
 import GatewayForTests
-import Runtime
-import Synchronization
 import Testing
-
-/// An intent that takes a while and counts how often it ran.
-private final class SlowRealm: Realm {
-    let intents = ["slow"]
-    private let runs = Mutex(0)
-
-    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        let count = runs.withLock { count in
-            count += 1
-            return count
-        }
-        try? await Task.sleep(for: .seconds(2))
-        return .result(["runs": .integer(Int64(count))])
-    }
-}
 
 /// The embedded Runtime as a server of the Model Context Protocol (`runtime.mcp`).
 @Suite(.blocking) struct RuntimeToolsTests {
-    private static let on = "runtime: {mcp: true}\nclients: {registration: true}\nlimits: {enabled: false}"
-    private static let accept = ("Accept", "application/json, text/event-stream")
-
     @Test(
         "The SDK lists and calls the Runtime's intents, sees progress, and resumes a broken stream without a second run",
         .enabled(if: Program.pythonHas("mcp, httpx2"), "needs python3 with mcp"), arguments: ["legacy", "auto"])
     func official(_ mode: String) async throws {
-        let gateway = try await GatewayInProcess.start(Self.on, realms: [SlowRealm()])
+        let gateway = try await GatewayInProcess.start(ToolCaller.on, realms: [SlowRealm()])
         defer { gateway.stop() }
         let ada = TestUser.ada
         let result = try Program.run(
@@ -55,39 +35,6 @@ private final class SlowRealm: Realm {
         }
     }
 
-    /// A caller with a token for `/mcp`.
-    private struct Caller {
-        let gateway: GatewayInProcess
-        let token: String
-
-        func post(_ body: String, _ headers: [(String, String)] = []) throws -> RawResponse {
-            try gateway.request(
-                "POST", "/mcp",
-                headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json"), accept] + headers,
-                body: body)
-        }
-
-        /// Begins a session, and returns the fields that name it.
-        func begin(version: String = "2025-11-25") throws -> [(String, String)] {
-            let answer = try post(
-                #"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"\#(version)","#
-                    + #""capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#)
-            let result = answer.json["result"] as? [String: Any]
-            #expect(answer.status == 200 && result?["protocolVersion"] as? String == version, "\(answer.text)")
-            return [
-                ("Mcp-Session-Id", try #require(answer["mcp-session-id"])), ("MCP-Protocol-Version", version),
-            ]
-        }
-    }
-
-    private func caller(_ gateway: GatewayInProcess, _ person: LoggedIn) throws -> Caller {
-        Caller(gateway: gateway, token: try Agent(gateway).tokens(person).access)
-    }
-
-    private static func call(_ id: String, _ name: String = "echo", _ arguments: String = #"{"a":1}"#) -> String {
-        #"{"jsonrpc":"2.0","id":\#(id),"method":"tools/call","params":{"name":"\#(name)","arguments":\#(arguments)}}"#
-    }
-
     @Test("Off by default: there is nothing at /mcp")
     func off() async throws {
         let gateway = try await GatewayInProcess.start()
@@ -98,7 +45,7 @@ private final class SlowRealm: Realm {
 
     @Test("It is a resource like every other: metadata, challenge, its tokens alone, its origins alone")
     func resource() async throws {
-        let gateway = try await GatewayInProcess.start(Self.on)
+        let gateway = try await GatewayInProcess.start(ToolCaller.on)
         defer { gateway.stop() }
         let metadata = try gateway.request("GET", "/.well-known/oauth-protected-resource/mcp")
         #expect(metadata.json["resource"] as? String == gateway.origin + "/mcp")
@@ -108,103 +55,57 @@ private final class SlowRealm: Realm {
         #expect(refused["www-authenticate"]?.contains("scope=\"intents\"") == true)
         let ada = try gateway.login(.ada)
         expectStatus(try gateway.request("POST", "/mcp", headers: [ada.bearer], body: "{}"), 401)
-        let caller = try caller(gateway, ada)
+        let caller = try ToolCaller(gateway, ada)
         let session = try caller.begin()
-        expectStatus(try caller.post(Self.call("1"), session + [("Origin", "https://evil.example")]), 403)
+        expectStatus(try caller.post(ToolCaller.call("1"), session + [("Origin", "https://evil.example")]), 403)
         expectStatus(try caller.gateway.request("POST", "/mcp/more", headers: [], body: "{}"), 404)
     }
 
     @Test("A session belongs to its owner, a call with the same id runs once, and DELETE ends the session")
     func sessions() async throws {
-        let gateway = try await GatewayInProcess.start(Self.on)
+        let gateway = try await GatewayInProcess.start(ToolCaller.on)
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
-        let (mine, theirs) = (try caller(gateway, ada), try caller(gateway, bob))
+        let (mine, theirs) = (try ToolCaller(gateway, ada), try ToolCaller(gateway, bob))
         let session = try mine.begin()
-        let first = try mine.post(Self.call("7"), session)
+        let first = try mine.post(ToolCaller.call("7"), session)
         #expect(first.status == 200 && first["content-type"] == "text/event-stream")
         #expect(first.text.contains("id: call.n7\ndata:\n\n") && first.text.contains(#"{\"a\":1}"#), "\(first.text)")
-        let again = try mine.post(Self.call("7", "echo", #"{"a":2}"#), session)
+        let again = try mine.post(ToolCaller.call("7", "echo", #"{"a":2}"#), session)
         #expect(again.text.contains(#"{\"a\":1}"#) && !again.text.contains(#"{\"a\":2}"#))
         let list = try mine.post(#"{"jsonrpc":"2.0","id":"x","method":"tools/list"}"#, session)
         #expect(list.status == 200 && list.text.contains("artifact.get") && list.json["id"] as? String == "x")
         expectStatus(try mine.post(#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, session), 202)
         // Everybody else gets what an unknown session gets.
-        let foreign = try theirs.post(Self.call("1"), session)
-        let unknown = try theirs.post(Self.call("1"), [("Mcp-Session-Id", "ses_nothing")] + session.dropFirst())
+        let foreign = try theirs.post(ToolCaller.call("1"), session)
+        let unknown = try theirs.post(ToolCaller.call("1"), [("Mcp-Session-Id", "ses_nothing")] + session.dropFirst())
         let ids = [foreign, unknown].map { $0.json["request_id"] as? String ?? "?" }
         #expect(foreign.status == 404 && unknown.status == 404)
         #expect(
             foreign.text.replacingOccurrences(of: ids[0], with: "")
                 == unknown.text.replacingOccurrences(of: ids[1], with: ""))
-        expectStatus(try mine.post(Self.call("1"), session + [session[0]]), 400)
-        expectStatus(try mine.post(Self.call("1"), [session[1]]), 400)
+        expectStatus(try mine.post(ToolCaller.call("1"), session + [session[0]]), 400)
+        expectStatus(try mine.post(ToolCaller.call("1"), [session[1]]), 400)
         // The gateway's own session is the one that people see.
         let id = session[0].1
         let seen = try gateway.request("GET", "/api/session/\(id)", headers: [ada.bearer])
         #expect(seen.status == 200 && seen.json["state"] as? String == "authenticated")
-        func end(_ caller: Caller) throws -> RawResponse {
+        func end(_ caller: ToolCaller) throws -> RawResponse {
             try gateway.request("DELETE", "/mcp", headers: [("Authorization", "Bearer \(caller.token)")] + session)
         }
         expectStatus(try end(theirs), 404)
         expectStatus(try end(mine), 204)
-        expectStatus(try mine.post(Self.call("8"), session), 404)
+        expectStatus(try mine.post(ToolCaller.call("8"), session), 404)
         expectStatus(try end(mine), 404)
         let gone = try gateway.request("GET", "/api/session/\(id)", headers: [ada.bearer])
         #expect(gone.status == 410 || gone.json["state"] as? String == "ended", "\(gone.status) \(gone.text)")
     }
 
-    @Test("The session's stream tells every event with its number, replays from Last-Event-ID, and ends with the grant")
-    func stream() async throws {
-        let gateway = try await GatewayInProcess.start(Self.on)
-        defer { gateway.stop() }
-        let ada = try gateway.login(.ada)
-        let caller = try caller(gateway, ada)
-        let session = try caller.begin()
-        func open(_ more: String = "") throws -> RawSocket {
-            // An unknown call is waited for, for a few seconds.
-            let socket = try RawSocket(port: gateway.port, timeoutSeconds: 30)
-            let fields = session.map { "\($0.0): \($0.1)\r\n" }.joined()
-            try socket.send(
-                "GET /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(caller.token)\r\n\(fields)"
-                    + "Accept: text/event-stream\r\n\(more)\r\n")
-            return socket
-        }
-        func read(_ socket: RawSocket, until text: String) throws -> String {
-            var seen = ""
-            while !seen.contains(text) { seen += String(decoding: try socket.read(1), as: UTF8.self) }
-            return seen
-        }
-        let live = try open()
-        #expect(try read(live, until: "id: event.0\ndata:\n\n").hasPrefix("HTTP/1.1 200"))
-        expectStatus(try caller.post(Self.call("1"), session), 200)
-        expectStatus(try caller.post(Self.call(#""two""#), session), 200)
-        let told = try read(live, until: "id: event.2\n")
-        #expect(told.contains("id: event.1\n") && told.contains("notifications/message"))
-        let late = try open("Last-Event-ID: event.1\r\n")
-        #expect(try !read(late, until: "id: event.2\ndata: ").contains("id: event.1\n"))
-        let resumed = try open("Last-Event-ID: call.n1\r\n")
-        #expect(try read(resumed, until: "\"result\":").contains("\"id\":1"))
-        let strange = try open("Last-Event-ID: call.n99\r\n")
-        #expect(try read(strange, until: "-32600").contains("HTTP/1.1 200"))
-        for id in ["event.-1", "event.01", "call.n01", "call.x", "../../x", String(repeating: "9", count: 600)] {
-            let answer = try gateway.request(
-                "GET", "/mcp",
-                headers: [("Authorization", "Bearer \(caller.token)"), Self.accept, ("Last-Event-ID", id)] + session)
-            expectStatus(answer, 400)
-        }
-        let grants = try gateway.request("GET", "/api/auth/grants", headers: [ada.bearer]).json["grants"]
-        let id = (grants as? [[String: Any]])?.first?["id"] as? String ?? ""
-        expectStatus(try gateway.request("DELETE", "/api/auth/grants/\(id)", headers: [ada.bearer]), 204)
-        #expect(!String(decoding: try live.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
-        expectStatus(try caller.post(Self.call("9"), session), 401)
-    }
-
     @Test("What is no message, too long, too deep or unknown is refused, and nothing runs")
     func hostile() async throws {
-        let gateway = try await GatewayInProcess.start(Self.on)
+        let gateway = try await GatewayInProcess.start(ToolCaller.on)
         defer { gateway.stop() }
-        let caller = try caller(gateway, try gateway.login(.ada))
+        let caller = try ToolCaller(gateway, try gateway.login(.ada))
         let session = try caller.begin()
         let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
         let table: [(String, Int, Int)] = [
@@ -222,7 +123,7 @@ private final class SlowRealm: Realm {
             (#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#, 200, -32601),
             (#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#, 200, -32601),
             (#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, 400, -32600),
-            (Self.call("1", "no.such"), 200, -32602), (Self.call("1", "echo", "[]"), 200, -32602),
+            (ToolCaller.call("1", "no.such"), 200, -32602), (ToolCaller.call("1", "echo", "[]"), 200, -32602),
             (#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#, 200, -32602),
         ]
         for (body, status, code) in table {
@@ -231,33 +132,34 @@ private final class SlowRealm: Realm {
             #expect(answer.status == status && error?["code"] as? Int == code, "\(body.prefix(80)): \(answer.text)")
         }
         expectStatus(
-            try caller.post(Self.call("1", "echo", "{\"x\":\"\(String(repeating: "a", count: 70_000))\"}"), session),
+            try caller.post(
+                ToolCaller.call("1", "echo", "{\"x\":\"\(String(repeating: "a", count: 70_000))\"}"), session),
             413)
         expectStatus(
             try gateway.request(
                 "POST", "/mcp", headers: [("Authorization", "Bearer \(caller.token)"), ("Content-Type", "text/plain")],
-                body: Self.call("1")), 415)
+                body: ToolCaller.call("1")), 415)
         for method in ["PUT", "PATCH", "HEAD"] {
             let answer = try gateway.request(
                 method, "/mcp", headers: [("Authorization", "Bearer \(caller.token)")] + session)
             expectStatus(answer, 405)
         }
         let version = [session[0], ("MCP-Protocol-Version", "2024-01-01")]
-        let old = try caller.post(Self.call("1"), version)
+        let old = try caller.post(ToolCaller.call("1"), version)
         #expect(old.status == 400 && old.text.contains("2025-11-25"), "\(old.text)")
-        expectStatus(try caller.post(Self.call("1"), session + [session[1]]), 400)
+        expectStatus(try caller.post(ToolCaller.call("1"), session + [session[1]]), 400)
         // None of them has run: the stream is where it was.
-        let done = try caller.post(Self.call("5"), session)
+        let done = try caller.post(ToolCaller.call("5"), session)
         #expect(done.text.contains("\"result\""))
         let events = try gateway.request(
             "POST", "/mcp",
             headers: [("Authorization", "Bearer \(caller.token)"), ("Content-Type", "application/json")] + session,
-            body: Self.call("6", "session.describe", "{}"))
+            body: ToolCaller.call("6", "session.describe", "{}"))
         #expect(events.status == 200 && events["content-type"] == "application/json")
         // The oldest revision has batches, of which `initialize` is never a part.
         let oldest = [session[0], ("MCP-Protocol-Version", "2025-03-26")]
         let batch = try caller.post(
-            #"[\#(Self.call("20")),{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":21,"method":"ping"},"#
+            #"[\#(ToolCaller.call("20")),{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":21,"method":"ping"},"#
                 + #"{"jsonrpc":"2.0","id":22,"method":"initialize"}]"#, oldest)
         let answers = try JSONSerialization.jsonObject(with: Data(batch.text.utf8)) as? [[String: Any]]
         #expect(answers?.map { $0["id"] as? Int } == [20, 21, 22] && batch.text.contains("-32600"))
@@ -268,10 +170,10 @@ private final class SlowRealm: Realm {
 
     @Test("In the revision without sessions every request stands alone, and its fields must say what its body says")
     func alone() async throws {
-        let gateway = try await GatewayInProcess.start(Self.on)
+        let gateway = try await GatewayInProcess.start(ToolCaller.on)
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
-        let (caller, other) = (try caller(gateway, ada), try caller(gateway, bob))
+        let (caller, other) = (try ToolCaller(gateway, ada), try ToolCaller(gateway, bob))
         let meta =
             #""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#
         let body = #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"session.describe",\#(meta)}}"#
@@ -290,7 +192,7 @@ private final class SlowRealm: Realm {
             let answer = try caller.post(body, wrong)
             #expect(answer.status == 400 && answer.text.contains("-32020"), "\(answer.text)")
         }
-        let bare = try caller.post(Self.call("1"), named)
+        let bare = try caller.post(ToolCaller.call("1"), named)
         #expect(bare.status == 400 && bare.text.contains("-32602"))
         let unknown = #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{\#(meta)}}"#
         let none = try caller.post(unknown, [fields[0], ("Mcp-Method", "initialize")])

@@ -66,7 +66,7 @@ struct ServerCertificateTests {
         ) throws -> (status: Int, text: String, exit: Int32) {
             let port = gateway.port
             var arguments = [
-                "--silent", "--max-time", "20", "--cacert", "\(place.path)/ca.pem", version, "--resolve",
+                "--silent", "--max-time", "60", "--cacert", "\(place.path)/ca.pem", version, "--resolve",
                 "\(host):\(port):127.0.0.1", "--write-out", "\n%{http_code}",
             ]
             if let client {
@@ -130,7 +130,7 @@ struct ServerCertificateTests {
             let new = try Data(contentsOf: setup.place.appendingPathComponent("shop2.\(kind)"))
             try new.write(to: setup.place.appendingPathComponent("shop.\(kind)"))
         }
-        #expect(try await eventually(within: .seconds(20)) { try setup.shown(for: "shop.example") == "shop2" })
+        #expect(try await eventually { try setup.shown(for: "shop.example") == "shop2" })
         try await setup.gateway.change(
             to: Setup.yaml(setup.place, routes(setup.upstream.url)).replacing(
                 "hosts: [shop.example]", with: "hosts: [new.example]"))

@@ -32,7 +32,7 @@ import Testing
                 expectStatus(answer, status, path)
                 #expect(answer.json["reason"] as? String == reason)
             }
-            let isTold = try await eventually(within: .seconds(2)) { gateway.log.contains(reason) }
+            let isTold = try await eventually { gateway.log.contains(reason) }
             #expect(isTold, "\(path)")
             // Each event loop has connections of its own, and all of them one log.
             let lines = gateway.log.split(separator: "\n").filter { $0.contains("reason=\(reason)") }
@@ -59,7 +59,7 @@ import Testing
         let text = String(decoding: try half.readToEnd(), as: UTF8.self)
         #expect(text.hasPrefix("HTTP/1.1 403 ") && text.hasSuffix("half"), "\(text)")
         expectStatus(try gateway.socket("/ws/garbage").answer, 502)
-        let isTold = try await eventually(within: .seconds(2)) {
+        let isTold = try await eventually {
             gateway.log.contains("reason=upstream_answer_malformed")
         }
         #expect(isTold)

@@ -66,17 +66,17 @@ import Testing
             return try socket.response().text.contains(
                 #"gatehouse_upstream_up{route="/",upstream="127.0.0.1:\#(sick.upstream.port)"} 1"#)
         }
-        #expect(try await eventually(within: .seconds(10)) { sick.checks > 0 && well.checks > 0 })
+        #expect(try await eventually { sick.checks > 0 && well.checks > 0 })
         let check = sick.upstream.requests.first { $0.target == "/healthz?deep" }
         #expect(check?.method == "GET" && check?["host"] == "127.0.0.1:\(sick.upstream.port)")
         #expect(try isUp())
         sick.fails = true
-        #expect(try await eventually(within: .seconds(10)) { try !isUp() })
+        #expect(try await eventually { try !isUp() })
         let before = sick.served
         for _ in 0..<20 { #expect(try gateway.request("GET", "/").text == "ok") }
         #expect(sick.served == before)
         sick.fails = false
-        #expect(try await eventually(within: .seconds(10)) { try isUp() })
+        #expect(try await eventually { try isUp() })
         for _ in 0..<20 { #expect(try gateway.request("GET", "/").text == "ok") }
         #expect(sick.served > before)
     }
@@ -102,7 +102,7 @@ import Testing
             """, users: [])
         defer { gateway.stop() }
         defer { for _ in 0..<100 { gate.signal() } }
-        #expect(try await eventually(within: .seconds(10)) { upstream.requests.contains { $0.target == "/healthz" } })
+        #expect(try await eventually { upstream.requests.contains { $0.target == "/healthz" } })
         for _ in 0..<5 { #expect(try gateway.request("GET", "/").status == 200) }
     }
 
@@ -146,9 +146,7 @@ import Testing
         let gate = DispatchSemaphore(value: 0)
         let upstream = try RecordingUpstream { request, stream in
             if request["upgrade"] != nil {
-                try stream.send(
-                    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                        + "Sec-WebSocket-Accept: \(WebSocketProbe.accept)\r\n\r\n")
+                try stream.send(RecordingUpstream.upgradeAnswer)
                 while case let bytes = try stream.readSome(), !bytes.isEmpty {}
                 return .close
             }
@@ -159,9 +157,9 @@ import Testing
         defer { upstream.stop() }
         let gateway = try await Self.start("max_requests: 2", [upstream.url])
         defer { gateway.stop() }
-        let first = try RawSocket(port: gateway.port, timeoutSeconds: 30)
+        let first = try RawSocket(port: gateway.port)
         try first.send("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try await eventually(within: .seconds(10)) { upstream.requests.count == 1 })
+        #expect(try await eventually { upstream.requests.count == 1 })
         var socket: WebSocketProbe? = try WebSocketProbe(gateway, "/ws")
         #expect(socket?.isOpen == true)
         for answer in [try gateway.request("GET", "/"), try WebSocketProbe(gateway, "/ws").answer] {
@@ -170,12 +168,12 @@ import Testing
         }
         gate.signal()
         #expect(try first.response().text == "ok")
-        #expect(try await eventually(within: .seconds(10)) { try gateway.request("GET", "/").status == 200 })
+        #expect(try await eventually { try gateway.request("GET", "/").status == 200 })
         // The socket is still open, so there is one place.
         try first.send("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try await eventually(within: .seconds(10)) { try gateway.request("GET", "/").status == 503 })
+        #expect(try await eventually { try gateway.request("GET", "/").status == 503 })
         socket = nil
-        #expect(try await eventually(within: .seconds(10)) { try gateway.request("GET", "/").status == 200 })
+        #expect(try await eventually { try gateway.request("GET", "/").status == 200 })
         gate.signal()
         #expect(try first.response().text == "ok")
     }
@@ -198,9 +196,9 @@ import Testing
         #expect(try gateway.request("GET", "/").status == 200)
         // An upgrade never uses an idle connection: that is closed for it.
         #expect(try WebSocketProbe(gateway, "/ws").answer.status == 200)
-        let first = try RawSocket(port: gateway.port, timeoutSeconds: 30)
+        let first = try RawSocket(port: gateway.port)
         try first.send("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try await eventually(within: .seconds(10)) { upstream.requests.contains { $0.target == "/slow" } })
+        #expect(try await eventually { upstream.requests.contains { $0.target == "/slow" } })
         expectRefused(try gateway.request("GET", "/"), 503, "overloaded")
         gate.signal()
         #expect(try first.response().text == "ok")

@@ -70,6 +70,8 @@ struct UpstreamTLSTests {
             let served = try gateway.request("GET", "/named")
             #expect(served.status == 200 && served.json["asked"] as? String == "orders.internal", "after \(path)")
         }
+        // The last of its log is there once it has ended.
+        gateway.stop()
         let log = gateway.log.split(separator: "\n").filter { $0.contains("an upstream does not serve") }
         for line in log {
             #expect(line.contains("upstream=127.0.0.1:\(upstream.port)") && line.contains("upstream_tls"), "\(line)")

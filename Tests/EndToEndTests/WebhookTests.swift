@@ -17,7 +17,7 @@ import Testing
     func story() async throws {
         let receiver = try RecordingUpstream()
         defer { receiver.stop() }
-        let url = receiver.url + "/hooks?key=abc"
+        let url = receiver.url + "/hooks?key=of-the-receiver"
         let gateway = try await GatewayInProcess.start(
             Self.configuration(url, more: "audit: {file: audit.jsonl}"), users: [.ada, .bob])
         defer { gateway.stop() }
@@ -36,7 +36,7 @@ import Testing
         #expect(disabled.status == 0, "\(disabled)")
 
         // Three sign-ins, a failed one, a logout, a reuse and its session, an account and its session.
-        #expect(try await eventually(within: .seconds(20)) { receiver.requests.count >= 9 })
+        #expect(try await eventually { receiver.requests.count >= 9 })
         let events = try Self.events(of: receiver, issuer: gateway.origin, url: url)
         let kinds = events.map(\.kind)
         #expect(
@@ -58,7 +58,7 @@ import Testing
         #expect(Set(ended) == Set([first, second, bob].map { String($0.sessionID.prefix(12)) }))
 
         for request in receiver.requests {
-            #expect(request.method == "POST" && request.target == "/hooks?key=abc")
+            #expect(request.method == "POST" && request.target == "/hooks?key=of-the-receiver")
             #expect(request["content-type"] == "application/secevent+jwt" && request["authorization"] == nil)
         }
         let seen = receiver.requests.map { $0.text + String(decoding: $0.body, as: UTF8.self) }.joined() + gateway.log
@@ -66,7 +66,7 @@ import Testing
         where !secret.isEmpty {
             #expect(!seen.contains(secret))
         }
-        #expect(!gateway.log.contains("abc"), "the path and query of a receiver are not logged")
+        #expect(!gateway.log.contains("of-the-receiver"), "the path and query of a receiver are not logged")
         // An event is good for its receiver alone, and unchanged.
         let body = String(decoding: try #require(receiver.requests.first).body, as: UTF8.self)
         #expect(try Self.read([body], issuer: gateway.origin, url: receiver.url) == ["refused: InvalidAudienceError"])
@@ -108,7 +108,7 @@ import Testing
         let four = try gateway.login(.bob)
         _ = try command(["users", "disable", TestUser.bob.email])
 
-        #expect(try await eventually(within: .seconds(20)) { receiver.requests.count >= 5 })
+        #expect(try await eventually { receiver.requests.count >= 5 })
         let events = try Self.events(of: receiver, issuer: gateway.origin, url: receiver.url)
         let told = events.map { event in
             [event.kind, event.user, event.detail["session"] as? String, event.detail["reason"] as? String]
@@ -136,11 +136,11 @@ import Testing
         let login = try gateway.login(.ada)
         expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [login.bearer]), 204)
         for failures in 1...3 {
-            #expect(try await eventually(within: .seconds(10)) { Self.failures(gateway) == failures })
+            #expect(try await eventually { Self.failures(gateway) == failures })
             // `Retry-After` asks for a minute.
             gateway.clock.advance(by: .seconds(61))
         }
-        #expect(try await eventually(within: .seconds(10)) { receiver.requests.count == 5 })
+        #expect(try await eventually { receiver.requests.count == 5 })
         let ids = receiver.requests.map { $0["event-id"] ?? "" }
         #expect(Set(ids.prefix(4)).count == 1 && ids[4] != ids[3])
         #expect(Set(receiver.requests.map(\.target)) == ["/"], "a redirect is not followed")
@@ -161,7 +161,7 @@ import Testing
             more: "tokens: {issuer: 'http://127.0.0.1:1'}")
         let first = try await GatewayInProcess.start(yaml, users: [.ada])
         let login = try first.login(.ada)
-        #expect(try await eventually(within: .seconds(10)) { first.log.contains("an event was not taken") })
+        #expect(try await eventually { first.log.contains("an event was not taken") })
         // What happened is in the store before the answer, a failed login before the gateway has stopped.
         expectStatus(try first.request("POST", "/api/auth/logout", headers: [login.bearer]), 204)
         let wrong = TestUser(email: TestUser.ada.email, password: "wrong", tenant: "acme")
@@ -189,19 +189,30 @@ import Testing
         defer { gateway.stop() }
         let wrong = TestUser(email: TestUser.ada.email, password: "wrong", tenant: "acme")
         expectStatus(try gateway.attemptLogin(wrong), 401)
-        #expect(try await eventually(within: .seconds(10)) { Self.failures(gateway) == 1 })
+        #expect(try await eventually { Self.failures(gateway) == 1 })
         gateway.clock.advance(by: .seconds(86_400))
-        #expect(try await eventually(within: .seconds(10)) { gateway.log.contains("an event was given up") })
+        #expect(try await eventually { gateway.log.contains("an event was given up") })
         #expect(receiver.requests.count == 2 && gateway.log.contains("expired"))
         gateway.clock.advance(by: .seconds(86_400))
         status.withLock { $0 = "410 Gone" }
         expectStatus(try gateway.attemptLogin(wrong), 401)
-        #expect(try await eventually(within: .seconds(10)) { gateway.log.contains("gone") })
+        #expect(try await eventually { gateway.log.contains("gone") })
         #expect(receiver.requests.count == 3, "what was given up is not sent again")
     }
 
     @Test("A receiver that does not answer holds up no request and no other receiver")
     func slow() async throws {
+        // The slow one is given up after five seconds: in one of three tries a machine is fast enough to be done before.
+        var failures = 0
+        for _ in 0..<3 {
+            failures = try await failuresBesideQuick()
+            if failures == 0 { break }
+        }
+        #expect(failures == 0, "the first attempt at the slow one is still under way")
+    }
+
+    /// How many attempts had failed when the quick receiver had all of its events, and the slow one had its first.
+    private func failuresBesideQuick() async throws -> Int {
         let slow = try RecordingUpstream { _, stream in
             _ = try stream.readSome()
             return .close
@@ -220,11 +231,10 @@ import Testing
             """, users: [.ada])
         defer { gateway.stop() }
         _ = try gateway.login(.ada)
-        #expect(try await eventually(within: .seconds(10)) { slow.requests.count == 1 })
+        #expect(try await eventually { slow.requests.count == 1 })
         for _ in 0..<3 { _ = try gateway.login(.ada) }
-        #expect(try await eventually(within: .seconds(10)) { quick.requests.count == 4 })
-        // The first attempt at the slow one, which has five seconds, is still under way.
-        #expect(Self.failures(gateway) == 0)
+        #expect(try await eventually { quick.requests.count == 4 })
+        return Self.failures(gateway)
     }
 
     @Test("A receiver at a private address is told nothing, unless it may be")
@@ -236,7 +246,7 @@ import Testing
                 "events: [{url: 'http://\(host):\(receiver.port)', events: [session.upgraded]}]\n", users: [.ada])
             defer { gateway.stop() }
             _ = try gateway.login(.ada)
-            #expect(try await eventually(within: .seconds(10)) { gateway.log.contains("address_refused") })
+            #expect(try await eventually { gateway.log.contains("address_refused") })
         }
         #expect(receiver.connectionCount == 0)
     }
@@ -254,11 +264,21 @@ import Testing
             _ = try nodes.a.login(.ada)
             _ = try nodes.b.login(.bob)
         }
-        #expect(try await eventually(within: .seconds(20)) { receiver.requests.count >= 10 })
-        #expect(Set(receiver.requests.map { $0["event-id"] }).count == 10 && receiver.requests.count == 10)
+        // An attempt that a busy machine does not answer in time is made again a while later.
+        var again = 0
+        func arrived(_ count: Int) async throws -> Bool {
+            try await eventually(within: .seconds(90)) {
+                let failures = Self.failures(nodes.a) + Self.failures(nodes.b)
+                if failures > again { for node in [nodes.a, nodes.b] { node.clock.advance(by: .seconds(60)) } }
+                again = failures
+                return Set(receiver.requests.map { $0["event-id"] }).count == count
+            }
+        }
+        #expect(try await arrived(10))
+        #expect(receiver.requests.count <= 10 + again, "each is delivered by one")
         nodes.a.stop()
         _ = try nodes.b.login(.ada)
-        #expect(try await eventually(within: .seconds(20)) { receiver.requests.count == 11 })
+        #expect(try await arrived(11))
     }
 
     /// How many attempts have failed, each of which is logged once its answer is there.

@@ -176,6 +176,6 @@ struct RequestRefusalTests {
         let bytes = Wire.bytes("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n")
         let time = ContinuousClock().measure { #expect(Wire.drip(bytes).0.outcome == .accepted) }
         // Quadratic work would take four hundred million steps, which are minutes in a debug build.
-        #expect(time < .seconds(5))
+        #expect(time < .seconds(30))
     }
 }

@@ -53,6 +53,9 @@ struct MemoryGateway: Sendable {
             let parts = String(decoding: offer, as: UTF8.self).components(separatedBy: ", ")
             token = parts.first { $0.hasPrefix("bearer.") }.map { Array($0.utf8.dropFirst(7)) }
         }
+        if token == nil, let cookie = message.values("cookie").first {
+            token = Array(cookie.dropFirst("session=".utf8.count))
+        }
         return token.map(accepts) ?? false ? 101 : 401
     }
 

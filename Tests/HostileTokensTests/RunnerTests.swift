@@ -67,8 +67,8 @@ struct RunnerTests {
         }
     }
 
-    @Test("A run ends after five attacks without an answer in time")
-    func silentTarget() async throws {
+    @Test("A run ends after five attacks without an answer in time", arguments: ["J01-*", "J02-opaque-*"])
+    func silentTarget(pattern: String) async throws {
         let material = try material(Keys.key(.es256), signs: false)
         let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
         let bare = Transport.authorization.bareRequest(to: target)
@@ -78,7 +78,7 @@ struct RunnerTests {
             if request == bare { return RawResponse(status: 401) }
             count.raise()
             throw SendFailure(.timedOut, "no answer in time")
-        }.run(AttackCatalogue.attacks(in: [.none]))
+        }.run(CaseCatalogue.cases(only: [pattern]))
         #expect(count.value == 5)
         #expect(report.count(.inconclusive) == report.made && report.exitCode == 2)
     }

@@ -30,14 +30,10 @@ enum Keys {
 
 /// The material for all attacks, including signed ones, on a target with this key.
 func material(_ key: SigningKey, signs: Bool = true, canaryURL: String? = nil) throws -> AttackMaterial {
-    let issuer = TestIssuer(algorithm: key.algorithm, keyID: key.keyID) { input, algorithm in
-        guard algorithm != key.algorithm else { return try key.signature(over: input) }
-        return try SigningKey(pem: key.pkcs8PEM(), algorithm: algorithm).signature(over: input)
-    }
-    return try AttackMaterial(
+    try AttackMaterial(
         goodToken: key.sign(claims: goodClaims, type: "at+jwt").utf8,
-        keySet: Array(JWKSet.publicJSON(of: [key.verificationKey]).utf8), issuer: signs ? issuer : nil, now: now,
-        canaryURL: canaryURL)
+        keySet: Array(JWKSet.publicJSON(of: [key.verificationKey]).utf8), issuer: signs ? TestIssuer(key) : nil,
+        now: now, canaryURL: canaryURL)
 }
 
 /// A strict target, whose refusals must have the right status.

@@ -25,6 +25,26 @@ struct WireTests {
         #expect(Transport.socketProtocol.request(.token(Array("a,b".utf8)), to: target) == nil)
     }
 
+    @Test("A handshake carries the token as the target's own carrier of that kind has it")
+    func socketCarriers() throws {
+        var other = target
+        other.carrierName = "X-Token"
+        func text(_ transport: Transport) throws -> String {
+            let request = try #require(transport.request(.token(Array("t".utf8)), to: other))
+            return String(decoding: request.bytes, as: UTF8.self)
+        }
+        #expect(try text(.socketHeaders).contains("X-Token: t\r\n"))
+        #expect(try text(.socketQuery).contains("access_token=t&"))
+        #expect(try text(.socketProtocol).contains("Sec-WebSocket-Protocol: gatehouse.v1, bearer.t, session.ses_"))
+        other.carrier = .socketProtocol
+        other.carrierName = nil
+        other.carrierPrefix = "jwt."
+        #expect(try text(.socketProtocol).contains("Sec-WebSocket-Protocol: jwt.t, session."))
+        #expect(try text(.socketHeaders).contains("Authorization: Bearer t\r\n"))
+        other.socketCookie = "gate"
+        #expect(try text(.socketCookie).contains("Cookie: gate=t\r\n"))
+    }
+
     @Test("An answer is parsed when its head is complete; interim answers are skipped")
     func answers() throws {
         #expect(RawResponse(parsing: Array("HTTP/1.1 401 Unau".utf8)) == nil)
@@ -49,6 +69,33 @@ struct WireTests {
         #expect(!accepted(#"{"active":false}"#))
         #expect(!accepted("10\r\n{\"active\":false}\r\n0\r\n\r\n"))
         #expect(accepted(""))
+    }
+
+    @Test("A request of HTTP/2 is sent byte for byte, with long heads in several frames")
+    func frames() {
+        var request = HTTP2Request(fields: [])
+        request.add("X-Any", "a\r\nb")
+        request.body = [1, 2]
+        #expect(
+            request.frames == [
+                0, 0, 12, 1, 4, 0, 0, 0, 1, 0, 5, 0x58, 0x2D, 0x41, 0x6E, 0x79, 4, 0x61, 0x0D, 0x0A, 0x62,
+                0, 0, 2, 0, 1, 0, 0, 0, 1, 1, 2,
+            ])
+        #expect(RawRequest(request).frames == request.frames)
+        #expect(RawRequest(text: "GET / HTTP/1.1\r\n\r\n").frames == nil)
+        request.trailers = [([0x61], [0x62])]
+        // The body no longer ends the stream, but the trailers do.
+        #expect(
+            request.frames.suffix(25) == [
+                0, 0, 2, 0, 0, 0, 0, 0, 1, 1, 2, 0, 0, 5, 1, 5, 0, 0, 0, 1, 0, 1, 0x61, 1, 0x62,
+            ])
+        request.trailers = []
+        request.change("X-Any") { $0 + String(repeating: "x", count: 16_384) }
+        request.body = []
+        let long = request.frames
+        // The first frame ends the stream and not the head, which the second one does.
+        #expect(long.prefix(5) == [0, 0x40, 0, 1, 1])
+        #expect(long.dropFirst(9 + 16_384).prefix(5) == [0, 0, 14, 9, 4])
     }
 
     @Test("Numbers add and count down over their bytes")

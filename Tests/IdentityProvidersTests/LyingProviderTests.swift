@@ -208,6 +208,9 @@ private let idTokenLies: [Lie] = [
     Lie("no end", unavailable + "claim_missing") { $0.claims["exp"] = nil },
     Lie("an end in words", unavailable + "claim_invalid") { $0.claims["exp"] = "1800000300" },
     Lie("a beginning to come", unavailable + "issued_in_future") { $0.claims["iat"] = 1_800_000_036 },
+    Lie("a beginning of more than 30 days ago", unavailable + "lifetime_exceeded") {
+        $0.claims["iat"] = 1_797_407_999
+    },
     Lie("no beginning", unavailable + "claim_missing") { $0.claims["iat"] = nil },
     Lie("nbf to come", unavailable + "not_yet_valid") { $0.claims["nbf"] = 1_800_000_036 },
     Lie("another nonce", unavailable + "claim_invalid") { $0.editClaims = { $0["nonce"] = "another" } },
@@ -318,6 +321,7 @@ private let truths: [Lie] = [
     Lie("several audiences and azp", "identified") { $0.claims["aud"] = ["other", "client"] },
     Lie("no azp for one audience", "identified") { $0.claims["azp"] = nil },
     Lie("no at_hash", "identified") { $0.claims["at_hash"] = nil },
+    Lie("a beginning of 30 days ago", "identified") { $0.claims["iat"] = 1_797_408_005 },
     Lie("an end within the skew", "identified") { $0.claims["exp"] = 1_800_000_000 },
     Lie("a beginning within the skew", "identified") { $0.claims["iat"] = 1_800_000_034 },
     Lie("a sign-in within max_age", "identified") { $0.hints.maximumAge = 60 },

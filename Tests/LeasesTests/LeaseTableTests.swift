@@ -42,19 +42,22 @@ import Testing
         }
     }
 
-    @Test("Leases that rest on a token of an issuer that is trusted no more end, and no others")
-    func issuers() {
+    @Test("Leases that rest on a token that is accepted no more end, by issuer and resource, and no others")
+    func acceptance() {
         let table = LeaseTable(now: Self.start)
-        func lease(_ issuer: String?) -> Holder {
+        func lease(_ issuer: String?, _ resource: String? = nil) -> Holder {
             var terms = terms()
             terms.foreignIssuer = issuer
+            terms.resource = resource
             let holder = Holder()
             _ = table.insert(terms, holder: holder)
             return holder
         }
-        let (own, kept, gone) = (lease(nil), lease("https://a.example"), lease("https://b.example"))
-        table.issuersChanged(to: ["https://a.example"])
-        #expect(own.ends.isEmpty && kept.ends.isEmpty && gone.ends == [.tokenRevoked])
+        let (a, b) = ("https://a.example", "https://b.example")
+        let kept = [lease(nil), lease(a), lease(a, "r"), lease(nil, "r")]
+        let gone = [lease(b), lease(b, "r"), lease(a, "x"), lease(nil, "x")]
+        table.acceptanceChanged { issuer, resource in issuer != b && resource != "x" }
+        #expect(kept.allSatisfy(\.ends.isEmpty) && gone.allSatisfy { $0.ends == [.tokenRevoked] })
     }
 
     @Test("A newer foreign token extends the leases of its session and origin alone, and never shortens one")

@@ -19,18 +19,18 @@ SKIPPED = 77
 INSIDE = """
 set -eu
 mount -t tmpfs tmpfs "$1"
-mkdir "$1/upper" "$1/work" "$1/root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root" || exit 77
-mount --rbind /dev "$1/root/dev"
-mount -t proc proc "$1/root/proc"
-mount -t tmpfs tmpfs "$1/root/tmp"
-mount -t tmpfs tmpfs "$1/root/run"
-mkdir "$1/root/packages"
-mount --bind "$2" "$1/root/packages"
-cp "$3/Tests/Packages/installed" "$1/root/installed"
+mkdir "$1/upper" "$1/work" "$1/copy"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/copy" || exit 77
+mount --rbind /dev "$1/copy/dev"
+mount -t proc proc "$1/copy/proc"
+mount -t tmpfs tmpfs "$1/copy/tmp"
+mount -t tmpfs tmpfs "$1/copy/run"
+mkdir "$1/copy/packages"
+mount --bind "$2" "$1/copy/packages"
+cp "$3/Tests/Packages/installed" "$1/copy/installed"
 ip link set lo up 2>/dev/null || python3 -c 'import fcntl, socket, struct
 s = socket.socket(); fcntl.ioctl(s, 0x8914, struct.pack("16sh", b"lo", 0x1 | 0x40))'
-chroot "$1/root" /bin/sh /installed /packages
+chroot "$1/copy" /bin/sh /installed /packages
 """
 
 
@@ -65,7 +65,7 @@ def main(binary):
             # What still runs in the namespace of processes ends with its first one.
             ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--propagation", "private", "sh", "-c", INSIDE, "sh", mounts, packages,
              ROOT],
-            capture_output=True, text=True, timeout=240,
+            capture_output=True, text=True, timeout=480,
         )
     if done.returncode == SKIPPED:
         print("no overlay file system")

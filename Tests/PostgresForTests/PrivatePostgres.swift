@@ -37,7 +37,7 @@ package final class PrivatePostgres: Sendable {
             "-c",
             """
             \(Self.asUser) \(Self.binaries ?? "")/postgres -D \(folder)/data -k \(folder) -c listen_addresses= \
-            -c fsync=off -c max_connections=200 >>\(folder)/log 2>&1 </dev/null & server=$!
+            -c fsync=off -c max_connections=400 >>\(folder)/log 2>&1 </dev/null & server=$!
             cat >/dev/null
             kill -QUIT $server; wait $server; [ -e \(folder)/keep ] || rm -rf \(folder)
             """,
@@ -46,7 +46,7 @@ package final class PrivatePostgres: Sendable {
         process.standardInput = lifeline
         try process.run()
         running.withLock { $0 = (process, lifeline) }
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while (try? query("SELECT 1")) == nil {
             guard ContinuousClock.now < deadline else { throw Failure(description: "PostgreSQL does not start") }
             usleep(50_000)

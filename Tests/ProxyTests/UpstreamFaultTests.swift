@@ -23,16 +23,6 @@ import Testing
         #expect(UpstreamFault(connecting: IOError(errnoCode: code, reason: "connect")).isUpstreams == isUpstreams)
     }
 
-    @Test("Of a TLS error only what tells something is kept")
-    func tls() {
-        let text = "handshakeFailed(NIOSSL.BoringSSLError.sslError([Error: 268435581 error:1000007d:SSL routines:"
-        let untrusted = UpstreamFault.tlsCause(in: text + "OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at /a.cc:1]))")
-        #expect(untrusted == "its certificate is not trusted (CERTIFICATE_VERIFY_FAILED)")
-        let plain = UpstreamFault.tlsCause(in: text + "OPENSSL_internal:WRONG_VERSION_NUMBER at x")
-        #expect(plain == "TLS: WRONG_VERSION_NUMBER")
-        #expect(UpstreamFault.tlsCause(in: "uncleanShutdown") == "TLS: uncleanShutdown")
-    }
-
     @Test("Each cause of each upstream is told at once, and then once in ten seconds with the number of the others")
     func pace() throws {
         var pacer = UpstreamFaultPacer()

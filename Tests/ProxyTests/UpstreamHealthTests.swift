@@ -240,4 +240,18 @@ import Testing
     func status(_ text: String, _ status: Int?) {
         #expect(HealthProbe.status(in: .init(string: text)) == status)
     }
+
+    @Test(
+        "Interim answers are skipped, wherever the bytes are cut",
+        arguments: [
+            ("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n", 204),
+            ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 503 No\r\n", 503),
+            ("HTTP/1.1 101 Switching Protocols\r\n", 101), ("HTTP/1.1 100 Continue\r\n\r\nnothing\r\n", 0),
+        ])
+    func interim(_ text: String, _ status: Int) {
+        #expect(HealthProbe.status(in: .init(string: text)) == status)
+        for count in 0..<text.utf8.count {
+            #expect(HealthProbe.status(in: .init(bytes: text.utf8.prefix(count))) == nil, "\(count)")
+        }
+    }
 }

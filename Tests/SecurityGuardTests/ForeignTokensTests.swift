@@ -143,4 +143,32 @@ import Testing
             await #expect(throws: GuardError(.issuer, "")) { try await Fixture(issuers: [wrong]) }
         }
     }
+
+    @Test("A client of the same name at another issuer is another client")
+    func clients() async throws {
+        let document = "https://agent.example/client.json"
+        let both = "https://gate.example/both"
+        let theirs = "https://gate.example/theirs"
+        fixture.subject.resources.replace(
+            by: [both],
+            foreign: [both, theirs].map { identifier in
+                ForeignResource(identifier: identifier, issuer: Self.partner, scopes: ["orders:read"])
+            })
+        func principal(_ client: String, for resource: String) async throws -> Principal {
+            let token = try token { claims in
+                claims["aud"] = [.string(resource)]
+                claims["client_id"] = .string(client)
+            }
+            return try await fixture.subject.foreignTokens.identify(token, resource: resource)
+        }
+        // The gateway could have a client of this name for the one resource, and has none for the other.
+        #expect(try await principal(document, for: both).clientID == firstPartyClientID)
+        #expect(try await principal(document, for: theirs).clientID == document)
+        #expect(try await principal("agent-7", for: both).clientID == "agent-7")
+        for (client, resource) in [(document, both), (document, theirs), ("agent-7", both), ("pat", both)] {
+            let qualified = try await principal(client, for: resource).qualifiedClientID
+            #expect(qualified == "\(Self.partner) \(client)")
+        }
+        #expect(try await identify(token()).clientID == firstPartyClientID)
+    }
 }

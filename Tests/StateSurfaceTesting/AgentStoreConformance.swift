@@ -119,6 +119,15 @@ package enum AgentStoreConformance {
         #expect(try await store.consent(userID: "usr_a", clientID: "cli_a", resource: resource) == nil)
         #expect(try await !end())
         #expect(try await !open(store, grant("late"), consent: .reliedOn))
+        // A consent can be ended that has outlived its families.
+        #expect(try await store.consents(userID: "usr_a").map(\.clientID) == ["cli_b"])
+        #expect(try await open(store, grant("a3"), consent: .remembered(at: Sample.now + 1)))
+        _ = try await store.endFamily(id: "a3", at: Sample.now, revokedUntil: Sample.now + 1)
+        #expect(try await store.consents(userID: "usr_a").map(\.clientID) == ["cli_b", "cli_a"])
+        #expect(try await store.consents(userID: "usr_b").isEmpty)
+        #expect(try await end())
+        #expect(try await store.consents(userID: "usr_a").map(\.clientID) == ["cli_b"])
+        #expect(try await !end())
     }
 
     /// Whichever comes first: a consent that is still remembered has a live family, and a family that is live was
@@ -218,10 +227,12 @@ package enum AgentStoreConformance {
     @Sendable private static func protocolSessions(_ store: Store) async throws {
         try await prepare(store)
         try await open(store, grant("g"))
-        func record(_ seed: Int, user: String = "usr_a", family: String? = "g") -> ProtocolSessionRecord {
+        func record(
+            _ seed: Int, user: String = "usr_a", family: String? = "g", upstream: String = "127.0.0.1:1"
+        ) -> ProtocolSessionRecord {
             ProtocolSessionRecord(
                 hash: Sample.hash(seed), tenantID: "acme", userID: user, clientID: "cli_a", familyID: family,
-                upstream: "127.0.0.1:1", lastUsedAt: Sample.now)
+                upstream: upstream, lastUsedAt: Sample.now)
         }
         #expect(try await store.bind(protocolSession: record(1)))
         #expect(try await store.bind(protocolSession: record(1)))
@@ -233,8 +244,17 @@ package enum AgentStoreConformance {
         #expect(try await store.bind(protocolSession: record(2)))
         #expect(try await store.bind(protocolSession: record(3, family: nil)))
         let feed = ChangeRecorder(store)
-        try await store.end(protocolSession: Sample.hash(2))
+        // Another's, and one that was bound anew for another upstream, stay.
+        for stale in [record(2, user: "usr_b"), record(2, upstream: "127.0.0.1:2")] {
+            try await store.end(protocolSession: stale)
+            #expect(try await store.protocolSession(hash: Sample.hash(2), since: 0) == record(2))
+        }
+        #expect(!feed.changes.contains(.protocolSessionEnded(hash: Sample.hash(2))))
+        try await store.end(protocolSession: record(2))
         #expect(feed.changes.contains(.protocolSessionEnded(hash: Sample.hash(2))))
+        #expect(try await store.protocolSession(hash: Sample.hash(2), since: 0) == nil)
+        #expect(try await store.bind(protocolSession: record(2)))
+        try await store.end(protocolSession: record(2, upstream: ""))
         #expect(try await store.protocolSession(hash: Sample.hash(2), since: 0) == nil)
         _ = try await store.endFamily(id: "g", at: Sample.now, revokedUntil: Sample.now + 1)
         #expect(try await store.protocolSession(hash: Sample.hash(1), since: 0) == nil)

@@ -12,9 +12,10 @@ package final class ChangeRecorder: Sendable {
     package var changes: [Change] { told.withLock { $0 } }
     package func forget() { told.withLock { $0 = [] } }
 
-    /// Waits until `condition` holds, at most for `limit`; by default the second in which other nodes must be told.
+    /// Waits until `condition` holds, at most for `limit`. Other nodes are told within a second; the machine that runs the
+    /// tests may be busy.
     package func hears(
-        within limit: Duration = .seconds(1), _ condition: ([Change]) -> Bool
+        within limit: Duration = .seconds(30), _ condition: ([Change]) -> Bool
     ) async throws -> Bool {
         try await eventually(within: limit) { condition(changes) }
     }

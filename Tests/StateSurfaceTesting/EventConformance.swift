@@ -13,6 +13,7 @@ package enum EventConformance {
         StoreRule("Expiry is told once, also of sessions without an owner", expired),
         StoreRule("What is rolled back is not told", rolledBack),
         StoreRule("A receiver without room is told nothing more, and others are", room),
+        StoreRule("What the delivering node says of rooms counts, until it is over or the node lets go", rooms),
         StoreRule("What the task of the caller knows is told", context),
     ]
 
@@ -172,6 +173,37 @@ package enum EventConformance {
         #expect(try await store.waitingDeliveries(receiver: "r1", limit: 10) == 2)
         #expect(try await store.waitingDeliveries(receiver: "r1", limit: 1) == 1)
         #expect(try await store.session(id: "ses_3")?.state == .ended)
+    }
+
+    @Sendable private static func rooms(_ store: Store) async throws {
+        for seed in 1...8 { try await store.insert(session: Sample.session("ses_\(seed)", secret: seed)) }
+        store.tell(with: writer(limit: 1))
+        func ends(_ seed: Int) async throws -> Int {
+            try await store.transaction { try end("ses_\(seed)", in: $0) }
+            return try await told(store).count
+        }
+        func say(_ openUntil: Int64, isFull: Bool = false, by node: String = "n1") async throws {
+            let room = DeliveryRoom(receiver: "r1", openUntil: openUntil, isFull: isFull)
+            try await store.set(deliveryRooms: [room], by: node)
+        }
+        #expect(try await store.leaseDeliveries(nodeID: "n1", now: Sample.now, until: Sample.now + 30))
+        try await say(.max, isFull: true)
+        #expect(try await ends(1) == 0)
+        // Before the place nothing is counted, and once it is reached, everything is.
+        try await say(try await store.newestDelivery() + 3)
+        #expect(try await ends(2) == 1)
+        #expect(try await ends(3) == 2)
+        let newest = try await store.newestDelivery()
+        try await say(newest + 1)
+        #expect(try await ends(4) == 3)
+        #expect(try await ends(5) == 3)
+        // A node that does not deliver has no say.
+        try await say(.max, by: "n2")
+        #expect(try await ends(6) == 3)
+        try await say(.max)
+        #expect(try await ends(7) == 4)
+        try await store.releaseDeliveries(nodeID: "n1")
+        #expect(try await ends(8) == 4)
     }
 
     @Sendable private static func context(_ store: Store) async throws {

@@ -3,7 +3,7 @@ import Testing
 
 /// What every ``ListingStore`` promises.
 package enum ListingStoreConformance {
-    package typealias Store = any ListingStore & SessionStore & AccountStore & FamilyStore
+    package typealias Store = any ListingStore & SessionStore & AccountStore & FamilyStore & ClientStore & GrantStore
 
     package static let rules: [StoreRule<Store>] = [
         StoreRule("Pages of live sessions follow each other by id, without a gap and without the dead", pages),
@@ -64,5 +64,20 @@ package enum ListingStoreConformance {
         #expect(try await store.grantingUsers(after: "", limit: 1) == ["usr_a"])
         #expect(try await store.grantingUsers(after: "usr_a", limit: 10) == ["usr_c"])
         #expect(try await store.grantingUsers(after: "usr_c", limit: 10).isEmpty)
+        // A remembered consent counts, also when its family has ended.
+        try await store.insert(account: Sample.account("usr_b"))
+        try await store.insert(session: Sample.session("ses_b", owner: "usr_b"))
+        try await store.insert(
+            client: ClientRecord(
+                clientID: "cli_a", tenantID: "", name: "Agent", secretHash: [], scope: [], createdAt: Sample.now))
+        let family = FamilyRecord(
+            id: "f5", tenantID: "acme", userID: "usr_b", clientID: "cli_a", scope: [], binding: nil,
+            createdAt: Sample.now, absoluteExpiresAt: Sample.now + 60_000, currentHash: [], resource: "https://r")
+        _ = try await store.open(
+            grant: family, judged: JudgedOwner(credentialEpoch: 0, clientID: "cli_a"),
+            in: AuthorizingSession(id: "ses_b", epoch: 0), consent: .remembered(at: Sample.now))
+        _ = try await store.endFamily(id: "f5", at: Sample.now, revokedUntil: Sample.now + 1)
+        #expect(try await store.grantingUsers(after: "", limit: 10) == ["usr_a", "usr_b", "usr_c"])
+        #expect(try await store.grantingUsers(after: "usr_a", limit: 1) == ["usr_b"])
     }
 }

@@ -1,13 +1,10 @@
 """Signs in through an identity provider, opens a socket, logs out at the provider. `story.py PATH-OF-GATEHOUSE`"""
 
 import asyncio
-import contextlib
 import http.cookiejar
 import json
 import pathlib
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,17 +15,10 @@ import urllib.request
 import websockets
 
 HERE = pathlib.Path(__file__).parent
+sys.path.append(str(HERE.parent.parent))
+from processes import listening, running, unused_ports  # noqa: E402
+
 PERSON = "ada@example.com"
-
-
-def unused_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 class Browser(urllib.request.HTTPRedirectHandler):
@@ -55,29 +45,6 @@ class Browser(urllib.request.HTTPRedirectHandler):
 
     def json(self, method, url):
         return json.load(self.ask(method, url))
-
-
-@contextlib.contextmanager
-def running(*command):
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-
-
-async def listening(port, process):
-    for _ in range(200):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        if process.poll() is not None:
-            break
-        await asyncio.sleep(0.05)
-    raise SystemExit(f"nothing listens on port {port}: {' '.join(process.args)}")
 
 
 async def main(binary):

@@ -8,7 +8,6 @@ import html
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,42 +25,12 @@ try:
 except ImportError:
     from mcp.client.auth.oauth2 import AuthorizationCodeResult
 
+sys.path.append(str(pathlib.Path(__file__).parent.parent.parent))
+from processes import listening, running, unused_ports  # noqa: E402
+
 SERVER = pathlib.Path(__file__).parent.parent / "server.py"
 EMAIL, PASSWORD = "ada@example.com", "correct horse battery"
 REDIRECT = "http://127.0.0.1:1/callback"
-
-
-def unused_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
-@contextlib.contextmanager
-def running(*command):
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-
-
-async def listening(port, process):
-    for _ in range(2400):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        if process.poll() is not None:
-            break
-        await asyncio.sleep(0.05)
-    raise SystemExit(f"nothing listens on port {port}: {' '.join(process.args)}")
 
 
 class Storage:

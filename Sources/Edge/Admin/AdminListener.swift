@@ -25,6 +25,9 @@ package final class AdminListener: Sendable {
     /// Reads the configuration again; nil where the process cannot.
     private let reload: (@Sendable () async -> ReloadOutcome)?
     private let channel = Mutex<(any Channel)?>(nil)
+    /// The host that the listener is bound to, if it is on loopback: then other names are refused. Before that is known,
+    /// they are.
+    private let loopbackHost = Mutex<String?>("")
     /// The connections that are open.
     private let openCount = Atomic<Int>(0)
     /// So many connections may be open. More are closed at once.
@@ -52,6 +55,8 @@ package final class AdminListener: Sendable {
         do {
             let channel = try await bind(address, inherited, group)
             self.channel.withLock { $0 = channel }
+            let host = inherited == nil ? address.host : channel.localAddress?.ipAddress ?? ""
+            loopbackHost.withLock { $0 = address.path == nil && Self.isLoopback(host) ? host : nil }
             let isPath = address.path != nil
             let bound =
                 isPath || inherited != nil
@@ -97,14 +102,16 @@ package final class AdminListener: Sendable {
     /// Who may use the API of a listener at this address, and which pages are its own.
     private static func rights(at address: ListenAddress) -> AdminRights {
         guard address.path == nil else { return AdminRights(user: SystemUser.current, origins: []) }
-        let bytes = IPAddress.bytes(of: address.host)
-        let isLoopback = address.host == "localhost" || bytes.map(IPAddress.isLoopback) ?? false
-        let isEverywhere = bytes?.allSatisfy { $0 == 0 } ?? false
+        let isEverywhere = IPAddress.bytes(of: address.host)?.allSatisfy { $0 == 0 } ?? false
         var hosts = [address.host.contains(":") ? "[\(address.host)]" : address.host]
-        if isLoopback || isEverywhere { hosts += ["localhost", "127.0.0.1", "[::1]"] }
+        if isLoopback(address.host) || isEverywhere { hosts += ["localhost", "127.0.0.1", "[::1]"] }
         return AdminRights(
             user: SystemUser.current, origins: hosts.map { "http://\($0):\(address.port)" },
             takesLiterals: isEverywhere)
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        host == "localhost" || IPAddress.bytes(of: host).map(IPAddress.isLoopback) ?? false
     }
 
     /// Closes the listener.
@@ -115,6 +122,9 @@ package final class AdminListener: Sendable {
 
     /// Answers a request.
     func answer(_ request: AdminRequest) async -> AdminAnswer {
+        if let own = loopbackHost.withLock({ $0 }), AdminHost.isForeign(request.host, own: own) {
+            return .text(421, "this listener is on loopback: ask for localhost or its address, not for another name\n")
+        }
         if request.path.utf8.starts(with: AdminResponder.prefix.utf8) {
             guard let responder = responder.withLock({ $0 }) else { return .text(404, "not found\n") }
             return await responder.answer(request)

@@ -87,13 +87,17 @@ package struct RequestRecord {
     var code: String? { particulars?.code }
     /// The reason of the refusal.
     var reason: String? { particulars?.reason }
-    /// Who the endpoint of the API found out the caller to be.
+    /// Who the endpoint of the API, or the gate before it refused the request, found out the caller to be.
     var caller: RequestCaller? { particulars?.caller }
 
     /// A request is refused in stage 1.
     mutating func refused(_ head: RequestHead) { noteParticulars().head = head }
 
-    mutating func refused(_ problem: Problem) { refused(code: problem.code.rawValue, reason: problem.reason) }
+    mutating func refused(_ problem: Problem) {
+        refused(code: problem.code.rawValue, reason: problem.reason)
+        guard let caller = problem.caller else { return }
+        found(RequestCaller(user: caller.subject, tenant: caller.tenantID, clientID: caller.clientID))
+    }
 
     mutating func refused(code: String, reason: String?) {
         let particulars = noteParticulars()

@@ -99,8 +99,8 @@ final class EventDelivery: Sendable {
             var queue = DeliveryQueue()
             /// What the queue holds, as it is stored.
             var records: [String: DeliveryRecord] = [:]
-            /// Whether there is no room for more in the store.
-            var isFull = false
+            /// What was last said of its room in the store.
+            var room: DeliveryRoom?
         }
 
         private let receivers: EventReceivers
@@ -181,23 +181,22 @@ final class EventDelivery: Sendable {
 
     /// Reads what waits, if there can be something new.
     private func read(_ work: inout Work, _ now: Int64, _ sending: inout Sending) async throws {
-        let isFull = now - Self.readInterval >= work.readAt || now < work.readAt
-        if !isFull {
-            let newest = try await store.newestDelivery()
-            if newest != work.newest {
-                work.newest = newest
-                work.againAt = work.againAt ?? now + Self.secondReadAfter
-            } else {
-                guard let againAt = work.againAt, now >= againAt else { return }
-                work.againAt = nil
-            }
-        } else {
+        let newest = try await store.newestDelivery()
+        let readsAll = now - Self.readInterval >= work.readAt || now < work.readAt
+        if readsAll {
             try await clearTheDead(now)
             work.readAt = now
+        } else if newest != work.newest {
+            work.newest = newest
+            work.againAt = work.againAt ?? now + Self.secondReadAfter
+        } else {
+            guard let againAt = work.againAt, now >= againAt else { return }
+            work.againAt = nil
         }
         for line in work.lines.indices {
             try await load(line, &work, now, &sending)
         }
+        try await sayRooms(&work, newest: newest, inAnyCase: readsAll)
     }
 
     private func load(_ line: Int, _ work: inout Work, _ now: Int64, _ sending: inout Sending) async throws {
@@ -205,23 +204,33 @@ final class EventDelivery: Sendable {
         let records = try await store.deliveries(
             receiver: work.lines[line].receiver.name, limit: queue.capacity + 1)
         for record in records { work.lines[line].records[record.id] = record }
-        if records.count > queue.capacity || work.lines[line].isFull { try await watchRoom(line, &work) }
         var none: [DeliverySettlement] = []
         let actions = work.lines[line].queue.handle(.loaded(records.map(Delivery.init)), now: now)
         act(on: actions, line, &work, &sending, &none)
     }
 
-    /// Says once in the log when there is no room for more: the transactions that drop events have no log.
-    private func watchRoom(_ line: Int, _ work: inout Work) async throws {
-        let receiver = work.lines[line].receiver
+    /// Says how much room receivers have, so that those who write events need not count, and once in the log when one
+    /// has none: the transactions that drop events have no log.
+    private func sayRooms(_ work: inout Work, newest: Int64, inAnyCase: Bool) async throws {
         let limit = EventReceivers.roomPerReceiver
-        let isFull = try await store.waitingDeliveries(receiver: receiver.name, limit: limit) >= limit
-        if isFull, !work.lines[line].isFull {
-            logger.warning(
-                "events are dropped: a receiver has not taken any for too long",
-                metadata: ["receiver": "\(receiver.place)", "waiting": "\(limit)"])
+        var rooms: [DeliveryRoom] = []
+        for line in work.lines {
+            let name = line.receiver.name
+            let waiting = try await store.waitingDeliveries(receiver: name, limit: limit)
+            rooms.append(
+                DeliveryRoom(receiver: name, waiting: waiting, newest: newest, limit: limit, before: line.room))
         }
-        work.lines[line].isFull = isFull
+        let haveNews = zip(work.lines, rooms).contains { $1.isNews(after: $0.room, limit: limit) }
+        guard haveNews || inAnyCase else { return }
+        try await store.set(deliveryRooms: rooms, by: nodeID)
+        for (line, room) in zip(work.lines.indices, rooms) {
+            if room.isFull, work.lines[line].room?.isFull != true {
+                logger.warning(
+                    "events are dropped: a receiver has not taken any for too long",
+                    metadata: ["receiver": "\(work.lines[line].receiver.place)", "waiting": "\(limit)"])
+            }
+            work.lines[line].room = room
+        }
     }
 
     private func clearTheDead(_ now: Int64) async throws {

@@ -92,7 +92,7 @@ final class EventOutbox: Sendable {
     }
 }
 
-/// A call that waits until somebody listens; several before that are one.
+/// A call that waits for its listener; several calls before that are one.
 struct Wake: Sendable {
     let calls: AsyncStream<Void>
     private let caller: AsyncStream<Void>.Continuation

@@ -9,7 +9,7 @@ extension WebhookEvent {
     ///
     /// - Parameters:
     ///   - now: milliseconds since 1970.
-    ///   - method: how somebody signed in, if they did.
+    ///   - method: the way of the sign-in, if there was one.
     ///   - requestID: of the request that caused it, if there was one.
     package init(_ event: StoreEvent, at now: Int64, method: String?, requestID: String?) {
         let kind: Kind =

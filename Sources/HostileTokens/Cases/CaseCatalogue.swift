@@ -2,11 +2,13 @@
 public enum CaseCatalogue {
     /// All cases: tokens first, then sessions, refresh tokens, OAuth, WebSockets, the proxy and HTTP.
     public static let all: [HostileCase] =
-        AttackCatalogue.all.map(HostileCase.token)
-        + (SessionProbes.all + RefreshProbes.all + AuthorizeProbes.all + GrantProbes.all + ResourceProbes.all
-        + SocketProbes.all + LeaseProbes.all + RequestProbes.all + UpstreamProbes.all + AnswerProbes.all
-        + DesyncProbes.all).map(
-            HostileCase.probe)
+        AttackCatalogue.all.map(HostileCase.token) + probes.map(HostileCase.probe)
+
+    private static let probes: [Probe] = [
+        SessionProbes.all, RefreshProbes.all, AuthorizeProbes.all, GrantProbes.all, ResourceProbes.all,
+        SocketProbes.all, LeaseProbes.all, RequestProbes.all, UpstreamProbes.all, AnswerProbes.all, DesyncProbes.all,
+        DowngradeProbes.all,
+    ].flatMap(\.self)
 
     /// The cases that match one pattern of `only` and none of `skip`.
     ///
@@ -14,10 +16,7 @@ public enum CaseCatalogue {
     ///   - only: ids, or patterns with `*` and `?`; empty for all cases.
     ///   - skip: ids or patterns of cases to leave out.
     public static func cases(only: [String] = [], skip: [String] = []) -> [HostileCase] {
-        all.filter { hostile in
-            let id = hostile.info.id
-            return (only.isEmpty || only.contains { Glob.matches($0, id) }) && !skip.contains { Glob.matches($0, id) }
-        }
+        all.filter { Glob.selects($0.info.id, only: only, skip: skip) }
     }
 
     /// The case with this id, or nil.
@@ -28,6 +27,11 @@ public enum CaseCatalogue {
 
 /// Patterns in which `*` stands for any text and `?` for one byte.
 public enum Glob {
+    /// Whether one pattern of `only` matches, or there are none, and none of `skip` does.
+    public static func selects(_ text: String, only: [String], skip: [String]) -> Bool {
+        (only.isEmpty || only.contains { matches($0, text) }) && !skip.contains { matches($0, text) }
+    }
+
     /// Whether the whole text matches. The time is at most proportional to the product of the lengths.
     public static func matches(_ pattern: String, _ text: String) -> Bool {
         let pattern = Array(pattern.utf8)

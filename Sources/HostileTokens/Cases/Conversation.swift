@@ -44,6 +44,9 @@ final class Conversation: Sendable {
     /// Whether requests are sent byte for byte. Over HTTP/2 they are not.
     var keepsBytes: Bool { wire.open != nil }
 
+    /// Whether requests travel over HTTP/2.
+    var isHTTP2: Bool { wire.isHTTP2 }
+
     /// Sends a request on a connection of its own.
     func exchange(_ label: String, _ request: RawRequest) async throws -> RawResponse {
         try await surroundings.pause()
@@ -90,17 +93,23 @@ final class Conversation: Sendable {
         return request
     }
 
-    /// The header fields with the valid token, for requests written by hand. Empty if the token is sent in the query.
-    func credentialFields() throws -> String {
+    /// The header field with the valid token, for requests written by hand.
+    func credentialField() throws -> (name: String, value: String) {
         guard let token else { throw Unfit(Need.token.absence) }
         let text = String(decoding: token, as: UTF8.self)
         switch transport {
         case .authorization:
             let prefix = target.carrierPrefix ?? (target.carrierName == nil ? "Bearer " : "")
-            return "\(target.carrierName ?? "Authorization"): \(prefix)\(text)\r\n"
-        case .cookie: return "Cookie: \(target.carrierName ?? "session")=\(text)\r\n"
+            return (target.carrierName ?? "Authorization", prefix + text)
+        case .cookie: return ("Cookie", "\(target.carrierName ?? "session")=\(text)")
         default: throw Unfit("the token travels in no field")
         }
+    }
+
+    /// The line of the header field with the valid token.
+    func credentialFields() throws -> String {
+        let (name, value) = try credentialField()
+        return "\(name): \(value)\r\n"
     }
 
     // MARK: Accounts

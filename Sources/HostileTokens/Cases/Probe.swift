@@ -55,7 +55,7 @@ public struct Probe: Sendable, Identifiable {
         do {
             return try await converse(conversation)
         } catch let failure as SendFailure {
-            return Judgement(.inconclusive, failure.description)
+            return Judgement(failure)
         } catch let failure as Unjudged {
             return Judgement(.inconclusive, failure.reason)
         } catch let failure as Unfit {
@@ -80,10 +80,18 @@ struct Unfit: Error {
 struct Judgement: Sendable {
     let verdict: Verdict
     let detail: String
+    /// Whether the target gave no answer in time.
+    let isSilent: Bool
 
-    init(_ verdict: Verdict, _ detail: String) {
+    init(_ verdict: Verdict, _ detail: String, isSilent: Bool = false) {
         self.verdict = verdict
         self.detail = detail
+        self.isSilent = isSilent
+    }
+
+    /// Inconclusive, because there was no answer.
+    init(_ failure: SendFailure) {
+        self.init(.inconclusive, failure.description, isSilent: failure.code == .timedOut)
     }
 
     static func passed(_ detail: String) -> Judgement { Judgement(.passed, detail) }

@@ -52,7 +52,7 @@ enum AnswerProbes {
             needs: [.canary, .token] + needs
         ) { talk in
             guard talk.keepsBytes else { throw Unfit("takes a connection of its own over HTTP/1.1") }
-            guard try await talk.arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
+            try await talk.checkArrival()
             return try await converse(talk)
         }
     }
@@ -61,8 +61,8 @@ enum AnswerProbes {
 extension Conversation {
     /// A good request that the suite's own upstream answers in this way; nil if the connection was ended.
     fileprivate func answer(_ kind: String?) async throws -> RawResponse? {
-        guard let route = target.canaryPath else { throw Unfit(Need.canary.absence) }
         let query = (kind.map { "answer=\($0)&" } ?? "") + Marker().value
+        let route = try canaryRoute()
         return try await attempt(
             kind == nil ? "control" : "attack",
             RawRequest(

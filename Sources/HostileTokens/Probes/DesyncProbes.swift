@@ -59,10 +59,9 @@ enum DesyncProbes {
             id, title, reference: reference, expected: "one reading of where the body ends",
             needs: [.canary, .token] + needs
         ) { talk in
-            guard let route = talk.target.canaryPath else { throw Unfit(Need.canary.absence) }
             guard talk.keepsBytes else { throw Unfit("takes a connection of its own over HTTP/1.1") }
-            guard try await talk.arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
-            return try await converse(talk, route)
+            try await talk.checkArrival()
+            return try await converse(talk, try talk.canaryRoute())
         }
     }
 }

@@ -90,8 +90,9 @@ enum SocketProbes {
                 try await talk.checkGoodHandshake()
                 return try await talk.handshake("attack", Handshake())
             },
-            changed("W08-token-twice", "the good token and a garbage one in the query", "RFC 6750 §2") { handshake, _ in
-                handshake.add("access_token", Array("garbage".utf8))
+            changed("W08-token-twice", "the good token and a garbage one in the query", "RFC 6750 §2") {
+                handshake, target in
+                handshake.add(target.socketTerms(.socketQuery).name ?? "access_token", Array("garbage".utf8))
             },
             Probe(
                 "W06-pipelined-after-refusal", "a good handshake behind a refused one, in one packet",
@@ -113,8 +114,9 @@ enum SocketProbes {
             },
         ] + everyCarrier
 
-    private static let everyCarrier: [Probe] = [Transport.socketQuery, .socketHeaders, .socketProtocol].flatMap {
-        carrier in
+    private static let everyCarrier: [Probe] = [
+        Transport.socketQuery, .socketHeaders, .socketProtocol, .socketCookie,
+    ].flatMap { carrier in
         [
             token("garbage", "a garbage token", carrier, [.token]) { _ in Array("garbage".utf8) },
             token("cut", "the good token without its last letter", carrier, [.token]) { $0.dropLast(1) },
@@ -237,7 +239,7 @@ extension Transport {
         case .socketQuery, .query: "query"
         case .socketHeaders, .authorization: "header"
         case .socketProtocol: "subprotocol"
-        case .cookie: "cookie"
+        case .cookie, .socketCookie: "cookie"
         case .body: "body"
         case .introspection: "introspection"
         }

@@ -34,10 +34,7 @@ enum UpstreamProbes {
                 guard let head = try await talk.arrival(marker, fields: "Connection: \(list)\r\n", closes: false) else {
                     return .passed("the request was refused")
                 }
-                let missing = names.filter { name in !head.contains { $0.name == name } }
-                return missing.isEmpty
-                    ? .passed("the gateway's own headers arrived")
-                    : .failed("\(missing.joined(separator: ", ")) did not arrive: the caller took it out")
+                return head.judged(has: names)
             },
             probe("P15-token-leak", "the good token on its way to the upstream", "RFC 9700 §4.9.1") { talk in
                 let marker = Marker()
@@ -99,10 +96,8 @@ enum UpstreamProbes {
             reference: "CVE-2021-29492, GHSA-p224-6x5r-fjpm", expected: "nothing arrives at the upstream",
             needs: [.canary, .token]
         ) { talk in
-            guard let route = talk.target.canaryPath, let path = change(route) else {
-                throw Unfit("does not fit the path")
-            }
-            guard try await talk.arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
+            guard let path = change(try talk.canaryRoute()) else { throw Unfit("does not fit the path") }
+            try await talk.checkArrival()
             let marker = Marker()
             _ = try await talk.attempt(
                 "attack",
@@ -144,8 +139,8 @@ enum UpstreamProbes {
             "P01-smuggle-\(name)", "a request behind another's body: \(title)", reference: "RFC 9112 §11.2",
             expected: "one reading of where the body ends", needs: [.canary, .token]
         ) { talk in
-            guard let route = talk.target.canaryPath else { throw Unfit(Need.canary.absence) }
-            guard try await talk.arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
+            let route = try talk.canaryRoute()
+            try await talk.checkArrival()
             let (first, second) = (Marker(), Marker())
             let fields = try talk.credentialFields()
             let hidden = "GET \(route)?\(second.value) HTTP/1.1\r\nHost: \(talk.target.authority)\r\n\r\n"
@@ -211,6 +206,14 @@ struct Head: Sequence {
 
     func makeIterator() -> IndexingIterator<[(name: String, value: String)]> { fields.makeIterator() }
 
+    /// The verdict on a request that named the gateway's own headers in `Connection`.
+    func judged(has names: [String]) -> Judgement {
+        let missing = names.filter { name in !contains { $0.name == name } }
+        return missing.isEmpty
+            ? .passed("the gateway's own headers arrived")
+            : .failed("\(missing.joined(separator: ", ")) did not arrive: the caller took it out")
+    }
+
     /// The name as upstreams see it that turn header names into variables.
     static func alias(_ name: String) -> String {
         name.lowercased().replacing("_", with: "-").replacing(".", with: "-")
@@ -231,9 +234,20 @@ struct Head: Sequence {
 }
 
 extension Conversation {
+    /// The path that is routed to the suite's own upstream.
+    func canaryRoute() throws -> String {
+        guard let route = target.canaryPath else { throw Unfit(Need.canary.absence) }
+        return route
+    }
+
+    /// Throws unless a valid request arrives at the suite's own upstream.
+    func checkArrival() async throws {
+        guard try await arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
+    }
+
     /// Sends a valid request to the suite's own upstream, and returns its head as it arrived; nil if it did not arrive.
     func arrival(_ marker: Marker, fields: String = "", closes: Bool = true) async throws -> Head? {
-        guard let route = target.canaryPath else { throw Unfit(Need.canary.absence) }
+        let route = try canaryRoute()
         let credentials = try credentialFields()
         _ = try await attempt(
             "attack",

@@ -166,8 +166,8 @@ private struct Course {
         else { return skipped }
         let visits = runner.surroundings.canaryVisits()
         let outcome = try await outcome(of: request)
-        count(outcome)
         var judgement = runner.transport.verdict(on: attack, payload, outcome, by: runner.target)
+        count(judgement)
         if runner.surroundings.canaryVisits() > visits {
             judgement = .failed("the target went to an address that the token named")
         }
@@ -182,18 +182,16 @@ private struct Course {
             target: runner.target, transport: runner.transport, token: token, material: material, accounts: accounts,
             wire: runner.wire, surroundings: runner.surroundings)
         let judgement = try await probe.judge(conversation)
+        count(judgement)
         let evidence = await conversation.finish()
         return CaseResult(
             info: probe.info, verdict: judgement.verdict, status: evidence.last?.status, reason: judgement.detail,
             evidence: evidence)
     }
 
-    private mutating func count(_ outcome: Result<RawResponse, SendFailure>) {
-        guard case .failure(let failure) = outcome, failure.code == .timedOut else {
-            silence = 0
-            return
-        }
-        silence += 1
+    private mutating func count(_ judgement: Judgement) {
+        guard judgement.verdict != .skipped else { return }
+        silence = judgement.isSilent ? silence + 1 : 0
         if silence >= Self.silenceLimit { end = "\(silence) attacks in a row got no answer in time" }
     }
 

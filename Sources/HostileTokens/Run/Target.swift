@@ -12,10 +12,14 @@ public struct Target: Sendable {
     public var carrierName: String?
     /// The text before the token in its carrier; nil for the default of the transport.
     public var carrierPrefix: String?
+    /// The transport that these two belong to. Of WebSocket upgrades, those of the same kind use them as well.
+    public var carrier = Transport.authorization
     /// The path of WebSocket upgrades; nil if there is none.
     public var socketPath: String?
     /// The carriers that WebSocket upgrades accept.
     public var socketCarriers: [Transport] = [.socketQuery, .socketHeaders, .socketProtocol]
+    /// The cookie with the token in WebSocket upgrades; nil for the one of other requests.
+    public var socketCookie: String?
     /// How a WebSocket upgrade names its session.
     public var socketSession = SocketSession.asToken
     /// The session that WebSocket upgrades name.
@@ -62,6 +66,12 @@ public struct Target: Sendable {
 
     /// The target's own origin.
     var origin: String { (isSecure ? "https://" : "http://") + authority }
+
+    /// The name and the prefix of the token in WebSocket upgrades with this transport; nil for its defaults.
+    func socketTerms(_ transport: Transport) -> (name: String?, prefix: String?) {
+        if transport == .socketCookie, let socketCookie { return (socketCookie, nil) }
+        return carrier.shortName == transport.shortName ? (carrierName, carrierPrefix) : (nil, nil)
+    }
 
     /// Whether a status counts as accepted.
     public func isSuccess(_ status: Int) -> Bool {

@@ -5,7 +5,7 @@ extension Transport {
     public func isAccepted(_ response: RawResponse, by target: Target) -> Bool {
         switch self {
         case .authorization, .query, .cookie, .body: target.isSuccess(response.status)
-        case .socketQuery, .socketHeaders, .socketProtocol: response.status == 101
+        case .socketQuery, .socketHeaders, .socketProtocol, .socketCookie: response.status == 101
         case .introspection: response.status == 200 && !Self.saysInactive(response.body)
         }
     }
@@ -19,7 +19,7 @@ extension Transport {
         case .failure(let failure):
             if failure.code == .closed, expectation.mayClose { return .passed("the connection was ended") }
             if failure.code == .refused, !expectation.isAccepted { return .passed(failure.description) }
-            return Judgement(.inconclusive, failure.description)
+            return Judgement(failure)
         case .success(let response):
             if response.status == 429 || (response.status == 503 && target.isStrict) {
                 return Judgement(.inconclusive, "\(response.status): the target limits the rate or is overloaded")

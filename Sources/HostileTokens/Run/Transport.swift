@@ -14,13 +14,15 @@ public enum Transport: String, Sendable, CaseIterable {
     case socketHeaders = "websocket-headers"
     /// `bearer.` in `Sec-WebSocket-Protocol`.
     case socketProtocol = "websocket-protocol"
+    /// A cookie of a WebSocket upgrade.
+    case socketCookie = "websocket-cookie"
     /// `token` in the form of an introspection request (RFC 7662).
     case introspection
 
     /// Whether the token is sent in a WebSocket upgrade.
     public var isSocket: Bool {
         switch self {
-        case .socketQuery, .socketHeaders, .socketProtocol: true
+        case .socketQuery, .socketHeaders, .socketProtocol, .socketCookie: true
         case .authorization, .query, .cookie, .body, .introspection: false
         }
     }
@@ -39,7 +41,7 @@ public enum Transport: String, Sendable, CaseIterable {
         switch self {
         // In a list of subprotocols, a comma separates elements.
         case .socketProtocol: !token.contains(UInt8(ascii: ","))
-        case .cookie: !token.contains(UInt8(ascii: ";")) && !token.contains(0x20)
+        case .cookie, .socketCookie: !token.contains(UInt8(ascii: ";")) && !token.contains(0x20)
         case .authorization, .query, .body, .socketQuery, .socketHeaders, .introspection: true
         }
     }
@@ -50,7 +52,7 @@ public enum Transport: String, Sendable, CaseIterable {
         case .authorization, .query, .cookie: Self.plain([], query: nil, to: target)
         case .body: Self.form(nil, to: target)
         case .introspection: Self.introspection([], to: target, authorized: false)
-        case .socketQuery, .socketHeaders, .socketProtocol: Handshake().request(to: target)
+        case .socketQuery, .socketHeaders, .socketProtocol, .socketCookie: Handshake().request(to: target)
         }
     }
 
@@ -68,7 +70,7 @@ public enum Transport: String, Sendable, CaseIterable {
             return Self.plain(fields: [("Cookie", Array("\(name)=".utf8) + token)], query: nil, to: target)
         case .body:
             return Self.form(token, to: target)
-        case .socketQuery, .socketHeaders, .socketProtocol:
+        case .socketQuery, .socketHeaders, .socketProtocol, .socketCookie:
             return Handshake(carrying: token, session: target.sessionID, over: self, to: target).request(to: target)
         case .introspection:
             return Self.introspection(token, to: target, authorized: true)
@@ -135,10 +137,16 @@ struct Handshake: Sendable {
     init(carrying token: [UInt8], session: String?, over transport: Transport, to target: Target) {
         var parameters: [(String, [UInt8])] = []
         var offers: [[UInt8]] = []
+        let (name, prefix) = target.socketTerms(transport)
+        func prefixed(_ usual: String) -> [UInt8] { Array((prefix ?? (name == nil ? usual : "")).utf8) + token }
         switch transport {
-        case .socketHeaders: fields.append(("Authorization", Array("Bearer ".utf8) + token))
-        case .socketProtocol: offers = [Array("gatehouse.v1".utf8), Array("bearer.".utf8) + token]
-        default: parameters.append((target.carrierName ?? "access_token", token))
+        case .socketHeaders: fields.append((name ?? "Authorization", prefixed("Bearer ")))
+        case .socketCookie: fields.append(("Cookie", Array("\(name ?? "session")=".utf8) + token))
+        case .socketProtocol:
+            // Beside the token, a subprotocol is offered that the target may choose.
+            if let chosen = name ?? (prefix == nil ? "gatehouse.v1" : nil) { offers.append(Array(chosen.utf8)) }
+            offers.append(prefixed("bearer."))
+        default: parameters.append((name ?? "access_token", token))
         }
         let id = Array((session ?? "").utf8)
         switch (target.socketSession, transport) {

@@ -19,6 +19,8 @@ public struct Wire: Sendable {
     public var send: @Sendable (RawRequest) async throws -> RawResponse
     /// Opens a connection; nil over HTTP/2, where requests have none of their own.
     public var open: (@Sendable () async throws -> any WireStream)?
+    /// Whether requests travel over HTTP/2, and those that begin with its preface as the frames that they are.
+    package var isHTTP2 = false
     /// The requests that the suite's own upstream received with this text in the request line.
     public var arrivals: (@Sendable (String) async -> [[UInt8]])?
 

@@ -50,9 +50,14 @@ package enum FormText {
     }
 
     private static func unescaped(_ bytes: Substring.UTF8View) -> String? {
+        Self.bytes(unescaping: bytes).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// The bytes that a name or value stands for, with `+` for a space; nil for a broken escape.
+    package static func bytes(unescaping bytes: some Collection<UInt8>) -> [UInt8]? {
         var out: [UInt8] = []
         out.reserveCapacity(bytes.count)
-        var rest = bytes
+        var rest = bytes[...]
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "+"): out.append(0x20)
@@ -64,7 +69,7 @@ package enum FormText {
             default: out.append(byte)
             }
         }
-        return String(validating: out, as: UTF8.self)
+        return out
     }
 
     static func hexValue(_ byte: UInt8) -> UInt8? {

@@ -31,10 +31,4 @@ package struct ProviderDirectory: Sendable {
             claims.audience?.contains { $0.hasSameBytes(as: candidate.configuration.clientID) } == true
         } ?? candidates.first
     }
-
-    /// When a token that was accepted was issued, in milliseconds since 1970; nil if it does not say.
-    package static func issueTime(ofAccepted text: String) -> Int64? {
-        guard case .success(let token) = ProviderToken.read(text) else { return nil }
-        return (try? token.unverifiedClaims())?.issuedAt.flatMap { Int64(exactly: ($0 * 1000).rounded(.down)) }
-    }
 }

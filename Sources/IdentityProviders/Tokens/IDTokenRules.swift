@@ -27,7 +27,7 @@ struct IDTokenRules: Sendable {
             issuer: issuer, audience: [clientID], requiredClaims: ["iss", "sub", "aud", "exp", "iat"], leeway: leeway,
             additional: [
                 Self.type, .claim("sub", atMost: Self.maximumSubjectBytes), authorizedParty, nonceRule, accessTokenHash,
-                authenticationTime, Self.noEvents,
+                authenticationTime, Self.noEvents, age,
             ])
     }
 
@@ -41,6 +41,17 @@ struct IDTokenRules: Sendable {
     /// A security event of the same issuer is not an ID token, with any `typ`.
     private static let noEvents = ClaimRule { _, claims, _ in
         claims["events"] == nil ? nil : TokenRefusal(.typeMismatch, "a security event, not an ID token")
+    }
+
+    /// What its provider has ended is not remembered for ever. A token that has expired is refused for that.
+    private var age: ClaimRule {
+        ClaimRule { [leeway] _, claims, now in
+            guard let issuedAt = claims.issuedAt, let expiresAt = claims.expiresAt, expiresAt > now - leeway else {
+                return nil
+            }
+            return (now - issuedAt) * 1000 <= Double(ProviderToken.maximumAge)
+                ? nil : TokenRefusal(.lifetimeExceeded, "iat is longer ago than an ID token is accepted")
+        }
     }
 
     /// `azp` is the client, and has to be there if the token is for others too.

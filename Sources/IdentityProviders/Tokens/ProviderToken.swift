@@ -3,6 +3,10 @@ import JOSE
 
 /// A token of a provider whose signature and claims were verified; only ``verify(_:with:rules:now:)`` makes one.
 package struct ProviderToken: Sendable {
+    /// How long after its `iat` an ID token is accepted at most, in milliseconds, whatever its `exp`: so long it is
+    /// remembered what its provider has ended. Providers give them 30 days at most.
+    package static let maximumAge: Int64 = 30 * 86_400_000
+
     /// The claims.
     let claims: JSONObject
     /// `sub`.

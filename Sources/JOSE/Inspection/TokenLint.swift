@@ -72,8 +72,7 @@ public enum TokenLint {
         if algorithm.isSymmetric {
             return finding(
                 "alg", "3.5", .warn,
-                "alg is symmetric: whoever can verify can also sign, and a weak "
-                    + "secret can be guessed from one token")
+                "alg is symmetric: every verifier can also sign, and a weak secret can be guessed from one token")
         }
         if algorithm == .eddsa {
             return finding("alg", "3.1", .warn, "EdDSA names several algorithms (RFC 9864): say Ed25519")

@@ -36,6 +36,9 @@ public struct JWKSet: Sendable {
     ///   - bytes: the JSON text, an object with `keys`.
     ///   - policy: what happens to keys that cannot be used.
     ///   - algorithms: the algorithms accepted; empty for all that are on by default.
+    /// - Throws: ``JOSEError/Code/keyUnreadable`` for a text that is no key set, of more than 256 KiB or more than
+    ///   ``maximumKeys`` keys; the errors of ``init(_:)``; under ``Policy/local`` the error of the first key that can't
+    ///   be used.
     public init(
         parsing bytes: some Collection<UInt8>, policy: Policy, algorithms: [SignatureAlgorithm] = []
     ) throws(JOSEError) {
@@ -50,6 +53,11 @@ public struct JWKSet: Sendable {
 
     /// Reads a key file, whose form is recognised by its content: PEM, DER, JWK or JWKS. Such a set is read under
     /// ``Policy/local``.
+    ///
+    /// - Parameters:
+    ///   - bytes: the content of the file.
+    ///   - algorithms: the algorithms accepted; empty for all that are on by default.
+    ///   - passphrase: the passphrase of an encrypted private key.
     public init(
         file bytes: some Collection<UInt8>, algorithms: [SignatureAlgorithm] = [], passphrase: [UInt8]? = nil
     ) throws(JOSEError) {
@@ -119,6 +127,8 @@ public struct JWKSet: Sendable {
     }
 
     /// The key for a token: the one that its `kid` names. A token without `kid` gets the key of a set of one.
+    ///
+    /// - Returns: the key, or a refusal with ``TokenRefusal/Reason/keyUnknown``.
     public func key(for header: ProtectedHeader) -> Result<VerificationKey, TokenRefusal> {
         if let keyID = header.keyID {
             guard let key = self[keyID: keyID] else {

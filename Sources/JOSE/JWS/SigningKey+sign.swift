@@ -9,6 +9,7 @@ extension SigningKey {
     ///   - type: the `typ`; nil for none.
     ///   - extraHeader: further header members. `alg`, `kid`, `typ`, `crit` and `b64` are refused with
     ///     ``JOSEError/Code/headerReserved``.
+    /// - Throws: also ``JOSEError/Code/failed`` if libcrypto can't sign.
     public func sign(
         payload: some Collection<UInt8>, type: String? = nil, extraHeader: JSONObject = [:]
     ) throws(JOSEError) -> String {
@@ -20,6 +21,11 @@ extension SigningKey {
     }
 
     /// Signs claims and returns the JWT (RFC 7519).
+    ///
+    /// - Parameters:
+    ///   - claims: the claims, which are written in their order. Nothing is added: `exp`, too, is the caller's to set.
+    ///   - type: the `typ`, such as `at+jwt`. It tells kinds of tokens apart (RFC 8725 section 3.11).
+    ///   - extraHeader: further header members, as for ``sign(payload:type:extraHeader:)``.
     public func sign(
         claims: JSONObject, type: String, extraHeader: JSONObject = [:]
     ) throws(JOSEError) -> String {
@@ -28,6 +34,9 @@ extension SigningKey {
 
     /// Signs a payload that is sent separately, and returns the compact JWS with an empty payload (RFC 7515 appendix
     /// F).
+    ///
+    /// The verifier calls ``UnverifiedToken/verifySignature(with:detachedPayload:)``. The arguments are those of
+    /// ``sign(payload:type:extraHeader:)``.
     public func sign(
         detachedPayload payload: some Collection<UInt8>, type: String? = nil, extraHeader: JSONObject = [:]
     ) throws(JOSEError) -> String {

@@ -22,6 +22,11 @@ extension UnverifiedToken {
     }
 
     /// Verifies the token completely with the key from the set, as ``JWKSet/key(for:)`` chooses it.
+    ///
+    /// - Parameters:
+    ///   - keys: the keys of the issuer, and of no other: every key in the set is trusted for every claim.
+    ///   - rules: the rules for the header's `typ` and the claims.
+    ///   - now: seconds since 1970.
     public func verify(
         with keys: JWKSet, rules: ClaimsRules, now: Double
     ) -> Result<VerifiedToken, TokenRefusal> {
@@ -29,6 +34,8 @@ extension UnverifiedToken {
     }
 
     /// Verifies the signature only. The payload may be any bytes, also none; it is not read.
+    ///
+    /// For data that is no JWT. It says neither for whom a token is nor until when, so it does not prove who calls.
     public func verifySignature(with key: VerificationKey) -> Result<VerifiedPayload, TokenRefusal> {
         if let refusal = signatureRefusal(key) { return .failure(refusal) }
         return .success(VerifiedPayload(header: header, payload: unverifiedPayload, keyID: key.keyID))

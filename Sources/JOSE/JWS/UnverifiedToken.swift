@@ -18,7 +18,7 @@ public struct TokenLimits: Sendable {
 ///
 /// Only `verify` makes a `VerifiedToken` of it.
 public struct UnverifiedToken: Sendable {
-    /// The header; what it says is a claim of whoever wrote the token.
+    /// The header, which the writer of the token chose. Its signature is not verified yet.
     public let header: ProtectedHeader
     /// The payload and behind it the signature: both are read anyway, and one array is quicker than two.
     let decoded: [UInt8]
@@ -28,9 +28,13 @@ public struct UnverifiedToken: Sendable {
     let signingInputCount: Int
     let limits: TokenLimits
 
-    /// Reads a token; refuses `too_large` and `malformed`.
+    /// Reads a token.
     ///
-    /// Where many tokens of one issuer are read, `headers` remembers the last header.
+    /// - Parameters:
+    ///   - text: the three segments, without whitespace around them.
+    ///   - limits: what the token may cost.
+    ///   - headers: where many tokens of one issuer are read, remembers the last header.
+    /// - Throws: ``TokenRefusal/Reason/tooLarge`` or ``TokenRefusal/Reason/malformed``.
     @inlinable
     public init(
         _ text: some Collection<UInt8>, limits: TokenLimits = TokenLimits(), headers: HeaderMemo? = nil
@@ -55,21 +59,24 @@ public struct UnverifiedToken: Sendable {
         self.limits = limits
     }
 
-    /// Reads a token; refuses `too_large` and `malformed`.
+    /// Reads a token that is a string; see the initialiser for bytes.
     ///
-    /// Where many tokens of one issuer are read, `headers` remembers the last header.
+    /// - Throws: ``TokenRefusal/Reason/tooLarge`` or ``TokenRefusal/Reason/malformed``.
     public init(
         _ text: String, limits: TokenLimits = TokenLimits(), headers: HeaderMemo? = nil
     ) throws(TokenRefusal) {
         try self.init(text.utf8, limits: limits, headers: headers)
     }
 
-    /// The payload; what it says is a claim of whoever wrote the token.
+    /// The payload, which the writer of the token chose. Its signature is not verified yet.
     public var unverifiedPayload: [UInt8] { Array(decoded[..<signatureStart]) }
 
     var signature: [UInt8] { Array(decoded[signatureStart...]) }
 
     /// The claims, unproved: for choosing an issuer's keys and for inspection.
+    ///
+    /// - Throws: ``TokenRefusal/Reason/malformed`` for a payload that is not one strict JSON object,
+    ///   ``TokenRefusal/Reason/claimInvalid`` for a registered claim of the wrong type.
     public func unverifiedClaims() throws(TokenRefusal) -> Claims {
         let index: JSONIndex
         do throws(JSONError) {
@@ -109,7 +116,7 @@ private enum Segments {
     }
 
     /// Finds two dots and looks no further: a third is no letter of base64url, so the signature is refused for it.
-    /// Splitting would make an array of whatever is sent.
+    /// Splitting would make an array as long as the input has dots.
     private static func dots(in text: UnsafeBufferPointer<UInt8>) throws(TokenRefusal) -> (Int, Int) {
         let dot = UInt8(ascii: ".")
         guard let first = text.firstPlace(of: dot, from: 0),

@@ -25,6 +25,9 @@ public struct ClaimsRules: Sendable {
     public var additional: [ClaimRule]
 
     /// The rules given; by default only `exp` is required.
+    ///
+    /// A verifier of tokens from outside names at least the issuer and the audience (RFC 8725 sections 3.8 and 3.9).
+    /// The arguments are the properties of the same names.
     public init(
         issuer: String? = nil,
         audience: [String] = [],
@@ -49,6 +52,11 @@ public struct ClaimsRules: Sendable {
     }
 
     /// The rules for a JWT access token (RFC 9068 section 4).
+    ///
+    /// - Parameters:
+    ///   - issuer: the `iss` that it must have.
+    ///   - audience: the names of this resource server, of which `aud` must have one. Empty accepts every audience.
+    ///   - leeway: the seconds by which clocks may differ, 0 to 60.
     public static func accessToken(issuer: String, audience: [String], leeway: Double = 0) -> ClaimsRules {
         ClaimsRules(
             issuer: issuer, audience: audience, types: ["at+jwt"],

@@ -28,7 +28,8 @@ public struct SigningKey: Sendable {
     ///
     /// - Parameters:
     ///   - algorithm: the algorithm it will be used with.
-    ///   - keyID: the `kid`; nil for the thumbprint.
+    ///   - keyID: the `kid`; nil for the thumbprint (RFC 7638).
+    /// - Throws: ``JOSEError/Code/algorithmUnavailable`` if the installed libcrypto does not have it.
     public static func generate(_ algorithm: SignatureAlgorithm, keyID: String? = nil) throws(JOSEError) -> SigningKey {
         if let digest = algorithm.hmacDigest {
             return try SigningKey(secret: SecureRandom.bytes(digest.byteCount), algorithm: algorithm, keyID: keyID)
@@ -45,6 +46,10 @@ public struct SigningKey: Sendable {
     ///   - algorithm: the algorithm to use. If nil, the key's own `alg`, or else the default for its kind.
     ///   - keyID: the `kid`. If nil, that of the JWK, or else the thumbprint.
     ///   - passphrase: the passphrase of an encrypted key.
+    /// - Throws: ``JOSEError/Code/keyUnreadable`` for anything else, ``JOSEError/Code/passphrase`` if one is missing
+    ///   or wrong, ``JOSEError/Code/keyUnsupported``, ``JOSEError/Code/keyUnsound`` or ``JOSEError/Code/keyUse`` for a
+    ///   key that may not sign, ``JOSEError/Code/algorithmMismatch`` for an algorithm that does not fit the key, and
+    ///   ``JOSEError/Code/privateKeyMissing`` for a public key.
     public init(
         parsing bytes: some Collection<UInt8>, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil,
         passphrase: [UInt8]? = nil
@@ -54,13 +59,22 @@ public struct SigningKey: Sendable {
     }
 
     /// Reads a PEM text: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1.
+    ///
+    /// Arguments and errors are those of ``init(parsing:algorithm:keyID:passphrase:)``.
     public init(
         pem: String, passphrase: [UInt8]? = nil, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil
     ) throws(JOSEError) {
         try self.init(parsing: pem.utf8, algorithm: algorithm, keyID: keyID, passphrase: passphrase)
     }
 
-    /// Reads a private JSON Web Key.
+    /// Reads a private JSON Web Key (RFC 7517 section 4, RFC 7518 section 6).
+    ///
+    /// - Parameters:
+    ///   - jwk: the key, with its private members.
+    ///   - algorithm: the algorithm to use. If nil, the key's `alg`, or else the default for its kind.
+    ///   - keyID: the `kid`. If nil, that of the JWK, or else the thumbprint.
+    /// - Throws: ``JOSEError/Code/keyUse`` if `use` or `key_ops` do not allow signing, ``JOSEError/Code/keyUnsound``
+    ///   if its members contradict each other, and the other errors of ``init(parsing:algorithm:keyID:passphrase:)``.
     public init(
         jwk: JSONObject, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil
     ) throws(JOSEError) {
@@ -68,6 +82,13 @@ public struct SigningKey: Sendable {
     }
 
     /// A shared secret, at least as long as the digest (RFC 7518 section 3.2).
+    ///
+    /// - Parameters:
+    ///   - secret: the bytes of the secret, not encoded.
+    ///   - algorithm: one of the HMAC algorithms.
+    ///   - keyID: the `kid`; nil for the thumbprint.
+    /// - Throws: ``JOSEError/Code/keyUnsound`` for a secret that is too short, ``JOSEError/Code/algorithmMismatch``
+    ///   for another algorithm.
     public init(secret: [UInt8], algorithm: SignatureAlgorithm, keyID: String? = nil) throws(JOSEError) {
         try self.init(KeyMaterial(.symmetric(secret)), allowed: [algorithm], keyID: keyID)
     }
@@ -98,12 +119,16 @@ public struct SigningKey: Sendable {
     // MARK: Secret exports
 
     /// The private key as PKCS#8 in PEM, encrypted if a passphrase is given. Secret.
+    ///
+    /// - Throws: ``JOSEError/Code/keyUnsupported`` for a shared secret, which has no such form.
     public func pkcs8PEM(passphrase: [UInt8]? = nil) throws(JOSEError) -> String {
         let key = try privateKey()
         return try JOSEError.mapping { () throws(LibcryptoError) in try key.pkcs8PEM(passphrase: passphrase) }
     }
 
     /// The private key as PKCS#8 in DER, encrypted if a passphrase is given. Secret.
+    ///
+    /// - Throws: ``JOSEError/Code/keyUnsupported`` for a shared secret, which has no such form.
     public func pkcs8DER(passphrase: [UInt8]? = nil) throws(JOSEError) -> [UInt8] {
         let key = try privateKey()
         return try JOSEError.mapping { () throws(LibcryptoError) in try key.pkcs8DER(passphrase: passphrase) }

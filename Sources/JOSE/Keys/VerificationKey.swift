@@ -32,6 +32,9 @@ public struct VerificationKey: Sendable {
     ///     own `alg` is accepted, or else the default for its kind.
     ///   - keyID: the `kid`. If nil, that of the JWK, or else the thumbprint.
     ///   - passphrase: the passphrase of an encrypted private key.
+    /// - Throws: ``JOSEError/Code/keyUnreadable`` for anything else, ``JOSEError/Code/passphrase`` if one is missing
+    ///   or wrong, ``JOSEError/Code/keyUnsupported``, ``JOSEError/Code/keyUnsound`` or ``JOSEError/Code/keyUse`` for a
+    ///   key that may not verify, ``JOSEError/Code/algorithmMismatch`` if none of the algorithms fits the key.
     public init(
         parsing bytes: some Collection<UInt8>, algorithms: [SignatureAlgorithm] = [], keyID: String? = nil,
         passphrase: [UInt8]? = nil
@@ -40,7 +43,10 @@ public struct VerificationKey: Sendable {
         try self.init(material, allowed: algorithms, keyID: keyID)
     }
 
-    /// Reads a PEM text.
+    /// Reads a PEM text: `PUBLIC KEY`, PKCS#1, or a private key in one of the forms that ``SigningKey`` reads.
+    ///
+    /// Arguments and errors are those of ``init(parsing:algorithms:keyID:passphrase:)``; `algorithm` is the only one
+    /// accepted.
     public init(
         pem: String, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil, passphrase: [UInt8]? = nil
     ) throws(JOSEError) {
@@ -48,14 +54,24 @@ public struct VerificationKey: Sendable {
             parsing: pem.utf8, algorithms: algorithm.map { [$0] } ?? [], keyID: keyID, passphrase: passphrase)
     }
 
-    /// Reads a DER structure.
+    /// Reads a DER structure: a SubjectPublicKeyInfo, or another that PEM blocks have inside.
+    ///
+    /// Arguments and errors are those of ``init(parsing:algorithms:keyID:passphrase:)``; `algorithm` is the only one
+    /// accepted.
     public init(
         der: [UInt8], algorithm: SignatureAlgorithm? = nil, keyID: String? = nil, passphrase: [UInt8]? = nil
     ) throws(JOSEError) {
         try self.init(parsing: der, algorithms: algorithm.map { [$0] } ?? [], keyID: keyID, passphrase: passphrase)
     }
 
-    /// Reads a JSON Web Key.
+    /// Reads a JSON Web Key (RFC 7517 section 4, RFC 7518 section 6).
+    ///
+    /// - Parameters:
+    ///   - jwk: the key. Private members are checked and not kept.
+    ///   - algorithm: the only algorithm accepted. If nil, the key's `alg`, or else the default for its kind.
+    ///   - keyID: the `kid`. If nil, that of the JWK, or else the thumbprint.
+    /// - Throws: ``JOSEError/Code/keyUse`` if `use` or `key_ops` do not allow verifying, and the other errors of
+    ///   ``init(parsing:algorithms:keyID:passphrase:)``.
     public init(
         jwk: JSONObject, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil
     ) throws(JOSEError) {
@@ -64,6 +80,13 @@ public struct VerificationKey: Sendable {
     }
 
     /// A shared secret, at least as long as the digest (RFC 7518 section 3.2).
+    ///
+    /// - Parameters:
+    ///   - secret: the bytes of the secret, not encoded.
+    ///   - algorithm: one of the HMAC algorithms.
+    ///   - keyID: the `kid`; nil for the thumbprint.
+    /// - Throws: ``JOSEError/Code/keyUnsound`` for a secret that is too short, ``JOSEError/Code/algorithmMismatch``
+    ///   for another algorithm.
     public init(secret: [UInt8], algorithm: SignatureAlgorithm, keyID: String? = nil) throws(JOSEError) {
         try self.init(KeyMaterial(.symmetric(secret)), allowed: [algorithm], keyID: keyID)
     }
@@ -112,13 +135,17 @@ public struct VerificationKey: Sendable {
 
     // MARK: Writing
 
-    /// The public key as a PEM `PUBLIC KEY` block.
+    /// The public key as a PEM `PUBLIC KEY` block (RFC 7468 section 13).
+    ///
+    /// - Throws: ``JOSEError/Code/keyUnsupported`` for a shared secret, which has no public half.
     public func pem() throws(JOSEError) -> String {
         let key = try publicKey()
         return try JOSEError.mapping { () throws(LibcryptoError) in try key.pem() }
     }
 
-    /// The public key as a DER SubjectPublicKeyInfo.
+    /// The public key as a DER SubjectPublicKeyInfo (RFC 5280 section 4.1).
+    ///
+    /// - Throws: ``JOSEError/Code/keyUnsupported`` for a shared secret, which has no public half.
     public func der() throws(JOSEError) -> [UInt8] {
         let key = try publicKey()
         return try JOSEError.mapping { () throws(LibcryptoError) in try key.der() }

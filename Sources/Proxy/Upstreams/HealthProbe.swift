@@ -3,19 +3,25 @@ import NIOCore
 
 /// One check of an upstream: a request on a connection of its own, of whose answer only the status counts.
 final class HealthProbe: UpstreamUser {
-    /// The longest status line that is read.
-    private static let longest = 512
+    /// So much is read of an answer until its status is known: interim answers come before it.
+    private static let longest = 8 * 1024
 
     private let terms: RouteConfiguration.Health
     private let finished: (_ passed: Bool?) -> Void
+    private let left: () -> Void
     private var connection: UpstreamConnection?
     private var received = ByteBuffer()
     private var limit: Scheduled<Void>?
     private var isOver = false
 
-    /// - Parameter finished: told of the result, once; nil where the gateway itself could not ask.
-    init(_ terms: RouteConfiguration.Health, finished: @escaping (_ passed: Bool?) -> Void) {
+    /// - Parameters:
+    ///   - left: told once that there is no connection any more, and none is being made.
+    ///   - finished: told of the result, once; nil where the gateway itself could not ask.
+    init(
+        _ terms: RouteConfiguration.Health, left: @escaping () -> Void, finished: @escaping (_ passed: Bool?) -> Void
+    ) {
         self.terms = terms
+        self.left = left
         self.finished = finished
     }
 
@@ -27,7 +33,9 @@ final class HealthProbe: UpstreamUser {
         pool.connect(member).assumeIsolated().whenComplete { result in
             switch result {
             case .success(let connection): self.ask(connection, host: host)
-            case .failure(let error): self.finish(UpstreamFault(connecting: error).isUpstreams ? false : nil)
+            case .failure(let error):
+                self.left()
+                self.finish(UpstreamFault(connecting: error).isUpstreams ? false : nil)
             }
         }
     }
@@ -35,7 +43,7 @@ final class HealthProbe: UpstreamUser {
     private func ask(_ connection: UpstreamConnection, host: String) {
         connection.lend(to: self)
         // The time was over before there was a connection.
-        guard !isOver else { return connection.release(clean: false) }
+        guard !isOver else { return leave(connection) }
         self.connection = connection
         var head = ByteBuffer()
         head.writeString("GET \(terms.path) HTTP/1.1\r\nHost: \(host)\r\n")
@@ -63,12 +71,38 @@ final class HealthProbe: UpstreamUser {
         guard !isOver else { return }
         isOver = true
         limit?.cancel()
-        connection.take()?.release(clean: false)
+        if let connection = connection.take() { leave(connection) }
         finished(passed)
     }
 
-    /// The status of `HTTP/1.1 200 …`; nil where the line is not complete, 0 where it is none.
+    private func leave(_ connection: UpstreamConnection) {
+        connection.release(clean: false)
+        left()
+    }
+
+    /// The status of the final answer, such as `HTTP/1.1 200 …`; nil where its line is not complete, 0 where it is none.
+    /// Interim answers are skipped (RFC 9110 section 15.2); 101 would be final.
     static func status(in bytes: ByteBuffer) -> Int? {
+        var rest = bytes
+        while let status = statusOfFirst(in: rest) {
+            guard (100..<200).contains(status), status != 101 else { return status }
+            guard skipHead(&rest) else { return nil }
+        }
+        return nil
+    }
+
+    /// Takes a head away; false where its empty line has not arrived.
+    private static func skipHead(_ bytes: inout ByteBuffer) -> Bool {
+        while let end = bytes.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = bytes.readSlice(length: end + 1 - bytes.readerIndex)
+            if let line, line.readableBytesView.allSatisfy({ $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
+                return true
+            }
+        }
+        return false
+    }
+
+    private static func statusOfFirst(in bytes: ByteBuffer) -> Int? {
         let line = bytes.readableBytesView.prefix { $0 != UInt8(ascii: "\n") }
         guard line.count < bytes.readableBytes else { return nil }
         let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)

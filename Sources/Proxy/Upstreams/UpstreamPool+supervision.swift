@@ -61,37 +61,6 @@ extension UpstreamPool {
         return members[index].standing.enter(most)
     }
 
-    /// Lends a connection to an upstream whose place was taken.
-    func provide(_ index: Int, to seeker: any UpstreamSeeker, _ reuse: UpstreamAttempt.Reuse) {
-        let isCounted = terms.maxRequests != nil
-        if let idle = takeIdle(index, reuse) {
-            idle.isCounted = isCounted
-            return seeker.connected(to: idle, isPooled: true)
-        }
-        makeRoom(index)
-        let bound = NIOLoopBound((pool: self, seeker: seeker), eventLoop: loop)
-        connect(index).assumeIsolated().whenComplete { result in
-            let (pool, seeker) = bound.value
-            switch result {
-            case .success(let connection):
-                connection.isCounted = isCounted
-                guard seeker.isSeekingUpstream else { return pool.giveBack(connection) }
-                seeker.connected(to: connection, isPooled: false)
-            case .failure(let error):
-                if isCounted { pool.members[index].standing.leave() }
-                seeker.failedToConnect(to: index, UpstreamFault(connecting: error))
-            }
-        }
-    }
-
-    /// Closes the connection that has been idle for longest, where there may be no further one.
-    private func makeRoom(_ index: Int) {
-        guard let most = maxConnections, members[index].busy + members[index].idle.count >= most,
-            !members[index].idle.isEmpty
-        else { return }
-        members[index].idle.removeFirst().close()
-    }
-
     // MARK: Outcomes
 
     /// A request was answered with this status.
@@ -118,19 +87,22 @@ extension UpstreamPool {
     private func check(_ index: Int) {
         guard !isRetired, let health = terms.health else { return }
         members[index].checking += 1
-        HealthProbe(health) { [weak self] passed in
+        // A check may give up before an attempt to connect does, which counts as active until then.
+        let left: () -> Void = { [weak self] in self?.members[index].checking -= 1 }
+        let probe = HealthProbe(health, left: left) { [weak self] passed in
             guard let self else { return }
-            members[index].checking -= 1
             if let passed, members[index].standing.checked(passed) { tellStanding(index) }
             // Not all gateways of a fleet at the same moment.
             let pause = Int64(Double(health.interval) * Double.random(in: 0.9...1.1))
             let pool = NIOLoopBound(WeakPool(pool: self), eventLoop: loop)
             loop.scheduleTask(in: .milliseconds(pause)) { pool.value.pool?.check(index) }
-        }.start(index, of: self, on: loop)
+        }
+        probe.start(index, of: self, on: loop)
     }
 
-    /// Tells whether an upstream is up.
+    /// Tells whether an upstream is up. One of a configuration that is no longer used may be in no other.
     func tellStanding(_ index: Int) {
+        guard !isRetired else { return }
         watch?.reached(members[index].target.place, members[index].standing.isUp)
     }
 

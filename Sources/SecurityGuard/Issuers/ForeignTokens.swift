@@ -41,12 +41,13 @@ package final class ForeignTokens: Sendable {
         exchange.resources.foreign.isEmpty && !exchange.trusted.all.contains(where: \.issuer.atGate)
     }
 
-    /// Whether the tokens of this issuer are accepted: on all routes, or for a resource.
-    package func accepts(issuer name: String) -> Bool {
-        let isForResource = exchange.resources.foreign.contains { sameBytes($0.issuer, name) }
-        return exchange.trusted.all.contains {
-            ($0.issuer.atGate || isForResource) && sameBytes($0.issuer.issuer, name)
+    /// Whether tokens of this issuer are accepted for a resource; nil stands for all that is none.
+    func accepts(issuer name: String, for resource: String?) -> Bool {
+        guard let trusted = exchange.trusted.all.first(where: { sameBytes($0.issuer.issuer, name) }) else {
+            return false
         }
+        guard let resource else { return trusted.issuer.atGate }
+        return exchange.resources.accepts(issuer: name, for: resource)
     }
 
     /// Forgets the verified tokens: other issuers may be trusted now.

@@ -58,16 +58,17 @@ extension TokenExchange {
         }
         let scope = scope(of: claims, claim, account)
         let signIn = Self.signIn(claims, now: now)
+        let client = Self.client(of: claims)
         // The origin names issuer and subject. The id of the family ends with the account's version, so that disabling
         // the account ends the token whatever its `iat`.
         let origin = Base64URL.encode(Digest.sha256(Array((issuer.issuer + "\n" + subject).utf8)))
         return Principal(
-            tenantID: account.tenantID, subject: account.userID, clientID: Self.client(of: claims, claim), scope: scope,
+            tenantID: account.tenantID, subject: account.userID, clientID: clientID(client, claim), scope: scope,
             tokenID: "ext-" + Base64URL.encode(digest), familyID: "ext-\(origin).\(account.version)",
             issuedAt: min(TokenVerifier.milliseconds(claims.issuedAt) ?? now, now), expiresAt: expiresAt,
             authenticatedAt: signIn?.authenticatedAt, acr: signIn?.acr, keyThumbprint: key.thumbprint,
             foreign: Principal.Foreign(
-                origin: origin, issuer: issuer.issuer,
+                origin: origin, issuer: issuer.issuer, client: client,
                 trustedUntil: now + min(policy.accessTokenLifetime, ForeignTokens.freshness)),
             resource: claim.resource?.identifier)
     }
@@ -80,15 +81,21 @@ extension TokenExchange {
         return granted + account.scope.filter { !Scope.contains(granted, $0) }
     }
 
-    /// The client that a resource's token was issued to (RFC 9068 section 2.2; `azp` of OpenID Connect), under whose
-    /// name requests are forwarded and protocol sessions are kept. Names of this gateway's own clients are not taken
-    /// over.
-    private static func client(of claims: Claims, _ claim: GateClaim) -> String {
-        let name = claims[ClaimName.clientID]?.stringValue ?? claims["azp"]?.stringValue
-        guard claim.resource != nil, let name, NameRule.isClientID(name),
-            !name.utf8.starts(with: Prefix.client.utf8), !sameBytes(name, "pat")
+    /// The client that a token was issued to, as its issuer calls it (RFC 9068 section 2.2; `azp` of OpenID Connect);
+    /// empty if it names none.
+    private static func client(of claims: Claims) -> String {
+        let name = claims[ClaimName.clientID]?.stringValue ?? claims["azp"]?.stringValue ?? ""
+        return NameRule.isClientID(name) ? name : ""
+    }
+
+    /// The client's name for upstreams and for `allow`: that of a resource's token. Names of this gateway's own clients
+    /// are not taken over; where it grants access to the resource, too, URLs of metadata documents are such names.
+    private func clientID(_ client: String, _ claim: GateClaim) -> String {
+        guard let resource = claim.resource, !client.isEmpty, !client.utf8.starts(with: Prefix.client.utf8),
+            !sameBytes(client, "pat")
         else { return firstPartyClientID }
-        return name
+        let isGrantedHere = Scope.contains(resources.all, resource.identifier)
+        return isGrantedHere && client.utf8.starts(with: "https://".utf8) ? firstPartyClientID : client
     }
 
     private func claims(

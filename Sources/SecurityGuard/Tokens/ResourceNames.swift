@@ -37,6 +37,13 @@ package final class ResourceNames: Sendable {
         names.withLock { $0 = Names(own: own, foreign: foreign) }
     }
 
+    /// Whether tokens for a resource are accepted of this issuer; nil stands for the gateway itself.
+    func accepts(issuer: String?, for resource: String) -> Bool {
+        let (own, foreign) = names.withLock { ($0.own, $0.foreign) }
+        guard let issuer else { return Scope.contains(own, resource) }
+        return foreign.contains { sameBytes($0.identifier, resource) && sameBytes($0.issuer, issuer) }
+    }
+
     /// Which resource another issuer's token with this `aud` is for. A token that names a resource is for that one
     /// alone, whatever else it names.
     func purpose(of audience: [String], issuer: String) -> ForeignTokenPurpose {

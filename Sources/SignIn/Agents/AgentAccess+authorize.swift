@@ -42,11 +42,14 @@ extension AgentAccess {
             throw AuthorizationFault(.accessDenied, "The application is not for this account.")
         }
         let scopes = try await scopes(request, client, account)
+        let asked = ConsentRequest(
+            sessionID: session.id, sessionEpoch: session.epoch, userID: account.userID, clientID: client.id,
+            redirectURI: request.redirectURI.text, resource: request.resource.identifier, scopes: scopes,
+            state: request.state, challenge: request.challenge)
         if request.redirectURI.kind == .https {
             let consent = try await store.consent(
                 userID: account.userID, clientID: client.id, resource: request.resource.identifier)
             if let consent, ScopeAlgebra.covers(consent.scope, scopes) {
-                let asked = consentRequest(request, client, session, account, scopes)
                 let location = try await issueCode(
                     asked, client, session, account, isKept: false, consent: .reliedOn)
                 // Without a location the consent was withdrawn meanwhile, and the person is asked.
@@ -54,7 +57,6 @@ extension AgentAccess {
             }
         }
         let id = ConsentRequest.randomID()
-        let asked = consentRequest(request, client, session, account, scopes)
         let now = clock()
         try await store.put(
             singleUse: SingleUseRecord(
@@ -65,6 +67,13 @@ extension AgentAccess {
             ConsentQuestion(
                 requestID: id, client: client, redirectURI: request.redirectURI, resource: request.resource,
                 scopes: scopes, email: account.email))
+    }
+
+    /// The question that a decision is about, which stays where it is; nil if there is none.
+    package func question(of decision: ConsentDecision) async throws -> ConsentRequest? {
+        let record = try await store.singleUse(
+            kind: ConsentRequest.kind, hash: ConsentRequest.hash(decision.requestID), now: clock())
+        return record.flatMap { ConsentRequest(stored: $0.payload) }
     }
 
     /// Takes the person's decision, once.
@@ -131,16 +140,6 @@ extension AgentAccess {
             throw AuthorizationFault(.invalidScope, "None of the scopes can be granted.")
         }
         return granted
-    }
-
-    private func consentRequest(
-        _ request: JudgedAuthorization, _ client: AuthorizationClient, _ session: SessionSnapshot,
-        _ account: AccountRecord, _ scopes: [String]
-    ) -> ConsentRequest {
-        ConsentRequest(
-            sessionID: session.id, sessionEpoch: session.epoch, userID: account.userID, clientID: client.id,
-            clientName: client.name, redirectURI: request.redirectURI.text, resource: request.resource.identifier,
-            scopes: scopes, state: request.state, challenge: request.challenge)
     }
 
     /// Opens the family of a grant, and issues the code for it.

@@ -54,8 +54,9 @@ extension AgentAccess {
     /// Registers a client (RFC 7591).
     /// - Throws: ``ClientMetadata/Fault``; ``AgentAccessFault`` `.rateLimited`; the store's errors.
     package func register(_ body: JSONObject, address: String) async throws -> (ClientRecord, ClientMetadata) {
-        try await count("client registration", address, limit: settings.registrationsPerHour)
+        // A registration that is refused costs nothing that has to be bounded, so it does not count.
         let metadata = try ClientMetadata(body)
+        try await count("client registration", address, limit: settings.registrationsPerHour)
         let record = try await securityGuard.clients.register(
             name: metadata.name.isEmpty ? "unnamed" : metadata.name, scope: metadata.scopes,
             redirectURIs: metadata.redirectURIs.map(\.text), lifetime: settings.registrationLifetime)

@@ -13,39 +13,73 @@ package struct Grant: Sendable, Equatable {
     package let clientName: String
     /// The resource.
     package let resource: String
-    /// The scopes of all its families.
+    /// The scopes of all its families, and those that it gets without asking.
     package let scopes: [String]
-    /// When the oldest of its families was opened, in milliseconds.
+    /// When the oldest of its families was opened or the consent given, in milliseconds.
     package let createdAt: Int64
-    /// When one of its families last got a token, in milliseconds.
+    /// When one of its families last got a token, in milliseconds; when the consent was given if that was later.
     package let lastUsedAt: Int64
 }
 
+/// Why a client has access: a family of tokens, or a consent with which it gets one without asking.
+private struct GrantPart {
+    let id: String
+    let clientID: String
+    let resource: String
+    let scopes: [String]
+    let createdAt: Int64
+    let lastUsedAt: Int64
+
+    init?(_ family: FamilyRecord) {
+        guard let resource = family.resource else { return nil }
+        id = GrantID.make(userID: family.userID, clientID: family.clientID, resource: resource)
+        clientID = family.clientID
+        self.resource = resource
+        scopes = family.scope
+        createdAt = family.createdAt
+        lastUsedAt = family.rotatedAt ?? family.createdAt
+    }
+
+    init(_ consent: ConsentRecord) {
+        id = GrantID.make(userID: consent.userID, clientID: consent.clientID, resource: consent.resource)
+        clientID = consent.clientID
+        resource = consent.resource
+        scopes = consent.scope
+        createdAt = consent.createdAt
+        lastUsedAt = consent.createdAt
+    }
+}
+
 extension AgentAccess {
-    /// What the user has granted, one for each client and resource, oldest first.
+    /// What the user has granted, one for each client and resource, oldest first. A consent that outlives what it was
+    /// given for is one of them: the client gets access again without asking.
     package func grants(userID: String) async throws -> [Grant] {
-        var groups: [(id: String, families: [FamilyRecord])] = []
-        for family in try await grantedFamilies(of: userID) {
-            let id = Self.id(of: family)
-            if let place = groups.firstIndex(where: { $0.id.hasSameBytes(as: id) }) {
-                groups[place].families.append(family)
+        // A family whose code was not used yet is nobody's access.
+        let families = try await liveFamilies(of: userID).filter { $0.counter > 0 }
+        var parts = families.compactMap { GrantPart($0) }
+        parts += try await store.consents(userID: userID).map { GrantPart($0) }
+        parts.sort { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        var groups: [(id: String, parts: [GrantPart])] = []
+        for part in parts {
+            if let place = groups.firstIndex(where: { $0.id.hasSameBytes(as: part.id) }) {
+                groups[place].parts.append(part)
             } else {
-                groups.append((id, [family]))
+                groups.append((part.id, [part]))
             }
         }
         var grants: [Grant] = []
         for group in groups {
-            guard let first = group.families.first, let resource = first.resource else { continue }
+            guard let first = group.parts.first else { continue }
             let name = try await store.client(id: first.clientID)?.name
             var scopes: [String] = []
-            for scope in group.families.flatMap(\.scope) where !ScopeAlgebra.contains(scopes, scope) {
+            for scope in group.parts.flatMap(\.scopes) where !ScopeAlgebra.contains(scopes, scope) {
                 scopes.append(scope)
             }
             grants.append(
                 Grant(
-                    id: group.id, clientID: first.clientID, clientName: name ?? first.clientID, resource: resource,
-                    scopes: scopes, createdAt: group.families.map(\.createdAt).min() ?? 0,
-                    lastUsedAt: group.families.map { $0.rotatedAt ?? $0.createdAt }.max() ?? 0))
+                    id: group.id, clientID: first.clientID, clientName: name ?? first.clientID,
+                    resource: first.resource, scopes: scopes, createdAt: first.createdAt,
+                    lastUsedAt: group.parts.map(\.lastUsedAt).max() ?? first.lastUsedAt))
         }
         return grants
     }
@@ -54,32 +88,24 @@ extension AgentAccess {
     /// - Throws: ``AgentAccessFault`` `.notFound`; the store's errors.
     package func endGrant(id: String, userID: String, tenantID: String?) async throws {
         // A family whose code was not used yet is ended as well.
-        let family = try await liveFamilies(of: userID).first { Self.id(of: $0).hasSameBytes(as: id) }
-        guard let family, let resource = family.resource else { throw Self.unknown }
+        var parts = try await liveFamilies(of: userID).compactMap { GrantPart($0) }
+        parts += try await store.consents(userID: userID).map { GrantPart($0) }
+        guard let part = parts.first(where: { $0.id.hasSameBytes(as: id) }) else { throw Self.unknown }
         let end = securityGuard.familyEnd()
         guard
             try await store.endGrant(
-                userID: userID, clientID: family.clientID, resource: resource, at: end.at,
+                userID: userID, clientID: part.clientID, resource: part.resource, at: end.at,
                 revokedUntil: end.revokedUntil)
         else { throw Self.unknown }
-        audit(AuditEvent(.grantEnded, tenantID: tenantID, subject: userID, clientID: family.clientID))
+        audit(AuditEvent(.grantEnded, tenantID: tenantID, subject: userID, clientID: part.clientID))
     }
 
     private static let unknown = AgentAccessFault(.notFound, "There is no such grant.")
-
-    /// The families whose code was used.
-    private func grantedFamilies(of userID: String) async throws -> [FamilyRecord] {
-        try await liveFamilies(of: userID).filter { $0.counter > 0 }
-    }
 
     private func liveFamilies(of userID: String) async throws -> [FamilyRecord] {
         let now = clock()
         return try await store.liveFamilies(userID: userID).filter {
             $0.resource != nil && $0.absoluteExpiresAt > now && !$0.clientID.hasSameBytes(as: PersonalToken.clientID)
         }
-    }
-
-    private static func id(of family: FamilyRecord) -> String {
-        GrantID.make(userID: family.userID, clientID: family.clientID, resource: family.resource ?? "")
     }
 }

@@ -45,7 +45,7 @@ extension AgentAccess {
             of: account, clientID: PersonalToken.clientID, scope: request.scopes, resource: resource,
             expiresAt: expiresAt)
         let record = PersonalTokenRecord(
-            hash: PersonalToken.hash(text.utf8) ?? [], id: RandomName.make("ptk_"), userID: account.userID,
+            hash: PersonalToken.hash(text.utf8) ?? [], id: PersonalToken.randomID(), userID: account.userID,
             familyID: family.id, name: request.name, expiresAt: expiresAt)
         guard
             try await store.insert(

@@ -36,7 +36,7 @@ extension AgentAccess {
             let family = try await store.family(id: code.familyID), family.isLive
         else { throw Self.refused("code_unknown") }
         if family.counter != 0 {
-            // Only its own client, or somebody who has the code besides, can cause this.
+            // Only its own client, or a thief of the code, can cause this.
             guard exchange.clientID.hasSameBytes(as: code.clientID) else { throw Self.refused("code_foreign_client") }
             try await endReused(family.id)
             throw Self.refused("code_reused")

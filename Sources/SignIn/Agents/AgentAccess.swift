@@ -70,7 +70,7 @@ package struct AgentAccessFault: Error, Sendable, Equatable {
     package enum Code: String, Sendable {
         /// A value is malformed or out of bounds.
         case invalidRequest = "invalid_request"
-        /// There is no such thing, or it is somebody else's.
+        /// There is no such thing, or it has another owner.
         case notFound = "not_found"
         /// The caller does not have a scope that it asks for.
         case insufficientScope = "insufficient_scope"

@@ -1,6 +1,7 @@
 extension SQLSurface: BackupStore {
-    /// The tables that say nothing of the store's content: who is connected at the moment, and what was told to whom.
-    private static let passing: Set<String> = ["schema_version", "changes", "change_log", "nodes"]
+    /// The tables that say nothing of the store's content: who is connected at the moment, what was told to whom, and
+    /// what is counted anew.
+    private static let passing: Set<String> = ["schema_version", "changes", "change_log", "nodes", "delivery_rooms"]
 
     var schemaVersion: Int { Schema.version }
 
@@ -44,7 +45,7 @@ extension SQLSurface: BackupStore {
 
     private static let unsupported = StateSurfaceError(.failed, "this store can't be copied")
 
-    /// Refuses to replace what someone may still need.
+    /// Refuses to replace a store that has something in it.
     private static func requireEmpty(rows: (String) throws -> [SQLRow]) throws {
         for table in ["accounts", "clients", "sessions"] where try !rows("SELECT 1 FROM \(table) LIMIT 1").isEmpty {
             throw StateSurfaceError(

@@ -16,7 +16,7 @@ package protocol DeliveryStore: Sendable {
     func newestDelivery() async throws -> Int64
     /// Records what has become of deliveries, in one transaction.
     func settle(deliveries: [DeliverySettlement]) async throws
-    /// Buries deliveries that wait and were stored until `createdUntil`, whoever they are for, and removes dead letters
+    /// Buries deliveries that wait and were stored until `createdUntil`, for every receiver, and removes dead letters
     /// that were buried until `buriedUntil`.
     /// - Returns: how many were buried.
     func sweepDeliveries(createdUntil: Milliseconds, buriedUntil: Milliseconds, at: Milliseconds) async throws -> Int
@@ -25,6 +25,10 @@ package protocol DeliveryStore: Sendable {
     /// Makes a node the one that delivers, until `until`, unless another is until later than `now`.
     /// - Returns: whether it is. Of several concurrent calls by different nodes, one gets it.
     func leaseDeliveries(nodeID: String, now: Milliseconds, until: Milliseconds) async throws -> Bool
-    /// Ends the node's own lease, so that another node need not wait for its end.
+    /// Says how much room receivers have, in place of what was said before, if the node is the one that delivers. An
+    /// event of a transaction is then stored while the newest delivery that waits for its receiver is before `openUntil`,
+    /// and dropped while the room is full. Otherwise, and where nothing is said, what waits is counted up to the limit.
+    func set(deliveryRooms rooms: [DeliveryRoom], by nodeID: String) async throws
+    /// Ends the node's own lease, so that another node need not wait for its end. What it said of rooms is forgotten.
     func releaseDeliveries(nodeID: String) async throws
 }

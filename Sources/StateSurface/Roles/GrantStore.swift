@@ -15,9 +15,11 @@ package protocol GrantStore: Sendable {
     func keep(documentClient record: ClientRecord) async throws
     /// The remembered consent, or nil.
     func consent(userID: String, clientID: String, resource: String) async throws -> ConsentRecord?
+    /// All consents that are remembered of a user, oldest first.
+    func consents(userID: String) async throws -> [ConsentRecord]
     /// Ends every live family of the user, client and resource, with their tokens, and forgets the consent, in one
     /// transaction.
-    /// - Returns: whether a family was live.
+    /// - Returns: whether a family was live or a consent remembered.
     func endGrant(
         userID: String, clientID: String, resource: String, at: Milliseconds, revokedUntil: Milliseconds
     ) async throws -> Bool

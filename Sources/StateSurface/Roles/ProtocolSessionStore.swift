@@ -8,6 +8,7 @@ package protocol ProtocolSessionStore: Sendable {
     func protocolSession(hash: [UInt8], since: Milliseconds) async throws -> ProtocolSessionRecord?
     /// Records a use.
     func touch(protocolSession hash: [UInt8], at: Milliseconds) async throws
-    /// Removes a session, which is reported to every node.
-    func end(protocolSession hash: [UInt8]) async throws
+    /// Removes a session, which is reported to every node, if it still belongs to the same caller and was opened by the
+    /// record's upstream; an empty one stands for any. Under its hash another may have been bound since it was read.
+    func end(protocolSession record: ProtocolSessionRecord) async throws
 }

@@ -13,4 +13,12 @@ extension Schema {
         expires_at INTEGER NOT NULL)
         """,
     ]
+
+    /// How much room receivers have: see ``DeliveryRoom``.
+    static let deliveryRooms = [
+        """
+        CREATE TABLE delivery_rooms (receiver TEXT NOT NULL PRIMARY KEY, open_until INTEGER NOT NULL,
+        is_full INTEGER NOT NULL)
+        """
+    ]
 }

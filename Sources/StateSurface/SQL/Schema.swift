@@ -3,6 +3,7 @@ enum Schema {
     /// Each entry migrates the store by one version. Released entries must not be edited; new ones are appended.
     private static let steps: [[String]] = [
         first, tickets, judgedAccounts, fleet, people, links, passkeys, deliveries, agents, accountScopes,
+        deliveryRooms,
     ]
 
     /// The version of the schema.

@@ -1,3 +1,22 @@
+private enum DeliverySQL {
+    static func waiting(for receiver: String) -> String {
+        "FROM deliveries WHERE receiver = \(receiver) AND buried_at IS NULL"
+    }
+
+    /// Whether the receiver ?2, for whom ?9 may wait, has room. One row of an index answers that as long as what the
+    /// delivering node has said holds. The branches of CASE are taken in their order, so what waits is counted only then.
+    static let hasRoom: String = {
+        let waiting = DeliverySQL.waiting(for: "CAST(?2 AS TEXT)")
+        let room = "FROM delivery_rooms WHERE receiver = CAST(?2 AS TEXT)"
+        return """
+            CASE WHEN EXISTS (SELECT 1 \(room) AND is_full = 1) THEN 0
+            WHEN COALESCE((SELECT MAX(sequence) \(waiting)), 0) < COALESCE((SELECT open_until \(room)), 0) THEN 1
+            WHEN (SELECT COUNT(*) FROM (SELECT 1 \(waiting) LIMIT ?9) AS waiting) < CAST(?9 AS BIGINT) THEN 1
+            ELSE 0 END = 1
+            """
+    }()
+}
+
 extension SQLSurface {
     func enqueue(deliveries: [DeliveryRecord], limit: Int) async throws -> Int {
         guard !deliveries.isEmpty else { return 0 }
@@ -89,7 +108,24 @@ extension SQLSurface {
 
     func releaseDeliveries(nodeID: String) async throws {
         try await write { transaction in
-            _ = try transaction.execute("DELETE FROM delivery_lease WHERE node_id = ?1", [.text(nodeID)])
+            let released = try transaction.execute("DELETE FROM delivery_lease WHERE node_id = ?1", [.text(nodeID)])
+            if released > 0 { try transaction.post("DELETE FROM delivery_rooms", []) }
+        }
+    }
+
+    func set(deliveryRooms rooms: [DeliveryRoom], by nodeID: String) async throws {
+        try await write { transaction in
+            guard try transaction.row("SELECT 1 FROM delivery_lease WHERE node_id = ?1", [.text(nodeID)]) != nil else {
+                return
+            }
+            try transaction.post("DELETE FROM delivery_rooms", [])
+            for room in rooms {
+                try transaction.post(
+                    """
+                    INSERT INTO delivery_rooms (receiver, open_until, is_full) VALUES (?1, ?2, ?3)
+                    ON CONFLICT (receiver) DO UPDATE SET open_until = excluded.open_until, is_full = excluded.is_full
+                    """, [.text(room.receiver), .integer(room.openUntil), .integer(room.isFull ? 1 : 0)])
+            }
         }
     }
 }
@@ -107,16 +143,15 @@ extension SQLTransaction {
                 INSERT INTO deliveries (id, receiver, lane, event_id, payload, created_at, attempts, due_at)
                 SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT), CAST(?3 AS TEXT), CAST(?4 AS TEXT), CAST(?5 AS TEXT),
                 CAST(?6 AS BIGINT), CAST(?7 AS BIGINT), CAST(?8 AS BIGINT)
-                WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE receiver = CAST(?2 AS TEXT)
-                AND buried_at IS NULL LIMIT ?9) AS waiting) < CAST(?9 AS BIGINT)
-                ON CONFLICT DO NOTHING
+                WHERE \(DeliverySQL.hasRoom) ON CONFLICT DO NOTHING
                 """, delivery.values + [.limit(events.limit)])
         }
     }
 
     fileprivate func room(for receiver: String, limit: Int) throws -> Int64 {
         var row = try row(
-            "SELECT COUNT(*) FROM deliveries WHERE receiver = ?1 AND buried_at IS NULL", [.text(receiver)])
+            "SELECT COUNT(*) FROM (SELECT 1 \(DeliverySQL.waiting(for: "?1")) LIMIT ?2) AS waiting",
+            [.text(receiver), .limit(limit)])
         return Int64(max(0, limit)) - (try row?.integer() ?? 0)
     }
 

@@ -104,6 +104,19 @@ extension SQLSurface {
             createdAt: try row.integer())
     }
 
+    func consents(userID: String) async throws -> [ConsentRecord] {
+        let sql = """
+            SELECT client_id, resource, scope, created_at FROM consents WHERE user_id = ?1
+            ORDER BY created_at, client_id, resource
+            """
+        return try await rows(sql, [.text(userID)]).map { row in
+            var row = row
+            return ConsentRecord(
+                userID: userID, clientID: try row.text(), resource: try row.text(), scope: try row.scope(),
+                createdAt: try row.integer())
+        }
+    }
+
     func endGrant(
         userID: String, clientID: String, resource: String, at: Milliseconds, revokedUntil: Milliseconds
     ) async throws -> Bool {
@@ -113,17 +126,17 @@ extension SQLSurface {
             // afterwards and finds no consent. It locks the account, too.
             _ = try transaction.row(
                 "SELECT 1 FROM accounts WHERE user_id = ?1\(transaction.dialect.forUpdate)", [.text(userID)])
-            _ = try transaction.execute(
+            let forgotten = try transaction.execute(
                 "DELETE FROM consents WHERE user_id = ?1 AND client_id = ?2 AND resource = ?3", key)
-            var wasLive = false
+            var isEnded = forgotten > 0
             _ = try transaction.endFamilies(
                 "user_id = ?1 AND client_id = ?2 AND resource = ?3", key, revokedUntil: revokedUntil
             ) { families in
-                wasLive = !families.isEmpty
+                if !families.isEmpty { isEnded = true }
                 // Those that were opened with the grant's tokens.
                 return try families.flatMap { try transaction.endSessions(familyID: $0, at: at) }
             }
-            return wasLive
+            return isEnded
         }
     }
 

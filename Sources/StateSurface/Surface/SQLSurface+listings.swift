@@ -12,7 +12,11 @@ private enum ListingSQL {
     static let all = "\(columns) WHERE \(page)"
     static let ofUser = "\(columns) WHERE sessions.user_id = ?4 AND \(page)"
     static let grantingUsers = """
+        SELECT user_id FROM (
         SELECT DISTINCT user_id FROM families WHERE resource IS NOT NULL AND is_live = 1 AND user_id > ?1
+        ORDER BY user_id LIMIT ?2) AS granting
+        UNION SELECT user_id FROM (
+        SELECT DISTINCT user_id FROM consents WHERE user_id > ?1 ORDER BY user_id LIMIT ?2) AS consenting
         ORDER BY user_id LIMIT ?2
         """
 }

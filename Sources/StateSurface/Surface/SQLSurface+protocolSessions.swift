@@ -35,10 +35,18 @@ extension SQLSurface {
         }
     }
 
-    func end(protocolSession hash: [UInt8]) async throws {
+    func end(protocolSession record: ProtocolSessionRecord) async throws {
         try await write { transaction in
-            let removed = try transaction.execute("DELETE FROM protocol_sessions WHERE hash = ?1", [.blob(hash)])
-            if removed > 0 { try transaction.record(.protocolSessionEnded(hash: hash)) }
+            let removed = try transaction.execute(
+                """
+                DELETE FROM protocol_sessions WHERE hash = ?1 AND tenant_id = ?2 AND user_id = ?3 AND client_id = ?4
+                AND CAST(?5 AS TEXT) IN ('', upstream)
+                """,
+                [
+                    .blob(record.hash), .text(record.tenantID), .text(record.userID), .text(record.clientID),
+                    .text(record.upstream),
+                ])
+            if removed > 0 { try transaction.record(.protocolSessionEnded(hash: record.hash)) }
         }
     }
 }

@@ -26,16 +26,19 @@ export class Chart {
     #figure;
     #title;
     #format;
+    #span;
     /** @type {Map<string, (number|null)[]>} */ #lines = new Map();
     #count = 0;
 
     /**
      * @param {HTMLElement} figure @param {string} title @param {(value: number) => string} format
+     * @param {number} every how often a reading comes, in milliseconds
      */
-    constructor(figure, title, format) {
+    constructor(figure, title, format, every) {
         this.#figure = figure;
         this.#title = title;
         this.#format = format;
+        this.#span = `${Math.round((MOST * every) / 60_000)} min ago`;
         this.#show();
     }
 
@@ -75,7 +78,7 @@ export class Chart {
         const empty = names.length === 0 ? [make('span', 'aside', 'nothing yet')] : [];
         this.#figure.replaceChildren(
             make('figcaption', '', make('strong', '', this.#title), ...keys, ...empty), svg,
-            make('div', 'scale', make('span', '', `highest line: ${this.#format(top)}`), make('span', '', 'now')));
+            make('div', 'scale', ...[this.#span, `highest line: ${this.#format(top)}`, 'now'].map((text) => make('span', '', text))));
     }
 
     /** @param {(number|null)[]} line @param {number} top */

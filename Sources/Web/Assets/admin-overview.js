@@ -26,10 +26,10 @@ let page = null;
 export function startOverview(given) {
     page = given;
     charts ??= {
-        requests: new Chart(at('chart-requests'), 'Requests', perSecond),
-        refusals: new Chart(at('chart-refusals'), 'Refusals by reason', perSecond),
-        open: new Chart(at('chart-open'), 'Open', whole),
-        latency: new Chart(at('chart-latency'), 'Latency', time),
+        requests: new Chart(at('chart-requests'), 'Requests', perSecond, EVERY),
+        refusals: new Chart(at('chart-refusals'), 'Refusals by reason', perSecond, EVERY),
+        open: new Chart(at('chart-open'), 'Open', whole, EVERY),
+        latency: new Chart(at('chart-latency'), 'Latency', time, EVERY),
     };
     showLevel();
     return turn();

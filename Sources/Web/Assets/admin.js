@@ -204,8 +204,9 @@ async function go() {
     if (current) VIEWS[current].hide?.();
     current = name;
     for (const link of document.querySelectorAll('nav a')) {
-        if (link.getAttribute('href') === `#${name}`) link.setAttribute('aria-current', 'page');
-        else link.removeAttribute('aria-current');
+        if (link.getAttribute('href') !== `#${name}`) { link.removeAttribute('aria-current'); continue; }
+        link.setAttribute('aria-current', 'page');
+        link.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     }
     for (const key of Object.keys(VIEWS)) at(`view-${key}`).hidden = key !== name;
     document.title = `${name[0].toUpperCase()}${name.slice(1)} · Gatehouse console`;

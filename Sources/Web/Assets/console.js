@@ -1,7 +1,7 @@
 // @ts-check
 /** The page at `/`: everything it does goes through the client library that adopters use. */
 
-import { show as showExchange, watch } from '/exchanges.js';
+import { make, show as showExchange, watch } from '/exchanges.js';
 import { Gatehouse, Refusal, readAnswer } from '/gatehouse.js';
 import { errand, offerSignIn, say } from '/.gatehouse/sign-in.js';
 import { MEANINGS, closing } from '/.gatehouse/words.js';
@@ -12,14 +12,6 @@ const gate = new Gatehouse();
 const at = (id) => document.getElementById(id);
 
 // MARK: Showing
-
-/** @param {string} tag @param {string} className @param {...(Node|string)} children */
-function make(tag, className, ...children) {
-    const element = document.createElement(tag);
-    element.className = className;
-    element.append(...children);
-    return element;
-}
 
 /** @param {string} id @param {string} text @param {'good'|'warn'|'bad'|''} [tone] */
 function show(id, text, tone = '') {

@@ -166,7 +166,7 @@ export function watch(tell) {
 }
 
 /** @param {string} tag @param {string} className @param {...(Node|string)} children */
-function make(tag, className, ...children) {
+export function make(tag, className, ...children) {
     const element = document.createElement(tag);
     element.className = className;
     element.append(...children);

@@ -133,15 +133,39 @@ export function canUsePasskeys() {
     return typeof globalThis.PublicKeyCredential === 'function' && !!globalThis.navigator?.credentials;
 }
 
+/** Listeners by name. */
+class Emitter {
+    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
+
+    /** @param {string} name @param {(value: any) => void} listener @returns {() => void} stops it */
+    on(name, listener) {
+        const set = this.#listeners.get(name) ?? new Set();
+        this.#listeners.set(name, set.add(listener));
+        return () => void set.delete(listener);
+    }
+
+    /** @param {string} name @param {any} value */
+    tell(name, value) {
+        for (const listener of this.#listeners.get(name) ?? []) {
+            // A listener's fault is its own: it must not become that of a refresh or a socket.
+            try { listener(value); } catch (error) { queueMicrotask(() => { throw error; }); }
+        }
+    }
+}
+
 /** A browser's session with the gateway. One object a page is enough. */
 export class Gatehouse {
     #base;
     /** @type {string|null} */ #token = null;
     #expiresAt = 0;
+    /** The token that the socket was opened with. @type {string|null} */ #rests = null;
     /** @type {Session|null} */ #session = null;
+    /** When the session was heard of last. */ #heardAt = 0;
     /** @type {Promise<void>|null} */ #refreshing = null;
+    /** @type {Promise<unknown>} */ #asking = Promise.resolve();
     /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
-    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
+    /** Whether it is time for a refresh, and the browser is offline. */ #isDue = false;
+    #events = new Emitter();
     #socket;
     #channel;
     #api;
@@ -156,9 +180,11 @@ export class Gatehouse {
             base: this.#base,
             mint: async () => {
                 if (!this.#session || !this.#token) throw signedOut();
+                this.#rests = this.#token;
                 return this.#api.mintTicket(this.#session.session_id);
             },
             renew: () => this.refresh(),
+            hasOther: () => this.#token !== null && this.#token !== this.#rests,
             tell: (name, value) => this.#tell(name, value),
         });
         globalThis.document?.addEventListener('visibilitychange', () => {
@@ -170,7 +196,9 @@ export class Gatehouse {
 
     /** After a while in which timers may have stood still: a token that has run out is replaced at once. */
     #wake() {
-        if (this.#token && Date.now() > this.#expiresAt - 5_000) this.#refreshQuietly(0);
+        if (this.#isDue || (this.#token && Date.now() > this.#expiresAt - 5_000)) return this.#refreshQuietly(0);
+        // Without a token nothing else would say that the session has ended meanwhile.
+        if (this.#session && !this.#token && Math.abs(Date.now() - this.#heardAt) > HEARD_LATELY) this.#askAgain();
     }
 
     /** The gateway's origin. */
@@ -190,11 +218,7 @@ export class Gatehouse {
      * @param {Name} name @param {(value: Events[Name]) => void} listener
      * @returns {() => void} stops it
      */
-    on(name, listener) {
-        const set = this.#listeners.get(name) ?? new Set();
-        this.#listeners.set(name, set.add(listener));
-        return () => void set.delete(listener);
-    }
+    on(name, listener) { return this.#events.on(name, listener); }
 
     /**
      * Makes an anonymous session, or picks up the one this browser already has; a login survives a reload.
@@ -202,16 +226,13 @@ export class Gatehouse {
      * @returns {Promise<Session>}
      */
     async start(options = {}) {
-        const session = await locked('gatehouse-start', () =>
-            this.#call('POST', '/api/session/create-anonymous', { body: options }));
+        const session = await alone(() => this.#call('POST', '/api/session/create-anonymous', { body: options }));
         this.#adopt(session);
         if (session.session_secret) {
             const detail = 'Browsers keep sessions over https and on localhost only; here a login will not last.';
             this.#tell('refusal', new Refusal({ code: 'no_cookies', detail }, 0));
         }
-        if (session.state === 'authenticated' && !this.#token && !(await this.#askOtherTabs())) {
-            await this.refresh().catch((refusal) => this.#tell('refusal', refusal));
-        }
+        await this.#authorize();
         this.#broadcast({ kind: 'session', session: this.#session });
         return this.#session ?? session;
     }
@@ -222,9 +243,10 @@ export class Gatehouse {
      * @returns {Promise<{how: 'upgraded'|'created'|'resumed', session: Session}>}
      */
     async login({ email, password, tenant }) {
-        const asked = Date.now();
         const body = { email, password, ...(tenant ? { tenant_id: tenant } : {}) };
-        return this.#signedIn(await this.#call('POST', '/api/auth/login', { body }), asked);
+        const attempt = () => this.#signIn('/api/auth/login', body);
+        // A login that a reload cut off may still have been under way. If it was the same person's, a repeat is let in.
+        return attempt().catch((refusal) => (refusal.code === 'session_conflict' ? attempt() : Promise.reject(refusal)));
     }
 
     /**
@@ -273,10 +295,8 @@ export class Gatehouse {
     async loginWithPasskey() {
         // The passkey signs the session in that the visitor has.
         if (!this.#session) await this.start();
-        const asked = Date.now();
-        const options = await this.#call('POST', '/api/auth/passkey/login/begin', { body: {} });
-        const body = await askAuthenticator('get', options);
-        return this.#signedIn(await this.#call('POST', '/api/auth/passkey/login/finish', { body }), asked);
+        const options = await alone(() => this.#call('POST', '/api/auth/passkey/login/begin', { body: {} }));
+        return this.#signIn('/api/auth/passkey/login/finish', await askAuthenticator('get', options));
     }
 
     /** Makes a passkey for the account that is signed in. @returns {Promise<void>} */
@@ -290,31 +310,63 @@ export class Gatehouse {
     /** Ends the session, its login and every token of it. Sockets close with 4403. */
     async logout() {
         const sessionID = this.#session?.session_id ?? null;
-        await this.#call('POST', '/api/auth/logout', { bearer: this.#token !== null });
+        await alone(() => this.#call('POST', '/api/auth/logout', { bearer: this.#token !== null }));
         await this.#socket.closedByGateway(1_000);
-        this.#forget();
+        // Another tab may have begun the next one meanwhile.
+        if ((this.#session?.session_id ?? null) === sessionID) this.#forget();
         this.#broadcast({ kind: 'ended', sessionID });
     }
 
     /** Gets a new access token. Open sockets of this login are extended, not closed. Runs by itself before expiry. */
     refresh() {
         const known = this.#expiresAt;
-        this.#refreshing ??= locked('gatehouse-refresh', async () => {
+        const session = this.#session?.session_id;
+        this.#refreshing ??= alone(async () => {
             if (this.#token && this.#expiresAt > known) return; // another tab was faster
             const asked = Date.now();
             const hasLapsed = this.#token !== null && asked > this.#expiresAt + 1_000;
-            this.#accept(await this.#call('POST', '/api/auth/refresh'), asked);
+            const answer = await this.#call('POST', '/api/auth/refresh');
+            if (session && !(await this.#isOfOwner(answer))) return;
+            this.#accept(answer, asked);
             // The gateway closed the socket when its token ran out. A tab that slept may not have heard of it.
             if (hasLapsed) this.#socket.redial();
+        }).catch(async (refusal) => {
+            if (!refusal.isPassing) await this.#lapse();
+            throw refusal;
         }).finally(() => { this.#refreshing = null; });
         return this.#refreshing;
     }
 
+    /**
+     * Whether a new token is for the owner of this session. While it was asked for, another tab may have ended the
+     * session or begun the next one; which one this browser has, its cookie says.
+     * @param {{user_id?: string}} answer
+     */
+    async #isOfOwner(answer) {
+        const isOwner = () => this.#session !== null
+            && (typeof answer?.user_id !== 'string' || answer.user_id === this.#session.user_id);
+        if (this.#session && !isOwner()) await this.#current();
+        return isOwner();
+    }
+
+    /** There will be no new token. Whether there is still a session, the gateway says. */
+    async #lapse() {
+        this.#dropToken();
+        if (this.#session) await this.#askAgain();
+    }
+
     /** @returns {Promise<Session>} The session of this browser's secret, asked afresh. */
-    async current() {
+    current() { return alone(() => this.#current()); }
+
+    async #current() {
         const session = await this.#call('GET', '/api/session/current');
         this.#adopt(session);
         return session;
+    }
+
+    /** Asks for the session there is, and forgets one that is over. */
+    async #askAgain() {
+        await this.current().catch((gone) => gone.isPassing || this.#forget());
     }
 
     /**
@@ -349,6 +401,7 @@ export class Gatehouse {
             if (this.#token) headers.set('Authorization', `Bearer ${this.#token}`);
             return fetch(isRequest ? input.clone() : url, { credentials: 'include', ...init, headers });
         };
+        if (!this.#token) await this.#refreshing?.catch(() => {});
         const used = this.#token;
         const answer = await attempt();
         if (answer.status !== 401 || used === null || init.body instanceof ReadableStream) return answer;
@@ -359,13 +412,16 @@ export class Gatehouse {
     /** @param {string} method @param {string} path @param {{body?: unknown, bearer?: boolean}} [options] */
     #call(method, path, options) { return this.#api.call(method, path, options); }
 
-    /** @param {{access_token: string, expires_in: number, session: any}} answer @param {number} asked */
-    async #signedIn(answer, asked) {
-        const session = await this.#call('GET', '/api/session/current');
-        this.#adopt(session);
-        this.#broadcast({ kind: 'session', session });
-        this.#accept(answer, asked);
-        return { how: answer.session, session };
+    /** @param {string} path @param {Record<string, unknown>} body */
+    #signIn(path, body) {
+        return alone(async () => {
+            const asked = Date.now();
+            const answer = await this.#call('POST', path, { body });
+            const session = await this.#current();
+            this.#broadcast({ kind: 'session', session });
+            this.#accept(answer, asked);
+            return { how: answer.session, session };
+        });
     }
 
     /** @param {Session & {session_secret?: string}} answer */
@@ -377,6 +433,7 @@ export class Gatehouse {
             this.#socket.forget();
         }
         this.#session = session;
+        this.#heardAt = Date.now();
         this.#tell('session', session);
     }
 
@@ -394,10 +451,12 @@ export class Gatehouse {
         // Three quarters of its life, a little earlier or later in each tab.
         this.#refreshQuietly(Math.max(250, (expiresAt - Date.now()) * (0.72 + Math.random() * 0.06)));
         this.#tell('token', { expiresAt });
+        this.#socket.renewed();
     }
 
     #dropToken() {
         clearTimeout(this.#timer);
+        this.#isDue = false;
         if (this.#token === null) return;
         this.#token = null;
         this.#expiresAt = 0;
@@ -406,6 +465,7 @@ export class Gatehouse {
 
     #forget() {
         this.#dropToken();
+        this.#socket.forget();
         this.#session = null;
         this.#tell('session', null);
     }
@@ -413,21 +473,24 @@ export class Gatehouse {
     /** @param {number} delay @param {number} [attempt] */
     #refreshQuietly(delay, attempt = 0) {
         clearTimeout(this.#timer);
-        this.#timer = setTimeout(async () => {
-            if (isOffline()) return; // `online` wakes it
-            try {
-                await this.refresh();
-            } catch (error) {
-                const refusal = /** @type {Refusal} */ (error);
-                this.#tell('refusal', refusal);
-                if (refusal.isPassing) {
-                    this.#refreshQuietly(backOff(attempt, (refusal.retryAfter ?? 0) * 1000), attempt + 1);
-                } else {
-                    this.#dropToken();
-                    await this.current().catch((gone) => gone.isPassing || this.#forget());
-                }
-            }
+        this.#timer = setTimeout(() => {
+            this.#isDue = isOffline();
+            if (!this.#isDue) this.#refreshOrRetry(attempt);
         }, Math.min(delay, 2 ** 31 - 1));
+    }
+
+    /** @param {number} [attempt] */
+    async #refreshOrRetry(attempt = 0) {
+        await this.refresh().catch((refusal) => {
+            this.#tell('refusal', refusal);
+            if (refusal.isPassing) this.#refreshQuietly(backOff(attempt, (refusal.retryAfter ?? 0) * 1000), attempt + 1);
+        });
+    }
+
+    /** Gets a token for a session that has an owner: another tab's, else a new one. */
+    async #authorize() {
+        const isMissing = () => this.#session?.state === 'authenticated' && !this.#token;
+        if (isMissing() && !(await this.#askOtherTabs()) && isMissing()) await this.#refreshOrRetry();
     }
 
     // What tabs tell each other. The channel reaches pages of this origin only, as the cookies do.
@@ -437,13 +500,24 @@ export class Gatehouse {
         const mine = this.#session?.session_id;
         if (message.kind === 'want' && message.sessionID === mine && this.#token) this.#broadcast(this.#tokenMessage());
         if (message.kind === 'ended' && message.sessionID === mine) this.#forget();
-        if (message.kind === 'session' && message.session && differs(message.session, this.#session)) {
-            this.#adopt(message.session);
-        }
+        if (message.kind === 'session' && message.session) this.#heardOf(message.session);
         if (message.kind === 'token' && message.sessionID === mine && message.token !== this.#token) {
             const expiresAt = Date.now() + message.expiresIn;
             if (expiresAt > this.#expiresAt) this.#hold(message.token, expiresAt);
         }
+    }
+
+    /** What another tab has. Two tabs' messages come in any order, and one may be of a session that is over. @param {Session} session */
+    async #heardOf(session) {
+        const isKnown = () => session.session_id === this.#session?.session_id;
+        if (isKnown()) {
+            // It never goes back to having no owner.
+            if (session.state === 'authenticated' && this.#session?.state !== 'authenticated') this.#adopt(session);
+            return;
+        }
+        // Tabs share the cookie: it says which one counts. Several tabs may tell of the same, and it is asked for once.
+        await (this.#asking = this.#asking.then(() => isKnown() || this.current()).catch(() => {}));
+        await this.#authorize();
     }
 
     /** With what is left of its time, and not with a date: the clock may have been set since another tab looked at it. */
@@ -463,29 +537,10 @@ export class Gatehouse {
     #broadcast(message) { this.#channel?.postMessage(message); }
 
     /** @param {string} name @param {any} value */
-    #tell(name, value) {
-        for (const listener of this.#listeners.get(name) ?? []) listener(value);
-    }
+    #tell(name, value) { this.#events.tell(name, value); }
 }
 
 // MARK: The same in parts
-
-/** Listeners by name. */
-class Emitter {
-    /** @type {Map<string, Set<(value: any) => void>>} */ #listeners = new Map();
-
-    /** @param {string} name @param {(value: any) => void} listener @returns {() => void} stops it */
-    on(name, listener) {
-        const set = this.#listeners.get(name) ?? new Set();
-        this.#listeners.set(name, set.add(listener));
-        return () => void set.delete(listener);
-    }
-
-    /** @param {string} name @param {any} value */
-    tell(name, value) {
-        for (const listener of this.#listeners.get(name) ?? []) listener(value);
-    }
-}
 
 /**
  * The session of this browser: there is one as soon as there is this object, it is kept over reloads and redirects, and
@@ -626,14 +681,13 @@ export class Auth {
 
     /** Ends every session of this person, on every device; this one last. */
     async logoutEverywhere() {
-        const { sessions } = await readAnswer(await this.#gate.fetch('/api/session').catch(unreachable));
+        const api = new ExperienceClient({
+            baseUrl: this.#gate.base, authorized: (path, init) => this.#gate.fetch(path, init),
+        });
         const mine = this.#gate.session?.session_id;
-        for (const { session_id: id } of sessions) {
-            if (id === mine) continue;
-            const answer = await this.#gate.fetch(`/api/session/${encodeURIComponent(id)}`, { method: 'DELETE' })
-                .catch(unreachable);
+        for (const { session_id: id } of await api.sessions()) {
             // One that ended in the meantime is no fault.
-            if (!answer.ok && answer.status !== 410) await readAnswer(answer);
+            if (id !== mine) await api.endSession(id).catch((refusal) => refusal.status === 410 || Promise.reject(refusal));
         }
         await this.#gate.logout();
     }
@@ -864,27 +918,30 @@ function sessionPath(id) { return `/api/session/${encodeURIComponent(id)}`; }
 /** One WebSocket after another that together look like a single one. */
 class AgentSocket {
     /** @type {SocketStatus} */ status = { state: 'idle' };
-    #base; #mint; #renew; #tell; #reconnects;
+    #base; #mint; #renew; #hasOther; #tell; #reconnects;
     /** @type {WebSocket|null} */ #ws = null;
     /** @type {number|null} */ #lastSeq = null;
     #catchUpTo = 0;
     #attempt = 0;
     #wanted = false;
     #ready = false;
+    /** Whether it was closed because its token was revoked. */ #isRevoked = false;
     /** Raised with every dial; answers for an older one are ignored. */ #run = 0;
     /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
     /** @type {{resolve: () => void, reject: (error: unknown) => void}[]} */ #waiting = [];
-    /** @type {Map<string, {intent: string, params: unknown, sent: number, resolve: Function, reject: Function}>} */
+    /** @type {Map<string, {intent: string, params: unknown, text: string, sent: number, answered: Promise<any>, resolve: Function, reject: Function}>} */
     #pending = new Map();
 
     /**
-     * @param {{base: URL, mint: () => Promise<string>, renew: () => Promise<void>,
+     * @param {{base: URL, mint: () => Promise<string>, renew: () => Promise<void>, hasOther?: () => boolean,
      *          tell: (name: string, value: any) => void, reconnects?: boolean}} parts
+     *   `hasOther`: whether there is another token than the one that the last ticket was made with.
      */
-    constructor({ base, mint, renew, tell, reconnects = true }) {
+    constructor({ base, mint, renew, hasOther = () => false, tell, reconnects = true }) {
         this.#base = base;
         this.#mint = mint;
         this.#renew = renew;
+        this.#hasOther = hasOther;
         this.#tell = tell;
         this.#reconnects = reconnects;
         globalThis.addEventListener?.('online', () => this.status.state === 'waiting' && this.#dial());
@@ -897,13 +954,21 @@ class AgentSocket {
         this.#dial();
     }
 
+    /** There is a new token. A new login of the same session revokes the old one's, and a socket that rested on it comes back. */
+    renewed() {
+        if (this.#isRevoked) this.open().catch((refusal) => this.#tell('refusal', refusal));
+    }
+
     /** @param {number} [resumeFrom] @returns {Promise<void>} */
     open(resumeFrom) {
         if (this.#wanted && this.#ready) return Promise.resolve();
+        // What another session's socket was to say must not be said on this one.
+        if (!this.#wanted) this.#abandon(new Refusal({ code: 'closed_here' }, 0));
         /** @type {Promise<void>} */
         const opened = new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
         if (!this.#wanted) {
             this.#wanted = true;
+            this.#isRevoked = false;
             this.#attempt = 0;
             this.#lastSeq ??= resumeFrom ?? null;
             this.#dial();
@@ -925,6 +990,7 @@ class AgentSocket {
     /** Another session: the stream starts anew. The gateway gets a moment to say why the old socket closes. */
     forget() {
         this.#lastSeq = null;
+        this.#isRevoked = false;
         if (!this.#wanted) return;
         this.#wanted = false;
         const run = this.#run;
@@ -936,10 +1002,16 @@ class AgentSocket {
         if (!this.#wanted) {
             return Promise.reject(new Refusal({ code: 'not_connected', detail: 'The socket is not open.' }, 0));
         }
-        return new Promise((resolve, reject) => {
-            this.#pending.set(id, { intent, params, sent: 0, resolve, reject });
-            this.#flush();
-        });
+        const known = this.#pending.get(id);
+        if (known) return known.answered;
+        let text = '';
+        try { text = JSON.stringify({ type: 'intent', id, intent, params }); } catch (error) { return Promise.reject(error); }
+        /** @type {(value: any) => void} */ let resolve = () => {};
+        /** @type {(error: unknown) => void} */ let reject = () => {};
+        const answered = new Promise((...both) => { [resolve, reject] = both; });
+        this.#pending.set(id, { intent, params, text, sent: 0, answered, resolve, reject });
+        this.#flush();
+        return answered;
     }
 
     async #dial() {
@@ -961,7 +1033,15 @@ class AgentSocket {
         url.protocol = this.#base.protocol === 'https:' ? 'wss:' : 'ws:';
         url.searchParams.set('ticket', ticket);
         if (this.#lastSeq !== null) url.searchParams.set('resume_from', String(this.#lastSeq));
-        const ws = this.#ws = new WebSocket(url);
+        let ws;
+        try {
+            ws = this.#ws = new WebSocket(url);
+        } catch (error) {
+            // A page over https may open none over http. No later attempt changes that.
+            const refusal = new Refusal({ code: 'unreachable', detail: String(error) }, 0);
+            if (this.#waiting.length === 0) this.#tell('refusal', refusal);
+            return this.#stop({ state: 'closed' }, refusal);
+        }
         ws.onmessage = ({ data }) => run === this.#run && this.#frame(data);
         ws.onclose = ({ code, reason }) => run === this.#run && this.#lost(code, reason);
         // Something between that accepts sockets and says nothing must not be waited for.
@@ -975,6 +1055,7 @@ class AgentSocket {
 
     /** @param {string} text */
     #frame(text) {
+        if (!this.#wanted) return; // what still comes of a session that this page has left
         let frame = null;
         try { frame = JSON.parse(text); } catch { /* told below */ }
         if (!isFrame(frame)) {
@@ -984,7 +1065,8 @@ class AgentSocket {
         if (frame.type === 'ready') {
             clearTimeout(this.#timer);
             this.#ready = true;
-            this.#attempt = 0;
+            // One that closes again at once was one more attempt: else it would be dialled without a pause for ever.
+            this.#timer = setTimeout(() => { this.#attempt = 0; }, STEADY_AFTER);
             if (frame.lost) this.#lastSeq = frame.first_seq - 1;
             if (this.#lastSeq === null || this.#lastSeq > frame.last_seq) this.#lastSeq = frame.last_seq;
             this.#catchUpTo = frame.last_seq;
@@ -1017,7 +1099,7 @@ class AgentSocket {
             if (pending.sent === this.#run) continue;
             const again = pending.sent !== 0;
             pending.sent = this.#run;
-            this.#ws?.send(JSON.stringify({ type: 'intent', id, intent: pending.intent, params: pending.params }));
+            this.#ws?.send(pending.text);
             this.#tell('sent', { id, intent: pending.intent, params: pending.params, again });
         }
     }
@@ -1031,26 +1113,33 @@ class AgentSocket {
     }
 
     /** @param {number} code @param {string} reason */
-    async #lost(code, reason) {
+    #lost(code, reason) {
         clearTimeout(this.#timer);
         this.#ws = null;
         this.#ready = false;
         if (code === 1009) this.#dropUnanswered();
-        const next = this.#wanted && this.#reconnects ? afterClose(code, reason) : 'stop';
+        const returns = this.#wanted && this.#reconnects;
+        const isRevoked = returns && code === 4401 && reason === 'token_revoked';
+        const next = isRevoked && this.#hasOther() ? 'retry' : returns ? afterClose(code, reason) : 'stop';
         if (next === 'stop') {
             this.#stop({ state: 'closed', code, reason }, new Refusal({ code: reason || `close_${code}` }, 0));
+            this.#isRevoked = isRevoked;
         } else if (next === 'renew' && this.#attempt === 0) {
             this.#report({ state: 'waiting', code, reason, retryIn: 0 });
-            const run = this.#run;
             this.#attempt += 1;
-            try {
-                await this.#renew();
-                if (run === this.#run) this.#dial();
-            } catch (error) {
-                if (run === this.#run) this.#refused(/** @type {Refusal} */ (error));
-            }
+            this.#renewAndDial();
         } else {
-            this.#later({ code, reason }, code === 1013 ? 2_000 : 0);
+            this.#later({ code, reason }, code === 1013 ? 2_000 : 0, next === 'renew');
+        }
+    }
+
+    async #renewAndDial() {
+        const run = this.#run;
+        try {
+            await this.#renew();
+            if (run === this.#run) this.#dial();
+        } catch (error) {
+            if (run === this.#run) this.#refused(/** @type {Refusal} */ (error));
         }
     }
 
@@ -1063,8 +1152,8 @@ class AgentSocket {
         }
     }
 
-    /** @param {{code?: number, reason?: string}} why @param {number} least */
-    #later(why, least) {
+    /** @param {{code?: number, reason?: string}} why @param {number} least @param {boolean} [renews] the token first */
+    #later(why, least, renews = false) {
         if (!this.#reconnects) return this.#stop({ state: 'closed', ...why }, new Refusal({ code: 'unreachable' }, 0));
         if (isOffline()) {
             return this.#report({ state: 'waiting', ...why, offline: true, attempt: this.#attempt });
@@ -1072,19 +1161,24 @@ class AgentSocket {
         const retryIn = backOff(this.#attempt, least);
         this.#attempt += 1;
         this.#report({ state: 'waiting', ...why, retryIn, attempt: this.#attempt });
-        this.#timer = setTimeout(() => this.#dial(), retryIn);
+        this.#timer = setTimeout(() => (renews ? this.#renewAndDial() : this.#dial()), retryIn);
     }
 
     /** @param {SocketStatus} status @param {Refusal} refusal */
     #stop(status, refusal) {
         clearTimeout(this.#timer);
         this.#run += 1;
-        this.#wanted = this.#ready = false;
+        this.#wanted = this.#ready = this.#isRevoked = false;
         this.#ws = null;
+        this.#abandon(refusal);
+        this.#report(status);
+    }
+
+    /** @param {Refusal} refusal for all that wait for something of this socket */
+    #abandon(refusal) {
         for (const { reject } of this.#waiting.splice(0)) reject(refusal);
         for (const { reject } of this.#pending.values()) reject(refusal);
         this.#pending.clear();
-        this.#report(status);
     }
 
     /** @param {SocketStatus} status */
@@ -1094,8 +1188,13 @@ class AgentSocket {
     }
 }
 
+/** How long ago a session without a token may have been heard of until it is asked for again, in milliseconds. */
+const HEARD_LATELY = 300_000;
+
 /** How long a socket may take until its first frame, in milliseconds. */
 const READY_WITHIN = 20_000;
+/** How long it has to stay until its next loss counts as a first one, in milliseconds. */
+const STEADY_AFTER = 10_000;
 
 /** The JSON of a good answer; throws a {@link Refusal} for every other. @param {Response} answer */
 export async function readAnswer(answer) {
@@ -1131,7 +1230,9 @@ function isOffline() { return globalThis.navigator?.onLine === false; }
 
 /** Whether a value is a frame of the agent protocol. @param {any} frame */
 function isFrame(frame) {
-    if (frame?.type === 'ready') return Number.isSafeInteger(frame.last_seq);
+    if (frame?.type === 'ready') {
+        return Number.isSafeInteger(frame.last_seq) && (!frame.lost || Number.isSafeInteger(frame.first_seq));
+    }
     if (frame?.type === 'event') return Number.isSafeInteger(frame.seq) && typeof frame.id === 'string';
     return frame?.type === 'error';
 }
@@ -1199,17 +1300,33 @@ function base64url(buffer) {
     return text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** @param {Session} a @param {Session|null} b */
-function differs(a, b) {
-    return a.session_id !== b?.session_id || a.state !== b.state || a.user_id !== b.user_id;
-}
+/** How long a tab waits for the others, in milliseconds: longer than any of their requests may take. */
+const PATIENCE = 45_000;
 
 /**
- * Runs one at a time across all tabs of the origin, where the browser can.
- * @param {string} name @param {() => any} job
+ * Runs a job whose request sets or clears cookies, one at a time across all tabs of the origin where the browser can: otherwise the
+ * late answer of one (a refresh) would put its cookies in the place of a newer one's (a login), or clear them.
+ * @param {() => any} job @returns {Promise<any>}
  */
-function locked(name, job) {
-    return globalThis.navigator?.locks ? navigator.locks.request(name, job) : job();
+async function alone(job) {
+    const locks = globalThis.navigator?.locks;
+    if (!locks) return job();
+    let hasBegun = false;
+    const waiting = new AbortController();
+    const timer = setTimeout(() => waiting.abort(), PATIENCE);
+    try {
+        return await locks.request('gatehouse', { signal: waiting.signal }, () => {
+            clearTimeout(timer);
+            hasBegun = true;
+            return job();
+        });
+    } catch (error) {
+        // A tab that was frozen holds the lock, or this page may have none.
+        if (hasBegun) throw error;
+        return job();
+    } finally {
+        clearTimeout(timer);
+    }
 }
 
 /** 128 random bits. (`crypto.randomUUID` is missing on plain http.) */

@@ -10,12 +10,12 @@ struct AttackCourse {
         let transport: Transport
         let token: String?
         let hasProfile: Bool
-        let jwks: String?
+        /// Where the key set is that was named, and what sends there; nil for the target's usual one.
+        let keySet: (aim: AttackAim, sender: RawSender)?
         let key: String?
         let session: String?
         let rate: Int
         let isStrict: Bool
-        let ownsTarget: Bool
     }
 
     let aim: AttackAim
@@ -31,7 +31,9 @@ struct AttackCourse {
 
     func run(_ replay: Replay) async throws -> Report {
         let pacer = Pacer(perSecond: options.rate)
-        return try await replay.run(over: sender.wire, target: target(nil)) { try await pacer.wait() }
+        return try await withUpstream { _ in
+            try await replay.run(over: sender.wire, target: target(nil)) { try await pacer.wait() }
+        }
     }
 
     func run(_ cases: [HostileCase]) async throws -> Report {
@@ -40,10 +42,15 @@ struct AttackCourse {
                 "--transport introspection asks as a client: put CLIENT_ID:CLIENT_SECRET into \(Self.clientVariable)",
                 status: .misused)
         }
-        // The upstream listens first, because getting the valid token may need it.
+        return try await withUpstream { try await attack(cases, $0) }
+    }
+
+    /// Listens as the upstream of the canary's route, if the profile names one, until the run has ended. Getting the
+    /// valid token may need it, too.
+    private func withUpstream(_ run: (RecordingUpstream?) async throws -> Report) async throws -> Report {
         let upstream = try await openUpstream()
         do {
-            let report = try await attack(cases, upstream)
+            let report = try await run(upstream)
             await upstream?.close()
             return report
         } catch {
@@ -121,8 +128,10 @@ struct AttackCourse {
         target.successStatuses = profile.successStatuses
         target.carrierName = profile.carrierName
         target.carrierPrefix = profile.carrierPrefix
+        target.carrier = profile.carrier
         if let socket = profile.socket {
             target.socketCarriers = socket.carriers
+            target.socketCookie = socket.cookie
             target.socketSession = socket.session
         }
         target.sessionID = options.session ?? session
@@ -164,8 +173,12 @@ struct AttackCourse {
     /// What hostile tokens are made from; nil if the valid token is not a JWT.
     private func material(_ good: Credentials?, _ canary: CanaryListener?) async throws -> AttackMaterial? {
         guard let good else { return nil }
-        let keySet = try await PublishedKeys.fetch(
-            options.jwks, aim: aim, sender: sender, anywhere: options.ownsTarget)
+        let keySet: [UInt8]?
+        if let named = options.keySet {
+            keySet = try await PublishedKeys.named(named.aim, named.sender)
+        } else {
+            keySet = await PublishedKeys.usual(aim, sender)
+        }
         let issuer = try options.key.map { path in
             let known = try keySet.map { try JWKSet(parsing: $0, policy: .remote) }
             return try AttackSigner.issuer(keyFile: path, known: known)
@@ -182,7 +195,7 @@ struct AttackCourse {
             case .tokenUnreadable:
                 Terminal.notice(ErrorText.oneLine("\(error.description): attacks on JWTs are left out"))
                 return nil
-            case .keySetUnreadable where options.jwks == nil, .keyMissing where options.jwks == nil:
+            case .keySetUnreadable where options.keySet == nil, .keyMissing where options.keySet == nil:
                 Terminal.notice(
                     ErrorText.oneLine("\(error.description): attacks that need the public key are left out"))
                 do { return try make(nil) } catch { throw CommandFailure(error.description, status: .misused) }

@@ -2,11 +2,12 @@ import Foundation
 import HostileTokens
 import JOSE
 
-/// The address of the target, parsed from a URL and checked before anything is sent.
+/// The address of the target, or of its key set, parsed from a URL and checked before anything is sent.
 struct AttackAim {
     let host: String
     let port: Int
     let origin: String
+    /// The path and the query; nil if the URL has neither.
     let path: String?
     let isSecure: Bool
 
@@ -23,7 +24,9 @@ struct AttackAim {
         host = url.host.hasPrefix("[") ? String(url.host.dropFirst().dropLast()) : url.host
         port = Int(url.port ?? (isSecure ? 443 : 80))
         origin = url.origin
-        self.path = path ?? (url.path.isEmpty || url.path == "/" ? nil : url.path)
+        let query = url.query.map { "?" + $0 } ?? ""
+        let own = (url.path.isEmpty ? "/" : url.path) + query
+        self.path = path ?? (own == "/" ? nil : own)
         guard (self.path ?? "/").hasPrefix("/"), (self.path ?? "/").utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw CommandFailure("--path: it begins with a slash and holds visible ASCII only", status: .misused)
         }
@@ -108,27 +111,40 @@ enum GoodToken {
 enum PublishedKeys {
     private static let limit = 256 * 1_024
 
-    /// Fetches the key set that was named, or else the target's default one; nil if the default one does not exist.
-    static func fetch(_ named: String?, aim: AttackAim, sender: RawSender, anywhere: Bool) async throws -> [UInt8]? {
-        guard let named else { return await usual(aim, sender) }
-        guard let url = URLText(named) else {
-            throw CommandFailure("\(URLText.redacted(named)): not a URL: name the key set's", status: .misused)
-        }
-        let host = url.host.hasPrefix("[") ? String(url.host.dropFirst().dropLast()) : url.host
-        _ = try Endpoint(host: host, port: Int(url.port ?? 443), anywhere: anywhere)
-        return try await KeyFetch.fetch(named, limit: limit)
-    }
-
-    private static func usual(_ aim: AttackAim, _ sender: RawSender) async -> [UInt8]? {
+    /// The target's usual key set; nil if there is none.
+    static func usual(_ aim: AttackAim, _ sender: RawSender) async -> [UInt8]? {
         let path = "/.well-known/jwks.json"
-        let text = "GET \(path) HTTP/1.1\r\nHost: \(aim.authority)\r\nConnection: close\r\n\r\n"
-        if let answer = try? await sender.send(RawRequest(bytes: Array(text.utf8))), answer.status == 200,
-            answer.content.count <= limit
-        {
+        if let answer = try? await get(path, aim, sender), answer.status == 200, answer.content.count <= limit {
             return answer.content
         }
         Terminal.notice(
             "no key set at \(aim.origin)\(path): attacks that need the public key are left out; name one with --jwks")
         return nil
+    }
+
+    /// The key set that was named.
+    ///
+    /// - Parameter sender: sends to the host of the URL.
+    static func named(_ aim: AttackAim, _ sender: RawSender) async throws(CommandFailure) -> [UInt8] {
+        let place = URLText.redacted(aim.origin + (aim.path ?? "/"))
+        let answer: RawResponse
+        do {
+            answer = try await get(aim.path ?? "/", aim, sender)
+        } catch {
+            throw CommandFailure("\(place): can't be fetched: \(error): is the address right?", status: .misused)
+        }
+        guard answer.status == 200 else {
+            throw CommandFailure(
+                "\(place): answered \(answer.status), not 200: is the address right?", status: .misused)
+        }
+        guard answer.content.count <= limit else {
+            throw CommandFailure("\(place): larger than \(Quantity.size(limit)): is this a key set?", status: .misused)
+        }
+        return answer.content
+    }
+
+    private static func get(_ path: String, _ aim: AttackAim, _ sender: RawSender) async throws -> RawResponse {
+        let text = "GET \(path) HTTP/1.1\r\nHost: \(aim.authority)\r\nConnection: close\r\n\r\n"
+        return try await sender.send(RawRequest(bytes: Array(text.utf8)))
     }
 }

@@ -39,6 +39,13 @@ struct ProfileReader {
                 place: root.place, key: "token.carrier",
                 message: "'subprotocol' travels in a WebSocket: say 'socket', too")
         }
+        if let socket = profile.socket, socket.carriers.contains(.socketCookie), socket.cookie == nil,
+            profile.carrier != .cookie
+        {
+            throw ConfigurationFault(
+                place: root.place, key: "socket.carriers",
+                message: "a cookie needs its name: say 'socket.cookie', or 'token.carrier: cookie'")
+        }
         if profile.secondUser != nil, profile.users.isEmpty {
             throw ConfigurationFault(
                 place: root.place, key: "second_user", message: "there is no first user: say 'token.login', too")
@@ -54,11 +61,8 @@ struct ProfileReader {
             switch key {
             case "carrier": profile.carrier = try carrier(value)
             case "name":
-                let name = try text(value, "token.name")
-                guard NetworkText.isToken(name) else {
-                    throw fault(value, "token.name", "expected the name of a field, parameter or cookie")
-                }
-                profile.carrierName = name
+                profile.carrierName = try name(
+                    value, "token.name", "expected the name of a field, parameter, cookie or subprotocol")
             case "prefix": profile.carrierPrefix = try visible(value, "token.prefix")
             case "command": sources.append(.command(try text(value, "token.command")))
             case "file": sources.append(.file(try text(value, "token.file")))
@@ -69,6 +73,12 @@ struct ProfileReader {
             throw fault(value, "token", "more than one of 'command', 'file' and 'login': keep one")
         }
         profile.source = sources.first
+        // Authorization has a scheme before the token; as the default it is `Bearer`.
+        if profile.carrier == .authorization, profile.carrierPrefix == nil,
+            profile.carrierName?.lowercased() == "authorization"
+        {
+            profile.carrierName = nil
+        }
         if profile.carrier == .cookie, profile.carrierName == nil {
             throw fault(value, "token", "a cookie needs its 'name'")
         }
@@ -127,7 +137,7 @@ struct ProfileReader {
 
     private static func socket(_ value: FileValue) throws(ConfigurationFault) -> AttackProfile.Socket {
         var socket = AttackProfile.Socket()
-        for (key, value) in try members(value, "socket", ["path", "carriers", "session"]) {
+        for (key, value) in try members(value, "socket", ["path", "carriers", "cookie", "session"]) {
             switch key {
             case "path": socket.path = try path(value, "socket.path")
             case "carriers":
@@ -135,6 +145,7 @@ struct ProfileReader {
                 for element in try list(value, "socket.carriers") {
                     socket.carriers.append(try socketCarrier(element))
                 }
+            case "cookie": socket.cookie = try name(value, "socket.cookie", "expected a cookie's name")
             default:
                 guard let session = Target.SocketSession(rawValue: try text(value, "socket.session")),
                     session != .asToken
@@ -151,7 +162,8 @@ struct ProfileReader {
         case "query": return .socketQuery
         case "header": return .socketHeaders
         case "subprotocol": return .socketProtocol
-        default: throw fault(value, "socket.carriers", "expected query, header or subprotocol")
+        case "cookie": return .socketCookie
+        default: throw fault(value, "socket.carriers", "expected query, header, subprotocol or cookie")
         }
     }
 
@@ -206,7 +218,7 @@ struct ProfileReader {
                 continue
             }
             let text = try text(value, "canary.listen")
-            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0,
                 NetworkText.isIPv4(String(text[..<colon]))
             else { throw fault(value, "canary.listen", "expected ADDRESS:PORT, such as 127.0.0.1:9390") }
             canary.host = String(text[..<colon])
@@ -244,6 +256,14 @@ struct ProfileReader {
 
     private static func text(_ value: FileValue, _ key: String) throws(ConfigurationFault) -> String {
         guard let text = value.text, !text.isEmpty else { throw fault(value, key, "expected a text") }
+        return text
+    }
+
+    private static func name(
+        _ value: FileValue, _ key: String, _ expected: String
+    ) throws(ConfigurationFault) -> String {
+        let text = try text(value, key)
+        guard NetworkText.isToken(text) else { throw fault(value, key, expected) }
         return text
     }
 

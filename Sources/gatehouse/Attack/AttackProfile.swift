@@ -21,6 +21,8 @@ struct AttackProfile: Sendable, Equatable {
     struct Socket: Sendable, Equatable {
         var path = ""
         var carriers: [Transport] = [.socketQuery, .socketHeaders, .socketProtocol]
+        /// The cookie with the token; nil for the one of `token`.
+        var cookie: String?
         var session = Target.SocketSession.asToken
     }
 

@@ -27,11 +27,13 @@ struct CaseSelection: ParsableArguments {
         }
     }
 
+    func selects(_ info: CaseInfo) -> Bool {
+        Glob.selects(info.id, only: only, skip: skip) && (category.isEmpty || category.contains(info.group))
+    }
+
     /// The selected cases, at least one.
     func cases() throws(CommandFailure) -> [HostileCase] {
-        let cases = CaseCatalogue.cases(only: only, skip: skip).filter {
-            category.isEmpty || category.contains($0.info.group)
-        }
+        let cases = CaseCatalogue.all.filter { selects($0.info) }
         guard !cases.isEmpty else {
             throw CommandFailure("no case is selected: see --list, --only and --skip", status: .misused)
         }

@@ -15,9 +15,7 @@ struct Endpoint: Sendable {
         // Not left to the resolver, which could name another machine.
         let literals = host == "localhost" ? ["127.0.0.1", "::1"] : [host]
         addresses = literals.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
-        guard
-            anywhere || (!addresses.isEmpty && addresses.allSatisfy { Loopback.contains(address: $0.ipAddress ?? "") })
-        else {
+        guard anywhere || (!addresses.isEmpty && addresses.allSatisfy { Loopback.contains($0.ipAddress ?? "") }) else {
             throw CommandFailure(
                 "\(host): not this machine: add --i-own-this-target if it is yours", status: .misused)
         }

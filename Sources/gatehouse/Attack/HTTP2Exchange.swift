@@ -2,18 +2,22 @@ import HostileTokens
 import NIOCore
 import NIOHPACK
 
-/// One request over HTTP/2. The frames are written here and not by a library, which would refuse malformed requests.
+/// One request over HTTP/2. Its frames are not written by a library, which would refuse malformed requests.
 struct HTTP2Exchange {
-    private static let frameLimit = 16_384
-    /// The initial flow-control window in bytes (RFC 9113 section 6.9.2). Longer bodies are not supported.
-    private static let window = 65_535
+    private typealias Field = HTTP2Request.Field
 
-    private let bytes: [UInt8]
+    private let frames: [UInt8]
     /// Whether it opens a WebSocket (RFC 8441): its stream stays open, and 200 is what 101 is in HTTP/1.1.
     private let isConnect: Bool
 
-    /// Converts a request of HTTP/1.1. Fields that apply to a connection are left out.
+    /// Takes the frames of a request as they are, and converts a request of HTTP/1.1. Fields that apply to a connection
+    /// are left out.
     init(_ request: RawRequest, isSecure: Bool) throws(SendFailure) {
+        if let frames = request.frames {
+            self.frames = frames
+            isConnect = false
+            return
+        }
         guard let end = request.bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
             throw SendFailure(.unreadable, "the request has no head")
         }
@@ -21,19 +25,17 @@ struct HTTP2Exchange {
         let line = lines.removeFirst()
         let words = line.split(separator: 0x20, maxSplits: 2)
         guard words.count == 3 else { throw SendFailure(.unreadable, "the request has no method and path") }
-        let upgrade = Self.value(of: "upgrade", in: lines)
+        let lineFields = lines.compactMap(Self.field)
+        let upgrade = lineFields.first { $0.name.elementsEqual("upgrade".utf8) }?.value
         isConnect = upgrade != nil && words[0].elementsEqual("GET".utf8)
-        var pseudo: [(name: [UInt8], value: [UInt8])] = [
+        var pseudo: [Field] = [
             (Array(":method".utf8), isConnect ? Array("CONNECT".utf8) : Array(words[0])),
             (Array(":scheme".utf8), Array((isSecure ? "https" : "http").utf8)),
             (Array(":path".utf8), Array(words[1])),
         ]
         if isConnect, let upgrade { pseudo.append((Array(":protocol".utf8), upgrade)) }
-        var fields: [(name: [UInt8], value: [UInt8])] = []
-        for line in lines {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
-            let name = line[..<colon].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
-            let value = Array(line[(colon + 1)...].drop { $0 == 0x20 })
+        var fields: [Field] = []
+        for (name, value) in lineFields {
             switch String(decoding: name, as: UTF8.self) {
             case "host": pseudo.append((Array(":authority".utf8), value))
             case "connection", "transfer-encoding", "upgrade", "keep-alive", "http2-settings": break
@@ -42,55 +44,30 @@ struct HTTP2Exchange {
             default: fields.append((name, value))
             }
         }
-        bytes = Self.frames(
-            pseudo + fields, body: request.bytes[end.upperBound...].prefix(Self.window), staysOpen: isConnect)
+        var converted = HTTP2Request(fields: pseudo + fields, body: Array(request.bytes[end.upperBound...]))
+        converted.staysOpen = isConnect
+        frames = converted.frames
     }
 
-    /// The value of the first field of this name.
-    private static func value(of name: String, in lines: [ArraySlice<UInt8>]) -> [UInt8]? {
-        for line in lines {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-                String(decoding: line[..<colon], as: UTF8.self).lowercased() == name
-            else { continue }
-            return Array(line[(colon + 1)...].drop { $0 == 0x20 })
-        }
-        return nil
+    /// The lower-case name and the value of a field's line; nil for a line without a colon.
+    private static func field(_ line: ArraySlice<UInt8>) -> Field? {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        return (
+            line[..<colon].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 },
+            Array(line[(colon + 1)...].drop { $0 == 0x20 })
+        )
     }
 
     private static func lines(_ head: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         head.split(separator: 0x0A, omittingEmptySubsequences: false).map { $0.last == 0x0D ? $0.dropLast() : $0 }
     }
 
-    // MARK: Writing
+    // MARK: Running
 
-    private static func frames(
-        _ fields: [(name: [UInt8], value: [UInt8])], body: ArraySlice<UInt8>, staysOpen: Bool
-    ) -> [UInt8] {
-        var block: [UInt8] = []
-        // Literals without indexing (RFC 7541 section 6.2.2), so that every byte is sent as it is.
-        for (name, value) in fields { block += [0] + string(name) + string(value) }
-        var bytes: [UInt8] = []
-        var isFirst = true
-        var rest = block[...]
-        repeat {
-            let part = rest.prefix(frameLimit)
-            rest = rest.dropFirst(frameLimit)
-            let flags: UInt8 = (rest.isEmpty ? 4 : 0) | (isFirst && body.isEmpty && !staysOpen ? 1 : 0)
-            bytes += frame(type: isFirst ? 1 : 9, flags: flags, stream: 1, part)
-            isFirst = false
-        } while !rest.isEmpty
-        var content = body
-        while !content.isEmpty {
-            let part = content.prefix(frameLimit)
-            content = content.dropFirst(frameLimit)
-            bytes += frame(type: 0, flags: content.isEmpty ? 1 : 0, stream: 1, part)
-        }
-        return bytes
-    }
-
-    /// The connection preface, with settings at their defaults (RFC 9113 section 3.4).
-    private static let preface =
-        Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(type: 4, flags: 0, stream: 0, [])
+    /// The start of a connection, with settings at their defaults but for ENABLE_PUSH, which is 0 (RFC 9113 section
+    /// 6.5.2).
+    private static let opening =
+        HTTP2Request.preface + HTTP2Request.frame(type: 4, flags: 0, stream: 0, [0, 2, 0, 0, 0, 0])
 
     /// Whether the target's first frame is there, which holds its settings.
     private static func holdsSettings(_ bytes: [UInt8]) -> Bool {
@@ -98,50 +75,33 @@ struct HTTP2Exchange {
         return bytes.count >= 9 + (Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2]))
     }
 
-    private static func frame(type: UInt8, flags: UInt8, stream: UInt8, _ payload: ArraySlice<UInt8>) -> [UInt8] {
-        let count = payload.count
-        let length = [16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
-        return length + [type, flags, 0, 0, 0, stream] + payload
-    }
-
-    private static func string(_ bytes: [UInt8]) -> [UInt8] {
-        guard bytes.count >= 127 else { return [UInt8(bytes.count)] + bytes }
-        var digits: [UInt8] = [127]
-        var rest = bytes.count - 127
-        while rest >= 128 {
-            digits.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        return digits + [UInt8(truncatingIfNeeded: rest)] + bytes
-    }
-
-    // MARK: Reading
-
     func run(over stream: NetworkStream, within limit: Duration) async throws -> RawResponse {
         let end = ContinuousClock.now + limit
-        try await stream.send(Self.preface)
+        try await stream.send(Self.opening)
         // A target may hold a long head back until its settings have been acknowledged (RFC 9113 section 6.5.3).
-        _ = await stream.receive(within: limit) { Self.holdsSettings($0) }
-        try await stream.send(Self.frame(type: 4, flags: 1, stream: 0, []) + bytes)
+        let start = await stream.receive(within: limit) { Self.holdsSettings($0) }.bytes
+        try await stream.send(HTTP2Request.frame(type: 4, flags: 1, stream: 0, []) + frames)
         let limit = max(.zero, end - ContinuousClock.now)
         let isConnect = isConnect
         let received = await stream.receive(within: limit) { bytes in
-            var answer = Answer(bytes)
+            var answer = Answer(start + bytes)
             return answer.isOver || (isConnect && answer.response?.status == 200)
         }
-        var answer = Answer(received.bytes)
+        let bytes = start + received.bytes
+        var answer = Answer(bytes)
         if let response = answer.response {
             guard isConnect, response.status == 200 else { return response }
             return RawResponse(status: 101, bytes: response.bytes)
         }
-        if answer.wasReset { throw SendFailure(.refused, "the stream was reset") }
-        throw RawSender.failure(received.bytes, received.hasEnded, stream.fault)
+        if answer.wasRefused { throw SendFailure(.refused, "the stream was reset") }
+        throw RawSender.failure(bytes, received.hasEnded, stream.fault)
     }
 
     /// The frames of the stream that have arrived.
     private struct Answer {
         private(set) var isOver = false
-        private(set) var wasReset = false
+        /// Whether the stream was reset, or the connection ended for it.
+        private(set) var wasRefused = false
         private var blocks: [[UInt8]] = []
         private var body: [UInt8] = []
 
@@ -155,7 +115,13 @@ struct HTTP2Exchange {
                 guard rest.count >= 9 + length else { return }
                 let payload = rest.dropFirst(9).prefix(length)
                 rest = rest.dropFirst(9 + length)
+                let isOurs = head[5...8].elementsEqual([0, 0, 0, 1])
                 switch head[3] {
+                case 7 where Self.spares(payload): break
+                case 7:
+                    wasRefused = true
+                    isOver = true
+                case _ where !isOurs: break
                 case 0:
                     body += Self.unpadded(payload, flags: head[4])
                     if head[4] & 1 != 0 { isOver = true }
@@ -170,13 +136,19 @@ struct HTTP2Exchange {
                     blocks.append(block)
                     block = []
                     if ends { isOver = true }
-                case 3, 7:
-                    wasReset = true
+                case 3:
+                    wasRefused = true
                     isOver = true
                 default: break
                 }
                 if isOver { return }
             }
+        }
+
+        /// Whether a GOAWAY lets the stream go on: it names no error, and our stream as the last one or an earlier one
+        /// (RFC 9113 section 6.8).
+        private static func spares(_ payload: ArraySlice<UInt8>) -> Bool {
+            payload.prefix(4).contains { $0 != 0 } && payload.dropFirst(4).prefix(4).allSatisfy { $0 == 0 }
         }
 
         private static func unpadded(_ payload: ArraySlice<UInt8>, flags: UInt8) -> ArraySlice<UInt8> {

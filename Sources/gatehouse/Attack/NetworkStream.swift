@@ -1,3 +1,4 @@
+import EdgeCore
 import HostileTokens
 import NIOCore
 import NIOPosix
@@ -149,7 +150,10 @@ private final class InboxHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        inbox.end(error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError ? "\(error)" : nil)
+        let isTLS = error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError
+        // Many close without the alert that TLS has for it. That is an end like any other.
+        let isEnd = error as? NIOSSLError == .uncleanShutdown
+        inbox.end(isTLS && !isEnd ? TLSFault.words(in: "\(error)") : nil)
         context.close(promise: nil)
     }
 }

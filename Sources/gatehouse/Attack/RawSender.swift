@@ -8,11 +8,15 @@ struct RawSender: Sendable {
 
     var wire: Wire {
         var wire = Wire { try await send($0) }
+        wire.isHTTP2 = usesHTTP2
         if !usesHTTP2 { wire.open = { try await connector.open() } }
         return wire
     }
 
     func send(_ request: RawRequest) async throws -> RawResponse {
+        guard usesHTTP2 || request.frames == nil else {
+            throw SendFailure(.unreadable, "the request is one of HTTP/2: add --http2")
+        }
         let stream = try await connector.open()
         defer { Task { await stream.close() } }
         if usesHTTP2 {
@@ -27,7 +31,8 @@ struct RawSender: Sendable {
     /// Why there is no answer.
     static func failure(_ bytes: [UInt8], _ hasEnded: Bool, _ fault: String?) -> SendFailure {
         if let fault {
-            return SendFailure(.unreachable, "no TLS connection: \(fault): give --ca, or --insecure for a test's own")
+            let advice = fault.contains("certificate") ? ": give --ca, or --insecure for a test's own" : ""
+            return SendFailure(.unreachable, "no TLS connection: \(fault)\(advice)")
         }
         if !hasEnded { return SendFailure(.timedOut, "no answer in time") }
         return bytes.isEmpty

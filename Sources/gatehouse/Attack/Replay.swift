@@ -16,7 +16,7 @@ struct Replay {
     private let control: Exchange?
     private let transport: Transport
 
-    init(file path: String, only: [String], skip: [String]) throws {
+    init(file path: String, _ selection: CaseSelection) throws {
         guard let bytes = try FileBytes.read(path, limit: Self.limit) else {
             throw CommandFailure(
                 "\(path): no such file: name a report written with --report json=FILE", status: .misused)
@@ -34,12 +34,11 @@ struct Replay {
             Exchange(json: $0)
         }
         cases = recorded.compactMap { $0.objectValue.flatMap(Self.recorded) }.filter { recorded in
-            let id = recorded.info.id
-            return !recorded.exchanges.isEmpty && (only.isEmpty || only.contains { Glob.matches($0, id) })
-                && !skip.contains { Glob.matches($0, id) }
+            !recorded.exchanges.isEmpty && selection.selects(recorded.info)
         }
         guard !cases.isEmpty else {
-            throw CommandFailure("\(path): no case with evidence is selected: see --only and --skip", status: .misused)
+            throw CommandFailure(
+                "\(path): no case with evidence is selected: see --only, --skip and --category", status: .misused)
         }
     }
 

@@ -11,7 +11,7 @@ enum VectorExport {
             throw CommandFailure("no token is selected: --export writes those of family J and S03", status: .misused)
         }
         let file = try TokenVectors.file(attacks, now: SystemClock.milliseconds() / 1_000)
-        try ReportFile.write(file.serialized() + "\n", to: path)
+        try OutputFile(path: path).write(file.serialized() + "\n")
         let sets = file["sets"]?.arrayValue ?? []
         let count = sets.reduce(0) { $0 + ($1.objectValue?["vectors"]?.arrayValue?.count ?? 0) }
         Terminal.notice(ErrorText.oneLine("\(path): \(count) tokens in \(sets.count) sets"))

@@ -84,13 +84,9 @@ enum RefusalAdvice {
     static func explain(_ refusal: Refusal, route: Int?, _ loaded: LoadedConfiguration) -> RefusalExplanation {
         var explanation = RefusalExplanation(check: check(code: refusal.code))
         guard let key = key(refusal, route.map { loaded.configuration.routes[$0] }) else { return explanation }
-        var place = loaded.places[key]
-        explanation.key = key
-        if let route, !key.contains(".") {
-            explanation.key = "routes[\(route)].\(key)"
-            place = loaded.places["routes[\(route)]"]
-        }
-        let found = place.flatMap(ConfigurationPlace.init)
+        let name = route.map { key.contains(".") ? key : "routes[\($0)].\(key)" } ?? key
+        explanation.key = name
+        let found = loaded.places.nearest(to: name).flatMap { ConfigurationPlace($0) }
         explanation.file = found?.file
         explanation.line = found?.line
         return explanation

@@ -34,7 +34,9 @@ struct AttackCommand: AsyncParsableCommand {
     var session: String?
     @OptionGroup var selection: CaseSelection
     @OptionGroup var tls: AttackTLS
-    @Flag(name: .customLong("http2"), help: "Speak HTTP/2; cases that need a connection of their own are left out.")
+    @Flag(
+        name: .customLong("http2"),
+        help: "Speak HTTP/2: cases about it are tried, those that need a connection of their own left out.")
     var usesHTTP2 = false
     @Flag(help: "Refusals must have the status that the standards name, and what is a matter of policy is judged.")
     var strict = false
@@ -71,18 +73,18 @@ struct AttackCommand: AsyncParsableCommand {
             return
         }
         let aim = try AttackAim(url ?? "", path: path)
-        let endpoint = try Endpoint(host: aim.host, port: aim.port, anywhere: ownsTarget)
+        let sender = try sender(to: aim, isHTTP2: usesHTTP2)
+        let keySet = try jwks.map { text in
+            let aim = try AttackAim(text, path: nil)
+            return (aim: aim, sender: try self.sender(to: aim, isHTTP2: false))
+        }
+        let profile = try self.profile.map { try ProfileReader.read($0) } ?? .usual
         let files = report.compactMap(ReportFile.init)
         for file in files { try file.check() }
-        let profile = try self.profile.map { try ProfileReader.read($0) } ?? .usual
-        let sender = RawSender(
-            connector: Connector(endpoint: endpoint, tls: aim.isSecure ? try tls.context(isHTTP2: usesHTTP2) : nil),
-            usesHTTP2: usesHTTP2)
-        let course = AttackCourse(
-            aim: aim, profile: profile, sender: sender, options: options(profile))
+        let course = AttackCourse(aim: aim, profile: profile, sender: sender, options: options(profile, keySet))
         let found: Report
         if let replay {
-            let recorded = try Replay(file: replay, only: selection.only, skip: selection.skip)
+            let recorded = try Replay(file: replay, selection)
             found = try await course.run(recorded)
         } else {
             found = try await course.run(try selection.cases())
@@ -90,17 +92,24 @@ struct AttackCommand: AsyncParsableCommand {
         try show(found, files, course.place)
     }
 
-    private func options(_ profile: AttackProfile) -> AttackCourse.Options {
+    /// What sends to a host. Whether it may be attacked is decided here, before anything is sent.
+    private func sender(to aim: AttackAim, isHTTP2: Bool) throws -> RawSender {
+        let endpoint = try Endpoint(host: aim.host, port: aim.port, anywhere: ownsTarget)
+        let tls = aim.isSecure ? try tls.context(isHTTP2: isHTTP2) : nil
+        return RawSender(connector: Connector(endpoint: endpoint, tls: tls), usesHTTP2: isHTTP2)
+    }
+
+    private func options(
+        _ profile: AttackProfile, _ keySet: (aim: AttackAim, sender: RawSender)?
+    ) -> AttackCourse.Options {
         AttackCourse.Options(
             transport: transport.flatMap { Transport(rawValue: $0) } ?? profile.carrier, token: token,
-            hasProfile: self.profile != nil, jwks: jwks, key: key, session: session, rate: rate, isStrict: strict,
-            ownsTarget: ownsTarget)
+            hasProfile: self.profile != nil, keySet: keySet, key: key, session: session, rate: rate, isStrict: strict)
     }
 
     // MARK: Output
 
     private func show(_ report: Report, _ files: [ReportFile], _ place: String) throws {
-        for file in files { try file.write(report, target: place) }
         if json {
             Terminal.answer(TerminalJSON.text(.object(report.json(target: place))))
         } else {
@@ -109,6 +118,13 @@ struct AttackCommand: AsyncParsableCommand {
             }
         }
         let code = report.exitCode
+        do throws(CommandFailure) {
+            for file in files { try file.write(report, target: place) }
+        } catch {
+            // What failed counts for more than a file that can't be written.
+            guard code == 1 else { throw error }
+            Terminal.notice(ErrorText.oneLine("gatehouse: \(error.description)"))
+        }
         if code != 0 { throw ExitCode(code) }
         // No case failed, but that means little if the signed attacks could not be run.
         if report.signer == .refused {

@@ -57,6 +57,11 @@ enum CertificateSettings {
         guard !name.hasPrefix("["), let host = ValueFormat<String>.hostName.read(name) else {
             throw Complaint("expected a host name such as shop.example or *.shop.example", index: index)
         }
+        // RFC 6066 section 3: literal addresses are not permitted in the name of a handshake.
+        guard !NetworkText.isIPv4(host) else {
+            throw Complaint(
+                "no client names an address in the handshake: use a host name, or server.tls.certificate", index: index)
+        }
         return isWildcard ? "*." + host : host
     }
 
@@ -76,9 +81,8 @@ enum CertificateSettings {
         for (index, route) in draft.configuration.routes.enumerated()
         where route.clientCertificate == .required && (draft.clientCA == nil || !isOn) {
             let message = "needs server.tls.client_ca, which says whose certificates are accepted"
-            let key = "routes[\(index)]"
-            faults.append(
-                .init(place: draft.places[key] ?? place, key: key + ".client_certificate", message: message))
+            let key = "routes[\(index)].client_certificate"
+            faults.append(.init(place: draft.places.nearest(to: key) ?? place, key: key, message: message))
         }
         return faults
     }

@@ -46,15 +46,16 @@ enum ConfigurationChecks {
         if configuration.runtime.mcp, configuration.runtime.url != nil || configuration.hasRouteAtTools {
             faults.append(
                 .init(
-                    place: place, key: "runtime.mcp",
+                    place: draft.places["runtime.mcp"] ?? place, key: "runtime.mcp",
                     message: "offers the embedded Runtime at /mcp: remove 'runtime.url', and your route at /mcp"))
         }
         for (index, route) in configuration.routes.enumerated() {
+            let key = "routes[\(index)].resource.authorization_servers"
             for server in route.resource?.authorizationServers ?? [] where !configuration.isAuthorizationServer(server)
             {
                 faults.append(
                     .init(
-                        place: place, key: "routes[\(index)].resource.authorization_servers",
+                        place: draft.places.nearest(to: key) ?? place, key: key,
                         message: "'\(server)' is neither 'tokens.issuer' nor one of 'issuers' with exactly one tenant"))
             }
         }
@@ -79,7 +80,8 @@ enum ConfigurationChecks {
         where issuer.atGate && issuer.issuer == configuration.tokens.issuer {
             faults.append(
                 .init(
-                    place: draft.places["issuers[\(index)]"] ?? place, key: "issuers[\(index)].at_gate",
+                    place: draft.places.nearest(to: "issuers[\(index)].at_gate") ?? place,
+                    key: "issuers[\(index)].at_gate",
                     message: "is the gateway itself, whose own tokens are accepted anyhow: remove it"))
         }
         if configuration.tokens.audience.isEmpty {
@@ -104,7 +106,7 @@ enum ConfigurationChecks {
         }
         for (index, issuer) in configuration.issuers.enumerated() {
             if issuer.issuer.hasPrefix("http:") || issuer.jwks?.hasPrefix("http:") == true {
-                remark("issuers[\(index)]", "not https: whoever is on the way can sign for this issuer")
+                remark("issuers[\(index)]", "not https: everyone on the way can sign for this issuer")
             }
             if issuer.tenants.isEmpty {
                 remark("issuers[\(index)].tenants", "lists no tenant, so none of its tokens are exchanged")

@@ -31,6 +31,31 @@ struct FileValue {
         return mapping.map { (FileValue(file: file, node: $0.key), FileValue(file: file, node: $0.value)) }
     }
 
+    /// The value of a key below this one, with dots that descend; nil if it is not there.
+    func value(of key: String) -> FileValue? {
+        var value = self
+        for part in key.split(separator: ".") {
+            guard let next = value.pair(of: part) else { return nil }
+            value = next.value
+        }
+        return value
+    }
+
+    /// Where that value is; if it is not there, where the nearest key above it is.
+    func place(of key: String) -> String {
+        var value = self
+        var above: String = self.place
+        for part in key.split(separator: ".") {
+            guard let next = value.pair(of: part) else { return above }
+            (value, above) = (next.value, next.key.place)
+        }
+        return value.place
+    }
+
+    private func pair(of key: Substring) -> (key: FileValue, value: FileValue)? {
+        mapping?.first { $0.key.text.map { $0.utf8.elementsEqual(key.utf8) } ?? false }
+    }
+
     private static func place(_ node: Node, in file: String) -> String {
         guard let mark = node.mark else { return file }
         return "\(file):\(mark.line):\(mark.column)"

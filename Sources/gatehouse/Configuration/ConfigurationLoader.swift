@@ -26,8 +26,8 @@ struct LoadedConfiguration: Sendable {
         LoadedConfiguration(configuration: configuration, warnings: warnings, file: file, places: places)
     }
 
-    /// Where a key was given; the file for one that was not.
-    func place(of key: String) -> String { places[key] ?? file ?? "configuration" }
+    /// Where a key was given, or the nearest one above it; the file for one that was not.
+    func place(of key: String) -> String { places.nearest(to: key) ?? file ?? "configuration" }
 
     func logWarnings(to logger: Logger) {
         for warning in warnings {
@@ -98,6 +98,16 @@ struct ConfigurationLoader: Sendable {
         return file
     }
 
+    /// Notes where an entry of a list is, its keys, and those below them.
+    private func note(_ entry: FileValue, as name: String, in places: inout [String: String]) {
+        places[name] = entry.place
+        for (key, value) in entry.mapping ?? [] {
+            let name = "\(name).\(key.text ?? "")"
+            places[name] = value.place
+            for (key, value) in value.mapping ?? [] { places["\(name).\(key.text ?? "")"] = value.place }
+        }
+    }
+
     private func read(_ root: FileValue, into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
         guard let mapping = root.mapping else {
             faults.append(.init(place: root.place, message: "expected sections such as 'server:' at the left margin"))
@@ -109,7 +119,7 @@ struct ConfigurationLoader: Sendable {
         ) { draft, key, place in draft.places[key] = place }
         for (key, value) in mapping {
             for (index, entry) in (value.list ?? []).enumerated() {
-                draft.places["\(key.text ?? "")[\(index)]"] = entry.place
+                note(entry, as: "\(key.text ?? "")[\(index)]", in: &draft.places)
             }
             switch key.text {
             case "routes": draft.configuration.routes = RouteReader.routes(value, files: contents, faults: &faults)
@@ -237,5 +247,17 @@ extension Substring {
         while text.first?.isWhitespace == true { text.removeFirst() }
         while text.last?.isWhitespace == true { text.removeLast() }
         return text
+    }
+}
+
+extension [String: String] {
+    /// The place of a key, or of the nearest one above it; nil for none.
+    func nearest(to key: String) -> String? {
+        var key = key[...]
+        while true {
+            if let place = self[String(key)] { return place }
+            guard let dot = key.lastIndex(of: ".") else { return nil }
+            key = key[..<dot]
+        }
     }
 }

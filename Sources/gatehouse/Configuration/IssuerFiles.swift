@@ -13,7 +13,7 @@ enum IssuerFiles {
                     about: path, issuer.algorithms.compactMap(SignatureAlgorithm.init(rawValue:)), contents)
             else { return nil }
             return ConfigurationFault(
-                place: loaded.place(of: "issuers[\(index)]"), key: "issuers[\(index)].jwks",
+                place: loaded.place(of: "issuers[\(index)].jwks"), key: "issuers[\(index)].jwks",
                 message: "\(path): \(message)")
         }
     }

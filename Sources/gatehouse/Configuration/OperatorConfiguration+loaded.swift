@@ -24,9 +24,8 @@ extension OperatorConfiguration {
         roots.enumerated().flatMap { index, root in
             settings.compactMap { setting in
                 setting.show(root).map { shown in
-                    value(
-                        "\(name)[\(index)].\(setting.key)", ConfigurationText.text(of: shown),
-                        loaded.places["\(name)[\(index)]"])
+                    let key = "\(name)[\(index)].\(setting.key)"
+                    return value(key, ConfigurationText.text(of: shown), loaded.places.nearest(to: key))
                 }
             }
         }

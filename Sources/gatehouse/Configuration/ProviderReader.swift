@@ -63,28 +63,14 @@ enum ProviderReader {
             for fault in found where !isMissing(fault.key, in: entry) {
                 faults.append(
                     .init(
-                        place: place(of: fault.key, in: entry), key: "\(label)[\(index)].\(fault.key)",
+                        place: entry.place(of: fault.key), key: "\(label)[\(index)].\(fault.key)",
                         message: fault.sentence))
             }
         }
     }
 
     private static func isMissing(_ key: String, in entry: FileValue) -> Bool {
-        ["name", "client_id", "display_name"].contains(key) && find(key, in: entry) == nil
-    }
-
-    /// Where a key is in the entry, or the nearest thing that is there.
-    private static func place(of key: String, in entry: FileValue) -> String {
-        (find(key, in: entry) ?? entry).place
-    }
-
-    private static func find(_ key: String, in entry: FileValue) -> FileValue? {
-        var value = entry
-        for part in key.split(separator: ".") {
-            guard let next = value.mapping?.first(where: { $0.key.text == String(part) })?.value else { return nil }
-            value = next
-        }
-        return value
+        ["name", "client_id", "display_name"].contains(key) && entry.value(of: key) == nil
     }
 }
 

@@ -48,33 +48,48 @@ enum UpstreamSettings {
     ]
 
     /// Makes what was given without a value, such as `outlier: {}`, with its defaults.
-    static func addDefaults(to route: inout RouteConfiguration, for keys: Set<String>) {
-        if keys.contains("health"), route.health == nil { route.health = .init() }
-        if keys.contains("outlier"), route.outlier == nil { route.outlier = .init() }
-        if keys.contains("retry"), route.retry == nil { route.retry = .init() }
+    static func addDefaults(to route: inout RouteConfiguration, in entry: FileValue) {
+        if route.health == nil, entry.value(of: "health") != nil { route.health = .init() }
+        if route.outlier == nil, entry.value(of: "outlier") != nil { route.outlier = .init() }
+        if route.retry == nil, entry.value(of: "retry") != nil { route.retry = .init() }
     }
 
-    /// Faults that involve several of these keys.
+    /// Faults that involve several of these keys, or one that is missing.
     ///
-    /// - Parameter keys: those that the entry has, without what is below them.
-    static func complaints(about route: RouteConfiguration, in keys: Set<String>) -> [String] {
-        var complaints: [String] = []
+    /// - Parameter entry: the route as it stands in the file.
+    static func contradictions(in route: RouteConfiguration, as entry: FileValue) -> [RouteReader.Contradiction] {
+        var found: [RouteReader.Contradiction] = []
         if route.isSupervised, route.upstreams.isEmpty {
-            complaints.append("'health', 'outlier', 'retry' and the like watch upstreams: add 'upstream'")
+            let watching = ["health", "outlier", "retry", "max_requests", "max_connections"]
+            found.append(
+                (
+                    watching.first { entry.value(of: $0) != nil } ?? "upstream",
+                    "'health', 'outlier', 'retry' and the like watch upstreams: add 'upstream'"
+                ))
+        }
+        if let count = route.health?.status.count, !Bounds.healthStatuses.contains(count) {
+            let most = Bounds.healthStatuses.upperBound
+            found.append(("health.status", "expected those that pass, at most \(most): without one every check fails"))
         }
         if let outlier = route.outlier, outlier.maxEject < outlier.eject {
-            complaints.append("'outlier.max_eject' is shorter than 'outlier.eject': make it longer")
+            found.append(
+                ("outlier.max_eject", "'outlier.max_eject' is shorter than 'outlier.eject': make it longer"))
         }
-        if keys.contains("limit"), route.limit == nil {
-            complaints.append("'limit' says nothing: give 'requests'")
+        if entry.value(of: "limit") != nil, entry.value(of: "limit.requests") == nil {
+            found.append(("limit.requests", "missing: how many requests a caller may send in a period"))
         }
         if !route.knowsLimitSubject {
-            complaints.append("'limit.by' names what 'require' does not ask for: count by address, or require more")
+            found.append(
+                ("limit.by", "'limit.by' names what 'require' does not ask for: count by address, or require more"))
         }
         if route.forwardClientCertificate, route.clientCertificate == .none {
-            complaints.append("'forward_client_certificate' has nothing to forward: add 'client_certificate: required'")
+            found.append(
+                (
+                    "forward_client_certificate",
+                    "'forward_client_certificate' has nothing to forward: add 'client_certificate: required'"
+                ))
         }
-        return complaints
+        return found
     }
 }
 

@@ -15,15 +15,18 @@ enum Terminal {
     /// Whether standard input is a terminal.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Writes the whole text, also when interrupted by signals. Errors, such as a closed pipe, are ignored.
-    static func write(_ text: String, to descriptor: Int32) {
+    /// Writes the whole text, also when interrupted by signals. False if that fails, as with a closed pipe or a full
+    /// disk.
+    @discardableResult
+    static func write(_ text: String, to descriptor: Int32) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return }
+            guard written > 0 else { return false }
             bytes = bytes.dropFirst(written)
         }
+        return true
     }
 
     /// All of standard input, or nil if it has more than `limit` bytes, of which the rest is not read.

@@ -3,8 +3,8 @@ import EdgeConfiguration
 import Experience
 import Logging
 
-/// Reads the configuration of the running gateway again, whoever asks for it: a signal, the admin listener, a changed
-/// file. One reload at a time.
+/// Reads the configuration of the running gateway again after a signal, a request to the admin listener or a change of
+/// the file. One reload at a time.
 actor Reloader {
     private let source: ConfigurationSource
     private let logger: Logger

@@ -34,7 +34,7 @@ class Session:
             url, headers, body = auth.prepare("POST", url, dict(headers or {}), body)
         request = urllib.request.Request(url, data=body.encode(), method="POST", headers=dict(headers or {}))
         try:
-            answer = urllib.request.urlopen(request, timeout=10)
+            answer = urllib.request.urlopen(request, timeout=60)
         except urllib.error.HTTPError as error:
             answer = error
         return Answer(answer.status, answer.read().decode())
@@ -56,7 +56,7 @@ def call(path, body=None, token=None):
     if token:
         headers["Authorization"] = "Bearer " + token
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(ORIGIN + path, data=data, headers=headers), timeout=10) as answer:
+    with urllib.request.urlopen(urllib.request.Request(ORIGIN + path, data=data, headers=headers), timeout=60) as answer:
         return dict(answer.headers), json.loads(answer.read() or "null")
 
 

@@ -30,7 +30,7 @@ from http2_client import PORT, connect, get
 PLACES = 16
 # Written by hand, since Python's h2 takes no answers after a goodbye of its own: no stream of ours, no error.
 GOAWAY = bytes([0, 0, 8, 7, 0, 0, 0, 0, 0]) + bytes(8)
-PATIENCE = 3
+PATIENCE = 20
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 ACCEPT = base64.b64encode(hashlib.sha1((KEY + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()).decode()
 
@@ -65,7 +65,7 @@ class Upstream:
                             "Sec-WebSocket-Accept: %s\r\n\r\n" % accept_of(data)).encode())
         self.began[name] = time.monotonic()
         if name == "later":
-            self.may_answer.wait(10)
+            self.may_answer.wait(60)
             client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nlater")
         try:
             while client.recv(65536):
@@ -131,7 +131,7 @@ class HTTP1:
             self.ways = ["fin", "close", "reset"]
 
     def socket(self):
-        raw = socket.create_connection(("127.0.0.1", PORT), 10)
+        raw = socket.create_connection(("127.0.0.1", PORT), 60)
         if self.is_tls:
             context = ssl.create_default_context()
             context.check_hostname = False
@@ -238,28 +238,33 @@ def held(found):
 def room(found):
     count, transport = int(sys.argv[3]), sys.argv[4]
 
-    def is_answered():
+    def answered():
+        """A client that has asked and was answered; None when there is no room for it."""
         try:
             client = client_of(transport)
             stream = client.begin("/")
             status = client.connection.status(stream)[0] if transport == "h2" else client.head(stream)[0]
         except (OSError, EOFError):
-            return False
-        client.leave("close")
-        return status == 200
+            return None
+        return client if status == 200 else None
+
+    def is_answered():
+        if client := answered():
+            client.leave("close")
+        return client
 
     for way in client_of_ways(transport):
         clients = []
-        until(lambda: is_answered())
-        # What has just left is still being counted for a moment.
-        time.sleep(0.2)
+
+        def has_room():
+            # What has just left is still being counted for a moment.
+            if client := answered():
+                clients.append(client)
+            return client
+
         for _ in range(count):
-            client = client_of(transport)
-            stream = client.begin("/")
-            status = client.connection.status(stream)[0] if transport == "h2" else client.head(stream)[0]
-            assert status == 200
-            clients.append(client)
-        assert not is_answered(), "room for one more"
+            assert until(has_room) < PATIENCE
+        assert not answered(), "room for one more"
         for client in clients:
             client.leave(way)
         found[way] = until(is_answered)

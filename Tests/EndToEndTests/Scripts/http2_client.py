@@ -25,7 +25,7 @@ class Connection:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         context.set_alpn_protocols(["h2"])
-        raw = socket.create_connection(("127.0.0.1", PORT), 10)
+        raw = socket.create_connection(("127.0.0.1", PORT), 60)
         self.socket = context.wrap_socket(raw, server_hostname="localhost")
         assert self.socket.selected_alpn_protocol() == "h2"
         config = h2.config.H2Configuration(

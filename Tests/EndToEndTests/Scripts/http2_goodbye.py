@@ -16,7 +16,7 @@ import h2.connection
 import h2.events
 
 PORT = int(sys.argv[1])
-LIMIT = 5
+LIMIT = 30
 
 
 class Client:
@@ -27,7 +27,7 @@ class Client:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         context.set_alpn_protocols(["h2"])
-        self.socket = socket.create_connection(("127.0.0.1", PORT), 10)
+        self.socket = socket.create_connection(("127.0.0.1", PORT), 60)
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self.incoming, self.outgoing, server_hostname="localhost")
         self.until_done(self.tls.do_handshake)

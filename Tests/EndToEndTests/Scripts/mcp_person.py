@@ -61,7 +61,7 @@ class Person:
         )
 
     def client(self, **more):
-        return httpx2.AsyncClient(timeout=20, **self.options, **more)
+        return httpx2.AsyncClient(timeout=60, **self.options, **more)
 
     async def sign_in(self):
         body = {"email": self.email, "password": self.password}
@@ -71,6 +71,10 @@ class Person:
 
     async def open_page(self, location):
         page = await self.browser.get(location)
+        if page.is_redirect and page.headers["location"].startswith(REDIRECT):
+            # Another authorization server, which asks nobody.
+            self.query = parse_qs(urlsplit(page.headers["location"]).query)
+            return
         assert page.status_code == 200, (page.status_code, page.headers.get("location"), page.text)
         field = re.search(r'name="request" value="([^"]+)"', page.text).group(1)
         decided = await self.browser.post(

@@ -48,7 +48,7 @@ def respond(connection, head):
     if mode == "silence":
         # Requests without a token are answered, so that the run begins.
         return time.sleep(30) if b"Authorization" in head else connection.sendall(answer(401))
-    if mode == "closes":
+    if mode in ("closes", "tls-closes"):
         return None
     if mode == "drips":
         for letter in b"HTTP/1.1 401 ":
@@ -118,9 +118,12 @@ def main():
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     threading.Timer(300, os._exit, (0,)).start()
     listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-    if mode == "tls":
+    if mode in ("tls", "tls-closes", "client-certificate"):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(sys.argv[2], sys.argv[3])
+        if mode == "client-certificate":
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(sys.argv[2])
         context.set_alpn_protocols(["http/1.1"])
         listener = context.wrap_socket(listener, server_side=True, do_handshake_on_connect=False)
     print(listener.getsockname()[1], flush=True)

@@ -30,7 +30,7 @@ listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
 while True:
     plain, _ = listener.accept()
-    plain.settimeout(10)
+    plain.settimeout(60)
     try:
         with context.wrap_socket(plain, server_side=True) as connection:
             data = b""

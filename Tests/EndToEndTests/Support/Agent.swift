@@ -27,18 +27,22 @@ struct Agent {
     }
 
     /// Registers a client by itself.
-    init(_ gateway: any GatewayUnderTest, redirect: String = Agent.redirect) throws {
+    /// - Parameter issuer: `tokens.issuer`, where it is not where the gateway listens.
+    init(_ gateway: any GatewayUnderTest, redirect: String = Agent.redirect, issuer: String? = nil) throws {
         let answer = try gateway.request(
             "POST", "/oauth2/register", json: ["client_name": "Test <b>agent</b>", "redirect_uris": [redirect]])
-        self.init(gateway, clientID: answer.json["client_id"] as? String ?? "", redirect: redirect)
+        let id = answer.json["client_id"] as? String ?? ""
+        self.init(gateway, clientID: id, redirect: redirect, issuer: issuer)
     }
 
-    init(_ gateway: any GatewayUnderTest, clientID: String, redirect: String = Agent.redirect) {
+    init(
+        _ gateway: any GatewayUnderTest, clientID: String, redirect: String = Agent.redirect, issuer: String? = nil
+    ) {
         self.gateway = gateway
         self.clientID = clientID
         self.redirect = redirect
-        resource = gateway.origin + "/mcp"
-        origin = gateway.origin
+        origin = issuer ?? gateway.origin
+        resource = origin + "/mcp"
     }
 
     static func encode(_ text: String) -> String {
@@ -124,5 +128,66 @@ struct Agent {
         try gateway.request(
             method, path, headers: [("Authorization", "Bearer \(token)")] + headers,
             body: method == "POST" ? "{}" : nil)
+    }
+}
+
+extension GatewayUnderTest {
+    /// What the person has granted.
+    func grants(_ person: LoggedIn) throws -> [[String: Any]] {
+        try request("GET", "/api/auth/grants", headers: [person.bearer]).json["grants"] as? [[String: Any]] ?? []
+    }
+
+    func endGrant(_ id: Any?, _ person: LoggedIn) throws -> RawResponse {
+        try request("DELETE", "/api/auth/grants/\(id as? String ?? "")", headers: [person.bearer])
+    }
+
+    /// Ends the first thing that the person has granted.
+    func endFirstGrant(_ person: LoggedIn) throws {
+        expectStatus(try endGrant(try grants(person).first?["id"], person), 204)
+    }
+}
+
+/// A gateway with a resource, the upstream behind it, a client that has registered itself, and a person.
+struct AgentWorld {
+    let upstream: RecordingUpstream
+    let gateway: GatewayInProcess
+    let agent: Agent
+    let ada: LoggedIn
+
+    /// - Parameters:
+    ///   - more: further lines of the configuration, which go on with its routes.
+    ///   - resource: further keys of the resource.
+    ///   - users: the accounts, the first of which is `ada`.
+    init(
+        _ upstream: RecordingUpstream? = nil, more: String = "", resource: String = "",
+        users: [TestUser] = TestUser.standard
+    ) async throws {
+        self.upstream = try upstream ?? RecordingUpstream()
+        gateway = try await GatewayInProcess.start(
+            Agent.configuration(self.upstream.url, more: more, resource: resource), users: users)
+        agent = try Agent(gateway)
+        ada = try gateway.login(users.first ?? .ada)
+    }
+
+    func stop() {
+        gateway.stop()
+        upstream.stop()
+    }
+}
+
+extension RecordingUpstream {
+    /// One that opens the protocol session that a request asks for, and streams where it is asked to.
+    static func ofAgents() throws -> RecordingUpstream {
+        try RecordingUpstream { request, stream in
+            if request.target.hasSuffix("/stream") {
+                try stream.send(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: 1\n\n")
+                _ = try? stream.readSome()
+                return .close
+            }
+            let opened = request["x-open"].map { "Mcp-Session-Id: \($0)\r\n" } ?? ""
+            try stream.send("HTTP/1.1 200 OK\r\n\(opened)Content-Length: 2\r\n\r\nok")
+            return .keep
+        }
     }
 }

@@ -14,13 +14,13 @@ final class AgentProbe {
     private let socket: RawSocket
 
     convenience init(
-        _ gateway: any GatewayUnderTest, query: String = "", headers: [(String, String)] = [], timeoutSeconds: Int = 5
+        _ gateway: any GatewayUnderTest, query: String = "", headers: [(String, String)] = []
     ) throws {
-        try self.init(port: gateway.port, query: query, headers: headers, timeoutSeconds: timeoutSeconds)
+        try self.init(port: gateway.port, query: query, headers: headers)
     }
 
-    init(port: Int, query: String = "", headers: [(String, String)] = [], timeoutSeconds: Int = 5) throws {
-        socket = try RawSocket(port: port, timeoutSeconds: timeoutSeconds)
+    init(port: Int, query: String = "", headers: [(String, String)] = []) throws {
+        socket = try RawSocket(port: port)
         var head = "GET /api/runtime/agent\(query) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
         head += "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
         head += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
@@ -30,9 +30,8 @@ final class AgentProbe {
         guard answer.status == 101 else { throw Refused(answer: answer) }
     }
 
-    convenience init(_ gateway: any GatewayUnderTest, _ user: LoggedIn, timeoutSeconds: Int = 5) throws {
-        try self.init(
-            gateway, headers: [user.bearer, ("Session-Id", user.sessionID)], timeoutSeconds: timeoutSeconds)
+    convenience init(_ gateway: any GatewayUnderTest, _ user: LoggedIn) throws {
+        try self.init(gateway, headers: [user.bearer, ("Session-Id", user.sessionID)])
         guard case .text(let ready) = try next(), ready.contains("\"ready\"") else {
             throw RawSocket.Failure(description: "no ready frame")
         }
@@ -51,7 +50,10 @@ final class AgentProbe {
     /// The next frame that is no ping or pong.
     func next() throws -> Frame {
         while true {
-            guard let head = try? socket.read(2) else { return .gone }
+            let head: [UInt8]
+            do { head = try socket.read(2) } catch let failure as RawSocket.Failure where !failure.isTimeout {
+                return .gone
+            }
             var length = Int(head[1] & 0x7F)
             if length == 126 {
                 length = try socket.read(2).reduce(0) { $0 << 8 | Int($1) }

@@ -5,8 +5,10 @@ import Testing
 /// Runs each test of a suite on threads of its own, so that a test may block on a socket or a process while the gateways
 /// in this process go on. A few run at once, and each for a bounded time.
 struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
-    /// They mostly wait, so more run at once than there are cores.
-    private static let turns = TestTurns(atOnce: 8)
+    /// They mostly wait, so more run at once than there are cores; and not so many that what one waits for, of a gateway,
+    /// a browser or another program, has to wait for all the others.
+    private static let turns = TestTurns(atOnce: 5)
+    @TaskLocal private static var hasTurn = false
     fileprivate let limit: Duration
     fileprivate let isAlone: Bool
 
@@ -15,11 +17,17 @@ struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        await Self.turns.begin(alone: isAlone)
+        // Suite and test may both have the trait: the first takes the turn for both.
+        guard !Self.hasTurn else { return try await function() }
+        let traits = [self] + test.traits.compactMap { $0 as? Self }
+        let limit = traits.map(\.limit).max() ?? self.limit
+        await Self.turns.begin(alone: traits.contains(where: \.isAlone))
         defer { Self.turns.end() }
         let watchdog = Watchdog(test.name, limit: limit)
         defer { watchdog.stop() }
-        try await withTaskExecutorPreference(ThreadPerJob()) { try await function() }
+        try await Self.$hasTurn.withValue(true) {
+            try await withTaskExecutorPreference(ThreadPerJob()) { try await function() }
+        }
     }
 }
 
@@ -30,10 +38,12 @@ extension Trait where Self == BlockingTests {
     /// - Parameter limit: a test that has not ended by then hangs, which ends the whole run.
     static func blocking(limit: Duration) -> Self { BlockingTests(limit: limit, isAlone: false) }
 
-    /// For suites that measure: no other test of this kind runs at the same time.
+    /// For suites and tests that measure, or need the whole machine: no other test of this kind runs at the same time.
     ///
-    /// - Parameter reason: what it measures that others would disturb.
-    static func alone(_ reason: Comment) -> Self { BlockingTests(limit: .seconds(300), isAlone: true) }
+    /// - Parameter reason: what others would disturb, or what would disturb others.
+    static func alone(_ reason: Comment, limit: Duration = .seconds(600)) -> Self {
+        BlockingTests(limit: limit, isAlone: true)
+    }
 }
 
 /// Each job, which is what a task does between two awaits, gets a new thread.

@@ -55,8 +55,11 @@ final class GatewayInProcess: GatewayUnderTest {
     }
 
     /// A gateway with realms besides the built-in ones.
-    static func start(_ configuration: String, realms: [any Realm]) async throws -> GatewayInProcess {
-        try await start(configuration, realms: realms, passwordCost: GatewayForTests.passwordCost)
+    static func start(
+        _ configuration: String, directory: URL? = nil, realms: [any Realm]
+    ) async throws -> GatewayInProcess {
+        try await start(
+            configuration, directory: directory, realms: realms, passwordCost: GatewayForTests.passwordCost)
     }
 
     /// - Parameter passwordCost: what hashing costs, for tests that are about it.

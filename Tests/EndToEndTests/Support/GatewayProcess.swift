@@ -7,7 +7,7 @@ final class GatewayProcess: GatewayUnderTest {
     let origin: String
     let port: Int
     private let process: Process
-    private let errors: Mutex<Data>
+    private let errors: ErrorOutput
     /// Whether its outputs have been kept.
     private let isKept = Atomic<Bool>(false)
 
@@ -28,7 +28,9 @@ final class GatewayProcess: GatewayUnderTest {
         let place = try directory ?? makeDirectory()
         let file = place.appendingPathComponent("gatehouse.yaml")
         try configuration.write(to: file, atomically: true, encoding: .utf8)
-        let known = Set((try? run(["users", "list", "--json"], in: place).output).map { listedEmails($0) } ?? [])
+        // Only a folder that was used before may have some of them.
+        let listed = try? directory == nil || users.isEmpty ? nil : run(["users", "list", "--json"], in: place).output
+        let known = Set(listed.map { listedEmails($0) } ?? [])
         for user in users where !known.contains(user.email) { try add(user, in: place) }
         return try await launch(place, environment: environment, listen: listen)
     }
@@ -63,15 +65,14 @@ final class GatewayProcess: GatewayUnderTest {
         process.currentDirectoryURL = place
         process.environment = ProcessInfo.processInfo.environment
             .filter { !$0.key.hasPrefix("GATEHOUSE_") }.merging(environment) { $1 }
-        let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = stdin
-        process.standardOutput = stdout
-        process.standardError = stderr
-        try process.run()
+        let (stdin, pipes) = try Program.start(process) {
+            let stdin = Pipe()
+            process.standardInput = stdin
+            return (stdin, Program.outputs(of: process))
+        }
         try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try? stdin.fileHandleForWriting.close()
-        let output = stdout.fileHandleForReading.readDataToEndOfFile()
-        let errors = stderr.fileHandleForReading.readDataToEndOfFile()
+        let (output, errors) = try Program.read(pipes)
         process.waitUntilExit()
         TestOutputs.keep(String(decoding: errors, as: UTF8.self), kind: "errors")
         return (
@@ -96,30 +97,23 @@ final class GatewayProcess: GatewayUnderTest {
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment
             .filter { !$0.key.hasPrefix("GATEHOUSE_") }.merging(environment) { $1 }
-        let (stdout, stderr) = (Pipe(), Pipe())
-        process.standardOutput = stdout
-        process.standardError = stderr
-        try process.run()
-        return try await GatewayProcess(place, process, stdout, stderr)
+        let pipes = try Program.start(process) { Program.outputs(of: process) }
+        return try await GatewayProcess(place, process, pipes.output, ErrorOutput(pipes.errors))
     }
 
-    private init(_ place: URL, _ process: Process, _ stdout: Pipe, _ stderr: Pipe) async throws {
+    private init(_ place: URL, _ process: Process, _ stdout: Pipe, _ errors: ErrorOutput) async throws {
         self.directory = place
         self.process = process
-        self.errors = Mutex(Data())
+        self.errors = errors
         let ready = await Self.firstLine(of: stdout)
         let origin = String(ready.dropFirst("ready ".count))
         guard ready.hasPrefix("ready "), let port = Self.port(of: origin) else {
             process.terminate()
-            let said = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            throw Failure(description: "not ready: \(said)")
+            errors.waitForEnd()
+            throw Failure(description: "not ready: \(errors.text)")
         }
         self.origin = origin
         self.port = port
-        stderr.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil } else { self?.errors.withLock { $0 += data } }
-        }
     }
 
     private static func firstLine(of pipe: Pipe) async -> String {
@@ -137,7 +131,7 @@ final class GatewayProcess: GatewayUnderTest {
     }
 
     /// What it has written to standard error so far.
-    var log: String { errors.withLock { String(decoding: $0, as: UTF8.self) } }
+    var log: String { errors.text }
     var isRunning: Bool { process.isRunning }
     var processID: Int32 { process.processIdentifier }
 
@@ -146,6 +140,7 @@ final class GatewayProcess: GatewayUnderTest {
     func stop() -> Int32 {
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
+        errors.waitForEnd()
         if !isKept.exchange(true, ordering: .relaxed) { TestOutputs.keep(log: log, of: directory) }
         return process.terminationStatus
     }
@@ -154,10 +149,32 @@ final class GatewayProcess: GatewayUnderTest {
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+        errors.waitForEnd()
     }
 
     deinit {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    }
+}
+
+/// What a process writes to standard error, read from its beginning to its end on a thread of its own.
+private final class ErrorOutput: Sendable {
+    private let data = Mutex(Data())
+    private let end = DispatchSemaphore(value: 0)
+
+    init(_ pipe: Pipe) {
+        let handle = pipe.fileHandleForReading
+        Thread.detachNewThread { [self] in
+            while case let part = handle.availableData, !part.isEmpty { data.withLock { $0 += part } }
+            end.signal()
+        }
+    }
+
+    var text: String { data.withLock { String(decoding: $0, as: UTF8.self) } }
+
+    /// Waits for the last of it, which is there soon after the process has ended.
+    func waitForEnd() {
+        if end.wait(timeout: .now() + 10) == .success { end.signal() }
     }
 }
 

@@ -2,6 +2,35 @@ import Foundation
 
 /// Programs of the machine.
 enum Program {
+    private static let turn = NSLock()
+
+    /// Starts a process, with its pipes made by `prepare`: one process at a time, since one that is started between the
+    /// making of another's pipe and its start would inherit that pipe, and its reader wait for the end of both.
+    static func start<Pipes>(_ process: Process, _ prepare: () -> Pipes) throws -> Pipes {
+        turn.lock()
+        defer { turn.unlock() }
+        let pipes = prepare()
+        try process.run()
+        return pipes
+    }
+
+    /// Pipes for output and errors of a process.
+    static func outputs(of process: Process) -> (output: Pipe, errors: Pipe) {
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        return (output, errors)
+    }
+
+    /// What comes out of both until they end. They are read side by side: a program that has filled the one that is not
+    /// read would wait for ever.
+    static func read(_ pipes: (output: Pipe, errors: Pipe)) throws -> (output: Data, errors: Data) {
+        let handle = pipes.errors.fileHandleForReading
+        let errors = Running { handle.readDataToEndOfFile() }
+        let output = pipes.output.fileHandleForReading.readDataToEndOfFile()
+        return (output, try errors.value() ?? Data())
+    }
+
     static func run(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], in directory: URL? = nil
     ) throws -> (status: Int32, output: Data, errors: String) {
@@ -10,12 +39,7 @@ enum Program {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [program] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let (stdout, stderr) = (Pipe(), Pipe())
-        process.standardOutput = stdout
-        process.standardError = stderr
-        try process.run()
-        let output = stdout.fileHandleForReading.readDataToEndOfFile()
-        let errors = stderr.fileHandleForReading.readDataToEndOfFile()
+        let (output, errors) = try read(start(process) { outputs(of: process) })
         process.waitUntilExit()
         return (process.terminationStatus, output, String(decoding: errors, as: UTF8.self))
     }
@@ -25,10 +49,12 @@ enum Program {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [program] + arguments
-        let output = Pipe()
-        process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        let output = try start(process) {
+            let output = Pipe()
+            process.standardOutput = output
+            return output
+        }
         return (process, output.fileHandleForReading)
     }
 

@@ -13,16 +13,10 @@ final class ProxyInFront: Sendable {
 
     /// Whether there is a curl that speaks HTTP/2, and an openssl to make its certificate.
     static let hasHTTP2Tools: Bool = {
-        guard find("openssl") != nil, let curl = find("curl") else { return false }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: curl)
-        process.arguments = ["--version"]
-        process.standardOutput = output
-        guard (try? process.run()) != nil else { return false }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return text.contains("HTTP2")
+        guard find("openssl") != nil, let curl = find("curl"), let told = try? Program.run(curl, ["--version"]) else {
+            return false
+        }
+        return String(decoding: told.output, as: UTF8.self).contains("HTTP2")
     }()
 
     /// Writes its configuration, starts it and waits until it accepts connections.
@@ -43,8 +37,8 @@ final class ProxyInFront: Sendable {
         process.environment = usual.merging(environment) { $1 }
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
-        guard try await eventually(within: .seconds(10), { (try? RawSocket(port: port)) != nil }) else {
+        try Program.start(process) {}
+        guard try await eventually({ (try? RawSocket(port: port)) != nil }) else {
             stop()
             throw RawSocket.Failure(description: "\(program) did not start")
         }

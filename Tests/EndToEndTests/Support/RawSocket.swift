@@ -2,13 +2,21 @@ import Foundation
 
 /// A TCP connection whose bytes a test writes and reads itself. Blocking, with a time limit on every read.
 final class RawSocket {
-    struct Failure: Error, CustomStringConvertible { let description: String }
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+        /// Nothing came, or nothing could be sent, for as long as the socket waits; the connection has not ended.
+        var isTimeout = false
+    }
+
+    /// How many seconds a read waits for what must come. What answers only after a time limit of its own, such as the five
+    /// seconds of a provider, has to fit into it, beside other tests on a slow machine.
+    static let patience = 30
 
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
     /// - Parameter receiveBuffer: bytes that the kernel may hold for a test that does not read; nil for its own choice.
-    init(port: Int, timeoutSeconds: Int = 5, receiveBuffer: Int32? = nil) throws {
+    init(port: Int, timeoutSeconds: Int = RawSocket.patience, receiveBuffer: Int32? = nil) throws {
         descriptor = try RawSocket.make(AF_INET, timeoutSeconds)
         if var receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
@@ -26,8 +34,8 @@ final class RawSocket {
     }
 
     /// A connection to a Unix socket.
-    init(unixPath: String, timeoutSeconds: Int = 5) throws {
-        descriptor = try RawSocket.make(AF_UNIX, timeoutSeconds)
+    init(unixPath: String) throws {
+        descriptor = try RawSocket.make(AF_UNIX, RawSocket.patience)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(unixPath.utf8.prefix($0.count - 1))) }
@@ -40,12 +48,25 @@ final class RawSocket {
     }
 
     private static func make(_ family: Int32, _ timeoutSeconds: Int) throws -> Int32 {
-        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = SocketAddressing.stream(family)
         guard descriptor >= 0 else { throw Failure(description: "socket: \(errno)") }
-        var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
+        setTimeout(descriptor, timeoutSeconds)
+        return descriptor
+    }
+
+    private static func setTimeout(_ descriptor: Int32, _ seconds: Int) {
+        var timeout = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        return descriptor
+    }
+
+    /// How long reads and writes wait from now on.
+    func wait(seconds: Int) { Self.setTimeout(descriptor, seconds) }
+
+    /// Whether something can be read, an answer or the end, before so many milliseconds are over.
+    func isReadable(within milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return !buffer.isEmpty || poll(&entry, 1, milliseconds) > 0
     }
 
     deinit { close(descriptor) }
@@ -58,18 +79,18 @@ final class RawSocket {
             let count = bytes[sent...].withUnsafeBytes {
                 Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | flags)
             }
-            guard count > 0 else { throw Failure(description: "send: \(errno)") }
+            guard count > 0 else { throw Failure(description: "send: \(errno)", isTimeout: errno == EAGAIN) }
             sent += count
         }
     }
 
-    /// Says that nothing more will be sent.
     /// Closes with a reset instead of an orderly end, now if nothing else holds the socket.
     func resetWhenClosed() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 
+    /// Says that nothing more will be sent.
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// The last that will be sent, with its end in the same packet.
@@ -85,8 +106,10 @@ final class RawSocket {
         let count = recv(descriptor, &chunk, chunk.count, 0)
         if count == 0 { return false }
         guard count > 0 else {
-            if errno == ECONNRESET { return false }
-            throw Failure(description: errno == EAGAIN ? "nothing came in time" : "recv: \(errno)")
+            let reason = errno
+            if reason == ECONNRESET { return false }
+            guard reason != EAGAIN else { throw Failure(description: "nothing came in time", isTimeout: true) }
+            throw Failure(description: "recv: \(reason)")
         }
         buffer += chunk.prefix(count)
         return true
@@ -110,6 +133,13 @@ final class RawSocket {
 
     /// Whether the peer closes without sending anything more.
     func isClosedByPeer() throws -> Bool { try buffer.isEmpty && !fill() }
+
+    /// Whether the connection is open, and nothing has come that was not read.
+    var isQuiet: Bool {
+        var byte: UInt8 = 0
+        let found = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return buffer.isEmpty && found < 0 && errno == EAGAIN
+    }
 
     /// One response with its body, by Content-Length or chunks; interim answers are skipped.
     func response(toHead isHead: Bool = false) throws -> RawResponse {

@@ -88,6 +88,7 @@ final class RecordingUpstream: Sendable {
         while true {
             let descriptor = Glibc.accept(listener, nil, nil)
             guard descriptor >= 0 else { break }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             let number = state.withLock { state -> Int? in
                 guard !state.isStopped else { return nil }
                 state.connections += 1
@@ -279,60 +280,5 @@ final class UpstreamStream {
             if let range = buffer.firstRange(of: mark) { return try read(range.upperBound) }
             guard try fill() else { throw RawSocket.Failure(description: "the gateway closed within a line") }
         }
-    }
-}
-
-/// Listening sockets.
-enum SocketAddressing {
-    static func listen(port: Int) throws -> (descriptor: Int32, port: Int) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var one: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(port)).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                let bound = bind(descriptor, generic, length) == 0 && Glibc.listen(descriptor, 256) == 0
-                return bound && getsockname(descriptor, generic, &length) == 0
-            }
-        }
-        guard result else {
-            close(descriptor)
-            throw RawSocket.Failure(description: "listen: \(errno)")
-        }
-        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
-    }
-
-    static func listen(unixPath: String) throws -> Int32 {
-        unlink(unixPath)
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(unixPath.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw RawSocket.Failure(description: "the path of the socket is too long")
-        }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(descriptor, generic, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-                    && Glibc.listen(descriptor, 256) == 0
-            }
-        }
-        guard result else {
-            close(descriptor)
-            throw RawSocket.Failure(description: "listen: \(errno)")
-        }
-        return descriptor
-    }
-
-    /// A port without a listener, as far as can be known.
-    static func unusedPort() throws -> Int {
-        let bound = try listen(port: 0)
-        close(bound.descriptor)
-        return bound.port
     }
 }

@@ -29,10 +29,10 @@ final class WebSocketProbe {
     ///   - extra: bytes sent in the same packet, behind the request.
     init(
         _ gateway: any GatewayUnderTest, _ path: String, headers: [(String, String)] = [],
-        fields: [(String, String)]? = nil, requestLine: String? = nil, extra: [UInt8] = [], timeoutSeconds: Int = 5,
+        fields: [(String, String)]? = nil, requestLine: String? = nil, extra: [UInt8] = [],
         receiveBuffer: Int32? = nil
     ) throws {
-        socket = try RawSocket(port: gateway.port, timeoutSeconds: timeoutSeconds, receiveBuffer: receiveBuffer)
+        socket = try RawSocket(port: gateway.port, receiveBuffer: receiveBuffer)
         var text = (requestLine ?? "GET \(path) HTTP/1.1") + "\r\nHost: 127.0.0.1:\(gateway.port)\r\n"
         for (name, value) in (fields ?? Self.handshake) + headers { text += "\(name): \(value)\r\n" }
         try socket.send(Array((text + "\r\n").utf8) + extra)
@@ -88,7 +88,8 @@ final class WebSocketProbe {
 
     /// The next frame; nil when the connection has ended. The gateway never masks.
     func next() throws -> Frame? {
-        guard let head = try? socket.read(2) else { return nil }
+        let head: [UInt8]
+        do { head = try socket.read(2) } catch let failure as RawSocket.Failure where !failure.isTimeout { return nil }
         var length = Int(head[1])
         if length == 126 {
             length = try socket.read(2).reduce(0) { $0 << 8 | Int($1) }
@@ -135,16 +136,14 @@ extension LoggedIn {
 
 extension GatewayUnderTest {
     func socket(
-        _ path: String, headers: [(String, String)] = [], extra: [UInt8] = [], timeoutSeconds: Int = 5
+        _ path: String, headers: [(String, String)] = [], extra: [UInt8] = []
     ) throws -> WebSocketProbe {
-        try WebSocketProbe(self, path, headers: headers, extra: extra, timeoutSeconds: timeoutSeconds)
+        try WebSocketProbe(self, path, headers: headers, extra: extra)
     }
 
     /// A socket that must open; an agent's is read up to its `ready`.
-    func opened(
-        _ path: String, headers: [(String, String)] = [], timeoutSeconds: Int = 5
-    ) throws -> WebSocketProbe {
-        let probe = try socket(path, headers: headers, timeoutSeconds: timeoutSeconds)
+    func opened(_ path: String, headers: [(String, String)] = []) throws -> WebSocketProbe {
+        let probe = try socket(path, headers: headers)
         guard probe.isOpen else {
             throw Failure(description: "\(path): \(probe.answer.status) \(probe.answer.text)")
         }

@@ -1,0 +1,33 @@
+import EdgeCore
+import NIOCore
+
+/// A connection that was accepted and can't carry requests yet: its TLS handshake, or its header of the PROXY protocol,
+/// is not complete. It is closed when that takes too long.
+///
+/// It counts as open, so that a gateway that stops waits for it. Confined to its event loop.
+final class Arrival: DeadlineHolder {
+    private let channel: any Channel
+    private let loop: LoopState
+    private let deadline: ConnectionDeadline
+    private var isOver = false
+
+    init(of channel: any Channel, on loop: LoopState, within time: TimeAmount) {
+        self.channel = channel
+        self.loop = loop
+        deadline = ConnectionDeadline(loop.deadlines)
+        loop.arrivals += 1
+        // The deadline keeps the arrival alive until it is over.
+        deadline.arm(after: time, for: self)
+        channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.end() }
+    }
+
+    func deadlinePassed() { channel.close(promise: nil) }
+
+    /// The connection carries requests from here on, or is closed.
+    func end() {
+        guard !isOver else { return }
+        isOver = true
+        loop.arrivals -= 1
+        deadline.cancel()
+    }
+}

@@ -1,8 +1,0 @@
-import Encodings
-import Libcrypto
-
-/// Random ids.
-enum RandomName {
-    /// `prefix` followed by base64url of 16 random bytes.
-    static func make(_ prefix: String) -> String { prefix + Base64URL.encode(SecureRandom.bytes(16)) }
-}
