@@ -20,6 +20,7 @@ package enum AdminHost {
     static func isLiteral(_ host: String) -> Bool {
         if host.hasPrefix("[") { return true }
         let name = host.prefix { $0 != ":" }
-        return !name.isEmpty && name.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        guard let first = name.utf8.first, (0x30...0x39).contains(first) else { return false }
+        return name.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }
 }
