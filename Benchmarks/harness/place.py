@@ -15,10 +15,10 @@ HERE = Path(__file__).resolve().parent.parent
 SERVER_CORE, LOAD_CORE = "0", "1"
 
 
-def pinned(core, command):
-    """Pins to one core and, as root, gives real-time priority."""
-    favour = ["chrt", "--rr", "1"] if os.geteuid() == 0 and os.environ.get("BENCH_FAVOUR") != "no" else []
-    return [*favour, "taskset", "-c", core, *map(str, command)]
+def pinned(core, command, favour=True):
+    """Pins to one core and, as root and where it is favoured, gives real-time priority."""
+    may = favour and os.geteuid() == 0 and os.environ.get("BENCH_FAVOUR") != "no"
+    return [*(["chrt", "--rr", "1"] if may else []), "taskset", "-c", core, *map(str, command)]
 
 
 class Place:
@@ -50,11 +50,11 @@ class Place:
         file.write_text(text)
         return file
 
-    def start(self, command, core, ready=None, **options):
+    def start(self, command, core, ready=None, favour=True, **options):
         """Starts a program on a core. With `ready`, waits for a line with this prefix and returns it too."""
         log = open(self.path / f"{Path(command[0]).name}.log", "ab")
         process = subprocess.Popen(
-            pinned(core, command), stdout=subprocess.PIPE if ready is not None else log,
+            pinned(core, command, favour), stdout=subprocess.PIPE if ready is not None else log,
             stderr=log, text=True, **options)
         self.running.append(process)
         if ready is None:

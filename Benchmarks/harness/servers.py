@@ -44,7 +44,7 @@ http {{
 class Gateway:
     """A gateway with one account that has logged in."""
 
-    def __init__(self, place, upstream_port, settings="", name="gateway", routes=""):
+    def __init__(self, place, upstream_port, settings="", name="gateway", routes="", favour=True):
         binary = BINARY
         if not binary.exists():
             raise SystemExit(f"{binary} is missing: run `make build`, or set GATEHOUSE_BINARY")
@@ -70,7 +70,7 @@ routes:
             [
                 binary, "serve", "--listen", f"127.0.0.1:{port}", "--admin", "off", "--keys", self.directory / "keys",
                 *state,
-            ], SERVER_CORE, ready="ready ")
+            ], SERVER_CORE, ready="ready ", favour=favour)
         self.port, self.pid = port, self.process.pid
         self.key_file = next((self.directory / "keys").glob("*.pem"))
         self.login()

@@ -165,14 +165,9 @@ final class APIExchange: Exchange, DeadlineHolder {
         let logger = connection.services.logger
         let facts = self.facts
         let me = NIOLoopBound(self, eventLoop: connection.eventLoop)
-        let reply = connection.eventLoop.makePromise(of: APIReply.self)
-        Task(executorPreference: LowPriorityExecutor.shared) {
-            do {
-                reply.succeed(
-                    try await responder.reply(to: facts, method: method, ifNoneMatch: ifNoneMatch, logger: logger))
-            } catch { reply.fail(error) }
-        }
-        reply.futureResult.whenComplete { me.value.answer($0) }
+        connection.eventLoop.makeFutureWithTask {
+            try await responder.reply(to: facts, method: method, ifNoneMatch: ifNoneMatch, logger: logger)
+        }.whenComplete { me.value.answer($0) }
     }
 
     /// Judges the access token here, where the loop's cache of verified tokens can be used. The route decides what

@@ -355,6 +355,38 @@ test('Logout forgets token and session', async () => {
     assert.equal(gate.session, null);
 });
 
+test('A logout whose token is refused is proved by the cookies, without a refresh', async () => {
+    const gate = await loggedIn();
+    answers['POST /api/auth/logout'] = ({ token }) => (token ? [401, { code: 'no_logout_proof' }] : [204]);
+    await gate.logout();
+    assert.equal(gate.session, null);
+    const asked = requests.filter(({ key }) => key.startsWith('POST /api/auth/') && !key.endsWith('/login'));
+    assert.deepEqual(asked.map(({ key, token }) => [key, token]), [
+        ['POST /api/auth/logout', 'Bearer a1'], ['POST /api/auth/logout', null],
+    ]);
+});
+
+test('An outage past the end of a token costs a socket time, and no more', async () => {
+    const gate = await loggedIn();
+    const socket = await connected(gate);
+    const refreshed = answers['POST /api/auth/refresh'];
+    answers['POST /api/auth/refresh'] = [503, { code: 'overloaded' }];
+    answers['POST /api/session/ses_one/ticket'] = ({ token }) =>
+        (token === 'Bearer a1' ? [401, { code: 'token_expired' }] : { ticket: 'tkt_new' });
+    socket.onclose({ code: 4401, reason: 'token_expired' });
+    for (let round = 0; round < 3; round += 1) {
+        await settle();
+        mock.timers.tick(30_000);
+    }
+    await settle();
+    assert.equal(sockets.length, 1);
+    answers['POST /api/auth/refresh'] = refreshed;
+    mock.timers.tick(60_000);
+    await settle();
+    assert.equal(sockets.length, 2);
+    assert.match(sockets[1].url.search, /tkt_new/);
+});
+
 test('Nothing is stored', async () => {
     const source = await import('node:fs/promises').then((fs) =>
         fs.readFile(new URL('../../Sources/Web/Assets/gatehouse.js', import.meta.url), 'utf8'));

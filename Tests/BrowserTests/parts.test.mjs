@@ -499,7 +499,7 @@ test('A page that may have no locks, or waits for a tab that is frozen, goes on 
         Object.defineProperty(globalThis, 'navigator', { value: { onLine: true, locks: { request } }, configurable: true });
         const started = new Gatehouse({ base }).start();
         await settle();
-        mock.timers.tick(45_000);
+        mock.timers.tick(75_000);
         assert.equal((await started).session_id, 'ses_one');
     }
 });

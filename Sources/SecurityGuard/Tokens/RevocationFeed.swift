@@ -54,8 +54,11 @@ final class RevocationFeed: Sendable {
 
     /// Starts a reload, one at a time. Known revocations stay in force, and it is repeated until the store answers.
     private func scheduleReload() {
-        let mustStart = reload.withLock { $0.want() }
-        gapSince.withLock { $0 = $0 ?? .now }
+        // Under one lock: a reload that ends in between would leave a gap that nothing ends.
+        let mustStart = reload.withLock { reload in
+            gapSince.withLock { $0 = $0 ?? .now }
+            return reload.want()
+        }
         guard mustStart else { return }
         Task { [weak self] in
             while let self, self.takeReload() {

@@ -179,9 +179,11 @@ export class Gatehouse {
         this.#socket = new AgentSocket({
             base: this.#base,
             mint: async () => {
-                if (!this.#session || !this.#token) throw signedOut();
-                this.#rests = this.#token;
-                return this.#api.mintTicket(this.#session.session_id);
+                try { return await this.#mint(); } catch (refusal) {
+                    if (refusal.status !== 401 || !this.#token) throw refusal;
+                    await this.refresh(); // its refusal says whether to try again
+                    return this.#mint();
+                }
             },
             renew: () => this.refresh(),
             hasOther: () => this.#token !== null && this.#token !== this.#rests,
@@ -192,6 +194,13 @@ export class Gatehouse {
         });
         // Back from the page cache, and from being offline.
         for (const name of ['pageshow', 'online']) globalThis.addEventListener?.(name, () => this.#wake());
+    }
+
+    /** A ticket for a socket of this session, which rests on the token at hand. */
+    async #mint() {
+        if (!this.#session || !this.#token) throw signedOut();
+        this.#rests = this.#token;
+        return this.#api.mintTicket(this.#session.session_id);
     }
 
     /** After a while in which timers may have stood still: a token that has run out is replaced at once. */
@@ -310,11 +319,22 @@ export class Gatehouse {
     /** Ends the session, its login and every token of it. Sockets close with 4403. */
     async logout() {
         const sessionID = this.#session?.session_id ?? null;
-        await alone(() => this.#call('POST', '/api/auth/logout', { bearer: this.#token !== null }));
+        await alone(() => this.#proveLogout());
         await this.#socket.closedByGateway(1_000);
         // Another tab may have begun the next one meanwhile.
         if ((this.#session?.session_id ?? null) === sessionID) this.#forget();
         this.#broadcast({ kind: 'ended', sessionID });
+    }
+
+    /** Not by `fetch`: after a 401 it would refresh, and wait for the lock that this holds. */
+    async #proveLogout() {
+        const path = '/api/auth/logout';
+        const token = this.#token;
+        if (!token) return this.#call('POST', path);
+        return this.#call('POST', path, { headers: { Authorization: `Bearer ${token}` } }).catch((refusal) => {
+            if (refusal.status !== 401) throw refusal;
+            return this.#call('POST', path); // the cookies prove it, too
+        });
     }
 
     /** Gets a new access token. Open sockets of this login are extended, not closed. Runs by itself before expiry. */
@@ -409,7 +429,7 @@ export class Gatehouse {
         return this.#token && this.#token !== used ? attempt() : answer;
     }
 
-    /** @param {string} method @param {string} path @param {{body?: unknown, bearer?: boolean}} [options] */
+    /** @param {string} method @param {string} path @param {{body?: unknown, bearer?: boolean, headers?: Record<string, string>}} [options] */
     #call(method, path, options) { return this.#api.call(method, path, options); }
 
     /** @param {string} path @param {Record<string, unknown>} body */
@@ -1300,8 +1320,8 @@ function base64url(buffer) {
     return text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** How long a tab waits for the others, in milliseconds: longer than any of their requests may take. */
-const PATIENCE = 45_000;
+/** How long a tab waits for another, in milliseconds: longer than the two requests of its login may take. */
+const PATIENCE = 75_000;
 
 /**
  * Runs a job whose request sets or clears cookies, one at a time across all tabs of the origin where the browser can: otherwise the
