@@ -71,6 +71,11 @@ extension EdgeConnection: ResponseWriter {
         if let piece = pieces.fourth { write(piece, to: context) }
     }
 
+    package func endSending() -> Bool {
+        guard !isFlushPending, let context else { return false }
+        return output.endSending(on: context.channel)
+    }
+
     package func abortResponse() {
         exchange = nil
         machine.abortAnswer()

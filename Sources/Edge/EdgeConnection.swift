@@ -46,7 +46,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     private var isReadPending = false
     /// Whether the channel takes bytes, according to the last event; asking the channel would cost more.
     private var isWritable = true
-    private var isFlushPending = false
+    private(set) var isFlushPending = false
 
     init(edition: Edition, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
         self.edition = edition

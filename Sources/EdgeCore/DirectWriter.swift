@@ -85,6 +85,12 @@ package struct DirectOutput {
         return bytes
     }
 
+    /// Ends the socket's sending side; false where bytes are waiting, or the socket can't be reached past the channel.
+    package mutating func endSending(on channel: any Channel) -> Bool {
+        guard held == nil, !isChannelBusy, let socket = socket(of: channel) else { return false }
+        return socket.withHandle { shutdown($0, CInt(SHUT_WR)) } == 0
+    }
+
     /// After a flush, checks whether the socket has taken everything.
     fileprivate mutating func look(at channel: any Channel) {
         guard mayBeDirect else { return }

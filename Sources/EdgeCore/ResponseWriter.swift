@@ -51,6 +51,11 @@ package protocol ResponseWriter: AnyObject {
     func finishResponse()
     /// Ends the connection (over HTTP/2: the stream, with CANCEL) without completing the answer.
     func abortResponse()
+    /// Tells the client that no more of the answer comes, before it is aborted, where one call to the kernel does it:
+    /// over plain TCP with nothing left to send. ``abortResponse()`` has to follow.
+    ///
+    /// - Returns: false where nothing was told.
+    func endSending() -> Bool
     /// Sends a whole 1xx answer, with its empty line.
     func sendInterim(_ head: ByteBuffer, isContinue: Bool)
     /// Answers with a problem, if no answer has begun; otherwise aborts.
@@ -78,6 +83,7 @@ package protocol ResponseWriter: AnyObject {
 }
 
 extension ResponseWriter {
+    package func endSending() -> Bool { false }
     package func upstreamAsked(_ place: String) {}
     package func upstreamNotReached(_ place: String) {}
     package func upstreamAnswered() {}

@@ -71,6 +71,8 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     private var asked: Int?
     /// Whether the lease has just ended, and the client alone is told of it.
     private var isTelling = false
+    /// Whether the client was told that the answer ends, and its connection is still to be closed.
+    private var isCut = false
     /// The connection to the upstream, to be given back once the clients of all leases that ended have been told.
     private var abandoned: UpstreamConnection?
 
@@ -119,7 +121,17 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         isTelling = false
     }
 
+    /// Telling a client is a third of the work of closing its connection, which waits until all have been told.
+    private func abort() {
+        isCut = isTelling && writer.endSending()
+        if !isCut { writer.abortResponse() }
+    }
+
     package func settle() {
+        if isCut {
+            isCut = false
+            writer.abortResponse()
+        }
         let connection = abandoned.take()
         connection?.release(clean: false)
     }
@@ -207,7 +219,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         case .takeLease: takeLease()
         case .settle: settleAll()
         case .finishAnswer: writer.finishResponse()
-        case .abortAnswer: writer.abortResponse()
+        case .abortAnswer: abort()
         case .respond(let problem): writer.respond(problem)
         }
     }

@@ -124,6 +124,16 @@ import Testing
             }.get()
         }
 
+        /// Writes pieces without flushing them, then tells the peer that nothing more comes.
+        func end(after pieces: [UInt8]...) async throws -> Bool {
+            let channel = near
+            return try await channel.eventLoop.submit { () throws -> Bool in
+                let writer = try channel.pipeline.syncOperations.handler(type: Writing.self)
+                for piece in pieces { writer.add(piece) }
+                return writer.output.endSending(on: channel)
+            }.get()
+        }
+
         func beginToRead() async throws { try await far.setOption(ChannelOptions.autoRead, value: true).get() }
 
         /// At least so many of the bytes that have arrived since the last time; fewer when the connection has ended.
@@ -138,7 +148,9 @@ import Testing
         }
 
         func close() async throws {
-            for channel in [near, listener] { try await channel.close().get() }
+            // A peer that was told the end has closed its own side.
+            try? await near.close().get()
+            try await listener.close().get()
         }
     }
 
@@ -200,6 +212,18 @@ import Testing
         #expect(try await line.send([1]).passed == 1)
         #expect(try await line.send([2], [3]).passed == 3)
         #expect(await line.read(3) == [~1, ~2, ~3])
+        try await line.close()
+    }
+
+    @Test("The peer is told that nothing more comes, unless bytes wait or go through a handler", arguments: [true, false])
+    func end(isPlain: Bool) async throws {
+        let line = try await Line(isPlain: isPlain)
+        try await line.beginToRead()
+        #expect(try await line.end(after: [1]) == false, "a piece waits")
+        _ = try await line.send([2])
+        #expect(await line.read(2) == [1, 2])
+        #expect(try await line.end() == isPlain)
+        if isPlain { #expect(await line.read(1).isEmpty, "the connection has ended") }
         try await line.close()
     }
 }
