@@ -215,7 +215,7 @@ import Testing
         try await line.close()
     }
 
-    @Test("The peer is told that nothing more comes, unless bytes wait or go through a handler", arguments: [true, false])
+    @Test("The peer is told that nothing more comes, unless bytes wait or are changed", arguments: [true, false])
     func end(isPlain: Bool) async throws {
         let line = try await Line(isPlain: isPlain)
         try await line.beginToRead()

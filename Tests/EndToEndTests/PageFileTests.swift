@@ -43,7 +43,8 @@ import Testing
 
     /// Debian 12's own is older, and enough for its TypeScript.
     private static let hasNode: Bool = {
-        let isNew = "const [a, b] = process.versions.node.split('.').map(Number); process.exit(a > 20 || a == 20 && b >= 11 ? 0 : 1)"
-        return (try? Program.run("node", ["-e", isNew]))?.status == 0
+        let version = "const [a, b] = process.versions.node.split('.').map(Number)"
+        let judge = "process.exit(a > 20 || a == 20 && b >= 11 ? 0 : 1)"
+        return (try? Program.run("node", ["-e", "\(version); \(judge)"]))?.status == 0
     }()
 }
