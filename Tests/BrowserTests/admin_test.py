@@ -157,6 +157,20 @@ async def ends_one(browser, server):
     await tab.close()
 
 
+async def tells_keys_and_upstreams(browser, server):
+    """Which key signs, which one is next and which one goes, and when; which upstream is away."""
+    tab = await opened(browser, server.origin, TOKEN, "keys")
+    for words in ["k-2026-11", "active", "k-2026-12", "next", "k-2026-10", "retired", "10 d ago", "in 10 min"]:
+        await tab.shows("keys-table", words)
+    await tab.value("location.hash = 'upstreams'")
+    for words in ["127.0.0.1:8000", "up", "127.0.0.1:8001", "down, tried again in"]:
+        await tab.shows("upstreams-table", words)
+    await tab.value("location.hash = 'sessions'")
+    for words in ["person1@example.com", "tenant-1", "anonymous"]:  # whose, and nobody's
+        await tab.shows("sessions-list", words)
+    await tab.close()
+
+
 async def tells_why(browser, server):
     tab = await opened(browser, server.origin, TOKEN, "refusals")
     await tab.until("document.querySelectorAll('#refusals-list .row').length > 10")
@@ -234,19 +248,37 @@ async def ends_what_is_real(browser, origin, token, gate, email, password):
     assert await tab.value("document.getElementById('trouble').hidden"), await tab.text("trouble")
 
 
+async def everywhere(tab, what):
+    for width in WIDTHS:
+        for scheme in ["light", "dark"]:
+            await window(width, scheme)(tab)
+            await judge(tab, f"{what} at {width}, {scheme}", width)
+            await keep_picture(tab, f"{what.replace(' ', '-')}-{width}-{scheme}")
+
+
 async def looks(browser, origin, token):
-    """axe-core finds nothing in any view at any width, in light and dark."""
+    """axe-core finds nothing in any view at any width, in light and dark, nor where it asks for a token."""
+    entry = await browser.tab(origin + "/")
+    await entry.until("!document.getElementById('entry').hidden")
+    await everywhere(entry, "console entry")
+    await entry.close()
     tab = await opened(browser, origin, token)
+    assert tab.errors == [], tab.errors
     if os.environ.get("PAGE_SCREENSHOT"):
         await tab.value("new Promise((resolve) => setTimeout(resolve, 90_000))", 100)  # lines take a while
     for view in VIEWS:
         await tab.value(f"location.hash = '{view}'")
         await tab.until(f"!document.getElementById('view-{view}').hidden && document.querySelector('#view-{view} :is(.row, td, dd)')")
-        for width in WIDTHS:
-            for scheme in ["light", "dark"]:
-                await window(width, scheme)(tab)
-                await judge(tab, f"console {view} at {width}, {scheme}", width)
-                await keep_picture(tab, f"console-{view}-{width}-{scheme}")
+        await everywhere(tab, f"console {view}")
+        if view == "refusals":
+            await tab.value("document.querySelector('#refusals-list .row button').click()")
+            await tab.shows("why", "session_mismatch")
+            await everywhere(tab, "console why")
+        if view == "connections":
+            await tab.value("document.querySelector('#connections-list .row button').click()")
+            await tab.until("document.getElementById('ask').open")
+            await everywhere(tab, "console question")
+            await tab.click("ask-no")
     keeps_to_itself(tab, origin)
     size = small(tab, origin, "console")
     if os.environ.get("PAGE_TIMES"):
@@ -277,6 +309,7 @@ async def works(browser):
     await charts_and_levels(browser, few)
     await ends_one(browser, few)
     await tells_why(browser, few)
+    await tells_keys_and_upstreams(browser, few)
 
 
 async def many(browser):

@@ -85,11 +85,12 @@ class Browser:
 
 class Tab:
     """One page: `value` evaluates a script, `until` waits for it to be true. `handshakes` has the status of every
-    WebSocket's answer: 101 over HTTP/1.1, 200 over HTTP/2. `requests` has all that was asked of the network."""
+    WebSocket's answer: 101 over HTTP/1.1, 200 over HTTP/2. `requests` has all that was asked of the network, `faults` what
+    no page may do, and `errors` all that the browser's console shows in red."""
 
     def __init__(self, socket):
         self.socket, self.count, self.answers, self.faults, self.handshakes = socket, 0, {}, [], []
-        self.requests, self.canned, self.files = [], {}, {}
+        self.requests, self.canned, self.files, self.errors = [], {}, {}, []
         self.reader = asyncio.create_task(self._read())
 
     async def _read(self):
@@ -116,8 +117,15 @@ class Tab:
                     self.handshakes.append(message["params"]["response"]["status"])
                 elif message["method"] == "Runtime.exceptionThrown":
                     self.faults.append(message["params"]["exceptionDetails"].get("exception", {}).get("description"))
-                elif message["method"] == "Log.entryAdded" and message["params"]["entry"]["source"] == "security":
-                    self.faults.append(message["params"]["entry"]["text"])
+                    self.errors.append(self.faults[-1])
+                elif message["method"] == "Runtime.consoleAPICalled" and message["params"]["type"] in ("error", "assert"):
+                    self.errors.append([argument.get("value") for argument in message["params"]["args"]])
+                elif message["method"] == "Log.entryAdded":
+                    entry = message["params"]["entry"]
+                    if entry["source"] == "security":
+                        self.faults.append(entry["text"])
+                    if entry["level"] == "error":
+                        self.errors.append(f"{entry['text']} {entry.get('url', '')}")
 
     async def command(self, method, seconds=PATIENCE, **params):
         self.count += 1

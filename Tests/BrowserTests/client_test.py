@@ -16,17 +16,21 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.error
 import urllib.request
 
+import closing
 from chromium import BINARY, PATIENCE, Browser
 
+EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "Examples/browser"
 EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
 
 
 class Gateway:
     """The program, which can be stopped and started again with the state that it left."""
 
-    def __init__(self, program, folder, more=""):
+    def __init__(self, program, folder, more="", routes=""):
         self.program, self.folder = program, pathlib.Path(folder)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -37,7 +41,7 @@ class Gateway:
             f"server: {{listen: '127.0.0.1:{self.port}', admin: 'off', drain: 1s}}\n"
             f"state: {{url: 'sqlite:{folder}/state.sqlite'}}\nkeys: {{directory: {folder}/keys}}\n"
             f"limits: {{enabled: false}}\nlog: {{access: {folder}/access.log}}\n"
-            f"routes: [{{path: /worker, upstream: 'http://127.0.0.1:{self.serve_files()}', require: none, strip_prefix: true}}]\n"
+            f"routes: [{{path: /worker, upstream: 'http://127.0.0.1:{self.serve_files()}', require: none, strip_prefix: true}}{routes}]\n"
             + more)
         subprocess.run(
             [program, "users", "add", EMAIL, "--tenant", "acme", "--password-stdin", "--config", self.configuration],
@@ -45,7 +49,7 @@ class Gateway:
         self.process = None
 
     def serve_files(self):
-        """An upstream with a service worker that answers for the gateway with a page."""
+        """An upstream with a service worker that answers for the gateway with a page, and with the plain example."""
         import http.server
         import threading
 
@@ -58,9 +62,12 @@ class Gateway:
                         if (!new URL(event.request.url).pathname.startsWith('/api/auth/refresh')) return;
                         event.respondWith(new Response('<!doctype html><p>You are offline', {headers: {'Content-Type': 'text/html'}}));
                     });"""
-                is_page = self.path.endswith("page")
+                is_page = self.path.endswith("page") or self.path.endswith(".html")
                 if is_page:
                     script = b"<!doctype html><title>An application behind the gateway</title>"
+                name = self.path.removeprefix("/example/")
+                if name in ("index.html", "app.js"):
+                    script = (EXAMPLE / name).read_bytes()
                 self.send_response(200)
                 self.send_header("Content-Type", "text/html" if is_page else "text/javascript")
                 self.send_header("Service-Worker-Allowed", "/")
@@ -118,6 +125,7 @@ async def log_in(tab):
 
 async def one_session_no_socket(browser, gateway):
     tab = await page(browser, gateway)
+    assert tab.errors == [], tab.errors
     first = await tab.value("gate.session.session_id")
     await tab.value("gate.connect().then(() => 'open', (refusal) => { globalThis.why = refusal.code; })")
     assert await tab.value("why") == "credentials_missing"
@@ -126,6 +134,12 @@ async def one_session_no_socket(browser, gateway):
     again = await page(browser, gateway)
     assert await again.value("gate.session.session_id") == first, "a reload or a second tab made another session"
     assert tab.handshakes == [] and not any("webSocket" in json.dumps(r) for r in tab.requests)
+    # What the gateway has written of is counted once it has written of something later.
+    await tab.value("fetch('/later').then(() => 1)")
+    end = time.monotonic() + PATIENCE
+    while gateway.asked("GET", "/later") == 0:
+        assert time.monotonic() < end, "the gateway writes no access log"
+        await asyncio.sleep(0.05)
     assert gateway.asked("GET", "/api/runtime/agent") == 0, "a socket before the login"
     assert not tab.faults + again.faults, tab.faults + again.faults
     await log_in(again)
@@ -196,6 +210,7 @@ async def gateway_restarts(tab, gateway):
     assert len(ran) + len(cut_off) == 120 and len(set(ran)) == len(ran), done
     seqs = await tab.value("told.event")
     assert seqs == list(range(seqs[0], seqs[0] + len(seqs))), f"lost or doubled: {seqs}"
+    assert gateway.asked("GET", "/api/runtime/agent") > 0, "sockets are not counted"
 
 
 async def away_for_a_while(tab):
@@ -222,16 +237,27 @@ async def too_big(tab):
 
 
 async def expiry(browser, program):
-    """A refresh keeps the socket open beyond the end of its token. Without one it closes with 4401, and comes back."""
+    """A refresh keeps the socket open beyond the end of its token, and one tab asks for all. Without one the socket closes
+    with 4401, and comes back."""
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway(program, folder, "tokens: {access_token_lifetime: 6s, clock_skew: 6s}\n")
         gateway.start()
         try:
             tab = await page(browser, gateway)
             await log_in(tab)
-            await tab.value("gate.connect().then(() => { globalThis.opened = performance.now(); })")
+            others = [await page(browser, gateway) for _ in range(2)]
+            for other in others:
+                await other.until("gate.authorized")
+            await tab.value("told.token.length = 0; gate.connect().then(() => { globalThis.opened = performance.now(); })")
+            before = gateway.asked("POST", "/api/auth/refresh")
             await tab.until("performance.now() - opened > 14_000")
-            assert await tab.value("told.token.length") >= 3
+            told = await tab.value("told.token.length")
+            asked = gateway.asked("POST", "/api/auth/refresh") - before
+            assert told >= 2, told
+            assert asked <= told + 1, f"{asked} refreshes for {told} tokens: each of three tabs asks for itself"
+            for other in others:
+                assert await other.value("gate.authorized")
+                await other.close()
             assert await tab.value("told.socket.map(({ state }) => state)") == ["connecting", "open"]
             # Something in between answers refreshes with nothing.
             await tab.can("/api/auth/refresh", {})
@@ -322,6 +348,68 @@ async def logout_on_another_device(browser, gateway):
     assert not tab.faults, tab.faults
 
 
+async def logout_everywhere(browser, gateway):
+    """What another device holds is over, too."""
+    tab = await page(browser, gateway)
+    await log_in(tab)
+    login = urllib.request.Request(
+        gateway.origin + "/api/auth/login", method="POST", headers={"Content-Type": "application/json"},
+        data=json.dumps({"email": EMAIL, "password": PASSWORD}).encode())
+    token = json.load(urllib.request.urlopen(login))["access_token"]
+    me = urllib.request.Request(gateway.origin + "/api/auth/me", headers={"Authorization": f"Bearer {token}"})
+    assert urllib.request.urlopen(me).status == 200
+    await tab.value("import('/gatehouse.js').then(({ Auth }) => new Auth(gate).logoutEverywhere()).then(() => 1)")
+    try:
+        assert urllib.request.urlopen(me).status == 401
+    except urllib.error.HTTPError as refusal:
+        assert refusal.code == 401, refusal.code
+    assert await tab.value("gate.session") is None
+    await tab.close()
+
+
+async def platform_state(browser, gateway):
+    """A session on load, the same after a reload, and another when it has ended."""
+    begin = """import('/gatehouse.js').then(({ PlatformState }) => {
+        globalThis.platform = new PlatformState();
+        globalThis.ended = 0;
+        platform.on('ended', () => { ended += 1; });
+        return platform.ready.then(({ session_id: id }) => id);
+    })"""
+    tab = await browser.tab(gateway.origin + "/inspect")
+    first = await tab.value(begin)
+    await tab.reload()
+    assert await tab.value(begin) == first
+    await tab.value("platform.gate.logout().then(() => 1)")
+    await tab.until(f"ended === 1 && platform.sessionId && platform.sessionId !== '{first}'")
+    assert not tab.faults, tab.faults
+    await tab.close()
+
+
+async def plain_example(browser, gateway):
+    """Examples/browser: a login, a socket, an echo, a reload, a logout."""
+    tab = await browser.tab(gateway.origin + "/worker/example/index.html")
+    await tab.shows("state", "anonymous")
+    before = await tab.text("session")
+    await tab.value(f"""(() => {{
+        const form = document.getElementById('login');
+        form.elements.email.value = '{EMAIL}';
+        form.elements.password.value = '{PASSWORD}';
+        form.requestSubmit();
+    }})()""")
+    await tab.shows("socket", "open")
+    assert await tab.text("session") == before and await tab.text("state") == "authenticated"
+    say = "document.getElementById('say')"
+    await tab.value(f"{say}.elements.text.value = 'over a socket'; {say}.requestSubmit()")
+    await tab.shows("heard", "over a socket")
+    await tab.reload()
+    await tab.shows("socket", "open")
+    await tab.shows("heard", "over a socket")
+    await tab.click("logout")
+    await tab.shows("state", "anonymous")
+    assert await tab.text("trouble") == "" and not tab.faults, (await tab.text("trouble"), tab.faults)
+    await tab.close()
+
+
 async def main(program):
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway(os.path.abspath(program), folder)
@@ -341,6 +429,10 @@ async def main(program):
                 await logout_elsewhere(one, two)
                 await reload_during_sign_in(browser, gateway)
                 await logout_on_another_device(browser, gateway)
+                await logout_everywhere(browser, gateway)
+                await platform_state(browser, gateway)
+                await plain_example(browser, gateway)
+                await closing.every_way(browser)
                 await expiry(browser, os.path.abspath(program))
                 assert not one.faults + two.faults, one.faults + two.faults
         finally:

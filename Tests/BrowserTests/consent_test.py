@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 
 from chromium import BINARY, Browser
-from judges import WIDTHS, judge, keep_picture, window
+from judges import MOST_BYTES, WIDTHS, judge, keep_picture, keeps_to_itself, window
 
 
 class Application(http.server.BaseHTTPRequestHandler):
@@ -76,13 +76,31 @@ async def sign_in(browser, url, email, password):
     return tab
 
 
-async def fits(tab):
+async def fits(tab, origin):
+    assert tab.errors == [], tab.errors
+    keeps_to_itself(tab, origin)
+    assert await tab.value("document.documentElement.outerHTML.length + performance.getEntriesByType('resource').length * 1e9") < MOST_BYTES
     for width in WIDTHS:
         for scheme in ["light", "dark"]:
             await window(width, scheme)(tab)
             await judge(tab, f"consent at {width}, {scheme}", width)
             await keep_picture(tab, f"consent-{width}-{scheme}")
     assert await tab.value("document.scripts.length") == 0
+    # Nor may one be added.
+    await tab.value("""(() => {
+        const inline = document.createElement('script');
+        inline.textContent = 'globalThis.ran = 1';
+        document.head.append(inline);
+        const file = document.createElement('script');
+        file.src = '/gatehouse.js';
+        file.onload = () => { globalThis.ran = 2; };
+        document.head.append(file);
+        document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="globalThis.ran = 3" hidden>');
+    })()""")
+    await tab.tells(lambda: len(tab.faults) >= 3)
+    assert await tab.value("globalThis.ran ?? null") is None
+    assert all("Content Security Policy" in fault for fault in tab.faults), tab.faults
+    tab.faults.clear()
 
 
 async def walks(tab, count):
@@ -109,7 +127,7 @@ async def main(origin, email, password):
     url = link(origin, f"http://127.0.0.1:{server.server_port}/cb")
     async with Browser() as browser:
         tab = await sign_in(browser, url, email, password)
-        await fits(tab)
+        await fits(tab, origin)
         await tab.command("Page.bringToFront")
         assert await walks(tab, 3) == ["true", "allow", "deny"]
         told = await decides(tab)

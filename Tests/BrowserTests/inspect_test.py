@@ -7,6 +7,7 @@ is as told, 77 when there is no browser.
 """
 
 import asyncio
+import base64
 import json
 import sys
 import time
@@ -17,7 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from chromium import BINARY, Browser
-from judges import judge, window
+from judges import judge, press, tab_to, window
 
 
 def token_of(origin, email, password):
@@ -56,6 +57,9 @@ async def judges_own_tokens(tab, token):
     await verdict(tab, jwt.encode({"sub": "a"}, None, algorithm="none"), "no signature", "bad")
     await tab.shows("lints", "nobody has signed")
     await verdict(tab, jwt.encode({"sub": "a"}, "x" * 32, algorithm="HS256"), "one secret", "warn")
+    # What a browser has no algorithm for is said.
+    header = base64.urlsafe_b64encode(b'{"alg":"ML-DSA-65","typ":"at+jwt"}').decode().rstrip("=")
+    await verdict(tab, f"{header}.{token.split('.')[1]}.AAAA", "This browser has no ML-DSA-65", "warn")
     await verdict(tab, "not.a-token", "", "")
     await tab.shows("token-error", "2 parts")
 
@@ -111,6 +115,30 @@ async def fits_a_phone(tab):
     await judge(tab, "inspector with a token", 360)
 
 
+async def is_readable(tab, token):
+    """With a good token, and with one that has everything wrong."""
+    for text, words, tone in [(token, "The signature is good", "good"), (jwt.encode({"sub": "a"}, None, algorithm="none"), "no signature", "bad")]:
+        await verdict(tab, text, words, tone)
+        for width in [360, 1280]:
+            for scheme in ["light", "dark"]:
+                await window(width, scheme)(tab)
+                await judge(tab, f"inspector: {words}, at {width}, {scheme}", width)
+
+
+async def works_by_keyboard(tab, token):
+    """A token and the choice of keys, without a mouse."""
+    await paste(tab, "")
+    await tab.command("Page.bringToFront")
+    await tab_to(tab, "document.activeElement.id === 'token'")
+    await tab.command("Input.insertText", text=token)
+    await tab.shows("verdict", "The signature is good")
+    await tab_to(tab, "document.activeElement.value === 'gateway'")
+    await press(tab, "ArrowDown")
+    await tab.shows("verdict", "Paste the public key")
+    await press(tab, "Tab")
+    assert await tab.value("document.activeElement.id") == "key"
+
+
 async def keeps_to_itself(tab, origin, secrets):
     """Nothing but the page's own files and the key set was asked for, and no token was in any request."""
     for url in ["https://example.com/", origin.replace("127.0.0.1", "localhost") + "/"]:
@@ -145,6 +173,9 @@ async def main(url, email, password):
         # The link: the token stands behind '#', which is never sent.
         linked = await browser.tab(f"{origin}/inspect#{token}")
         await linked.shows("verdict", "The signature is good")
+        assert linked.errors == [], linked.errors
+        await is_readable(linked, token)
+        await works_by_keyboard(linked, token)
         await fits_a_phone(linked)
         await keeps_to_itself(linked, origin, [token])
     print("inspector: all is well")

@@ -99,6 +99,46 @@ async def strict(tab):
     del tab.faults[before:]
 
 
+#: The keys that tests press, with their numbers and what they write.
+_KEYS = {"Tab": (9, None), "Enter": (13, "\r"), "ArrowDown": (40, None)}
+
+
+async def press(tab, key):
+    number, text = _KEYS[key]
+    await tab.command("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", key=key, code=key,
+                      windowsVirtualKeyCode=number, **({"text": text} if text else {}))
+    await tab.command("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=number)
+
+
+async def tab_to(tab, condition, most=80):
+    """Presses Tab until it holds of the element that has the focus."""
+    for _ in range(most):
+        await press(tab, "Tab")
+        if await tab.value(condition):
+            return
+    raise AssertionError(f"Tab leads nowhere: {condition}")
+
+
+#: What a keyboard has to reach: all that is there to be used, and of radio buttons the one that is chosen.
+_REACHABLE = """[...document.querySelectorAll('a[href], button, input, textarea, select, summary, [tabindex="0"]')]
+    .filter((e) => e.checkVisibility() && !e.disabled && (e.type !== 'radio' || e.checked))"""
+
+
+async def reached_by_keyboard(tab, what):
+    """Tab reaches all that can be used, and where it is can be seen."""
+    await tab.command("Page.bringToFront")
+    count = await tab.value(f"(globalThis.reachable = {_REACHABLE}).length")
+    await tab.value("globalThis.reached = new Set(); 1")
+    for _ in range(count + 2):
+        await press(tab, "Tab")
+        plain = await tab.value(
+            "(() => { const e = document.activeElement; reached.add(e); const { outlineStyle, boxShadow } = getComputedStyle(e);"
+            "return e !== document.body && outlineStyle === 'none' && boxShadow === 'none' ? e.outerHTML.slice(0, 120) : null; })()")
+        assert plain is None, f"{what}: the focus cannot be seen: {plain}"
+    left = await tab.value("reachable.filter((e) => !reached.has(e)).map((e) => e.outerHTML.slice(0, 120))")
+    assert count > 0 and left == [], f"{what}: not reached by keyboard: {left}"
+
+
 async def keep_picture(tab, name):
     """With PAGE_SCREENSHOT=FOLDER, the page as a PNG."""
     folder = os.environ.get("PAGE_SCREENSHOT")

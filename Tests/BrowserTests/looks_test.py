@@ -1,9 +1,10 @@
 """How the pages look, from a small phone to 4K, in light and dark, in a real browser against a running gateway.
 
-    python3 Tests/BrowserTests/looks_test.py URL
+    python3 Tests/BrowserTests/looks_test.py URL [CONSOLE]
 
 Exits 0 when everything is as told, 77 when there is no browser. With PAGE_SCREENSHOT=FOLDER it leaves pictures there. With
-PAGE_TIMES=1 it tells how long first paints took, for a quiet moment on a machine; no test rests on that.
+PAGE_TIMES=1 it tells how long first paints took, for a quiet moment on a machine; no test rests on that. With CONSOLE, the
+address of an admin listener, it tells that of the console, too.
 """
 
 import asyncio
@@ -11,7 +12,8 @@ import os
 import sys
 
 from chromium import BINARY, Browser
-from judges import WIDTHS, judge, keep_picture, keeps_to_itself, small, strict, window
+from judges import (
+    WIDTHS, judge, keep_picture, keeps_to_itself, reached_by_keyboard, small, strict, window)
 
 PAGES = ["/", "/.gatehouse/sign-in", "/inspect"]
 #: Two providers, one with a name that is markup.
@@ -21,13 +23,16 @@ PROVIDERS = {"password": True, "providers": [
 
 
 async def fits(browser, origin, page):
-    """axe-core finds nothing, the page is no wider than its window, keeps to its origin and its policy, and is small."""
+    """axe-core finds nothing, a keyboard reaches everything, the browser's console is empty, the page is no wider than its
+    window, keeps to its origin and its policy, and is small."""
     async def prepare(tab):
         await tab.can("/api/auth/providers", PROVIDERS)
 
     tab = await browser.tab(origin + page, prepare)
     await tab.until("document.readyState == 'complete' && document.getElementById('main')")
     await tab.until("(document.getElementById('providers')?.children.length ?? 2) == 2")
+    assert tab.errors == [], f"{page}: {tab.errors}"
+    await reached_by_keyboard(tab, page)
     for width in WIDTHS:
         for scheme in ["light", "dark"]:
             await window(width, scheme)(tab)
@@ -50,12 +55,14 @@ async def first_paints(browser, origin, page):
         await tab.until("performance.getEntriesByName('first-contentful-paint').length")
         times.append(await tab.value("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
     await tab.close()
-    print(page, "first paint, ms:", *[round(time) for time in sorted(times)])
+    print(origin + page, "first paint, ms:", *[round(time) for time in sorted(times)])
 
 
-async def main(url):
+async def main(url, console=None):
     origin = url.rstrip("/")
     async with Browser() as browser:
+        if console:
+            await first_paints(browser, console.rstrip("/"), "/")
         for page in PAGES:
             await fits(browser, origin, page)
             if os.environ.get("PAGE_TIMES"):
@@ -64,7 +71,7 @@ async def main(url):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     if BINARY is None:
         print("no chromium: skipped", file=sys.stderr)

@@ -13,6 +13,7 @@ import sys
 import urllib.parse
 
 from chromium import BINARY, Browser
+from judges import judge, press, tab_to, window
 
 
 async def log_in(tab, email, password):
@@ -21,8 +22,17 @@ async def log_in(tab, email, password):
     await tab.click("login-button")
 
 
-async def anonymous_session(tab):
+async def first_load(tab):
+    """One anonymous session, asked for once, and nothing in the browser's console."""
     await tab.shows("session-state", "anonymous")
+    await tab.value("new Promise((resolve) => setTimeout(resolve, 1000))")
+    made = [request["request"]["method"] for request in tab.requests
+            if request.get("request", {}).get("url", "").endswith("/api/session/create-anonymous")]
+    assert made == ["POST"], made
+    assert tab.errors == [], tab.errors
+
+
+async def anonymous_session(tab):
     assert (await tab.text("session-id")).startswith("ses_")
     await tab.click("connect")
     await tab.until("document.querySelector('#refusals [data-code=credentials_missing]')")
@@ -47,11 +57,39 @@ async def shows_exchanges(tab, password):
     }.items():
         await tab.shows(f"exchanges-{step}", request)
         await tab.shows(f"exchanges-{step}", "Checked")
+        await tab.shows(f"exchanges-{step}", "Answer")
     shown = await tab.value("document.querySelector('main').textContent")
     token = await tab.value("import('/gatehouse.js').then(async ({ Gatehouse }) => { const gate = new Gatehouse();"
                             "await gate.start(); return gate.accessToken; })")
     assert token and token.split(".")[1] not in shown, "a token is shown"
     assert password not in shown, shown[shown.find(password) - 200:][:400]
+
+
+async def is_readable(tab):
+    """With all that it shows by now, too, on a phone as on a desktop, in light and dark."""
+    await tab.value("for (const one of document.querySelectorAll('details')) one.open = true")
+    for width in [360, 1280]:
+        for scheme in ["light", "dark"]:
+            await window(width, scheme)(tab)
+            await judge(tab, f"the page after all its steps at {width}, {scheme}", width)
+
+
+async def by_keyboard(tab, email, password):
+    """The login and the socket, without a mouse."""
+    await tab.command("Page.bringToFront")
+    for field, text in [("email", email), ("password", password)]:
+        await tab_to(tab, f"document.activeElement.id === '{field}'")
+        await tab.command("Input.insertText", text=text)
+    await press(tab, "Enter")
+    await tab.shows("session-state", "authenticated")
+    await tab_to(tab, "document.activeElement.id === 'connect'")
+    await press(tab, "Enter")
+    await tab.shows("socket-state", "open")
+    await tab_to(tab, "document.activeElement.dataset.attempt === 'unknown'")
+    await press(tab, "Enter")
+    await tab.until("document.querySelector('#refusals [data-code=session_mismatch]')")
+    await tab.click("logout")
+    await tab.shows("session-state", "anonymous")
 
 
 async def comes_back(browser, url, email, password):
@@ -143,15 +181,20 @@ async def logout(tab, other):
 async def main(url, email, password):
     async with Browser() as browser:
         tab = await browser.tab(url)
+        await first_load(tab)
         await anonymous_session(tab)
         await login(tab, email, password)
         await socket(tab)
         await keep_picture(tab)
         await refusals(tab)
         await shows_exchanges(tab, password)
+        await is_readable(tab)
         await reload(tab)
         other = await second_tab(browser, tab, url)
         await logout(tab, other)
+        await other.close()
+        await tab.click("clear-refusals")
+        await by_keyboard(tab, email, password)
         await comes_back(browser, url, email, password)
         assert not tab.faults + other.faults, f"the page has faults: {tab.faults + other.faults}"
     print("page: all is well")

@@ -16,6 +16,7 @@ import tempfile
 import admin_fake
 from chromium import BINARY, Browser
 from client_test import EMAIL, PASSWORD, Gateway
+from consent_test import link
 from judges import window
 from palette import indexed
 
@@ -23,15 +24,20 @@ SIZES = {"desktop": (1280, 800), "phone": (360, 800)}
 #: What README and docs show.
 KEPT = {f"{page}-desktop-{scheme}": f"{page}-{scheme}" for page in ["page", "inspect", "console-overview"] for scheme in ["light", "dark"]}
 IMAGES = pathlib.Path(__file__).resolve().parents[2] / "docs/images"
+#: What an application asks for, so that there is a consent page.
+RESOURCE = ", {path: /mcp, upstream: 'http://127.0.0.1:9', resource: {name: Tools, scopes: [read, write], offline: true}, scopes: [read]}"
 #: The most bytes of a picture in the repository.
 MOST = 60 * 1024
 
 
-async def pictures(tab, folder, page):
+async def pictures(tab, folder, page, of=None):
+    """`of`: the element that is to be seen, in place of the top of the page."""
     for size, (width, height) in SIZES.items():
         for scheme in ["light", "dark"]:
             await window(width, scheme, height)(tab)
-            await tab.value("scrollTo(0, 0); new Promise((resolve) => setTimeout(resolve, 150))")
+            place = f"document.getElementById('{of}').scrollIntoView()" if of else "scrollTo(0, 0)"
+            await tab.value("document.querySelector('nav [aria-current]')?.scrollIntoView({ inline: 'nearest' });"
+                            f"{place}; new Promise((resolve) => setTimeout(resolve, 150))")
             answer = await tab.command("Page.captureScreenshot", optimizeForSpeed=False)
             data = base64.b64decode(answer["data"])
             name = f"{page}-{size}-{scheme}"
@@ -62,6 +68,9 @@ async def public_pages(browser, gateway, folder):
     await pictures(tab, folder, "page")
     token = await tab.value("import('/gatehouse.js').then(async ({ Gatehouse }) => { const gate = new Gatehouse();"
                             "await gate.start(); return gate.accessToken; })")
+    consent = await browser.tab(link(gateway.origin, "http://127.0.0.1:9/callback"))
+    await consent.until("document.querySelector('form')")
+    await pictures(consent, folder, "consent")
     sign_in = await browser.tab(gateway.origin + "/.gatehouse/sign-in?return_to=/orders", prepare=signed_out)
     await sign_in.until("!document.getElementById('ways')?.hidden && !document.getElementById('providers')?.hidden")
     await pictures(sign_in, folder, "sign-in")
@@ -90,10 +99,16 @@ async def console(browser, folder):
     for view in ["sessions", "connections", "refusals", "grants", "keys", "upstreams", "configuration"]:
         await tab.value(f"location.hash = '{view}'")
         await tab.until(f"document.querySelector('#view-{view} :is(.row, td)')")
+        await pictures(tab, folder, f"console-{view}")
         if view == "refusals":
             await tab.value("document.querySelector('#refusals-list .row button').click()")
             await tab.until("!document.getElementById('why').hidden")
-        await pictures(tab, folder, f"console-{view}")
+            await pictures(tab, folder, "console-why", of="why")
+        if view == "connections":
+            await tab.value("document.querySelector('#connections-list .row button').click()")
+            await tab.until("document.getElementById('ask').open")
+            await pictures(tab, folder, "console-question")
+            await tab.click("ask-no")
 
 
 async def main(program, target):
@@ -101,7 +116,7 @@ async def main(program, target):
     folder.mkdir(parents=True, exist_ok=True)
     async with Browser("--hide-scrollbars") as browser:
         with tempfile.TemporaryDirectory() as place:
-            gateway = Gateway(os.path.abspath(program), place)
+            gateway = Gateway(os.path.abspath(program), place, "clients: {registration: true}\n", RESOURCE)
             gateway.start()
             try:
                 await public_pages(browser, gateway, folder)

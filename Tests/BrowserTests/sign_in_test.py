@@ -11,6 +11,7 @@ import sys
 import urllib.parse
 
 from chromium import BINARY, Browser
+from judges import judge, window
 
 KEYCLOAK = {"name": "kc", "display_name": "Keycloak <b>here</b>", "login_url": "/api/auth/login/kc"}
 GITHUB = {"name": "github", "display_name": "GitHub", "login_url": "/api/auth/login/github"}
@@ -94,6 +95,26 @@ async def works_by_keyboard(browser, origin):
     assert seen == ["kc", "github", "passkey-login", "email", "password", "tenant", "login-button"], seen
 
 
+async def sent_by_the_library(browser, origin, email, password):
+    """`Auth` leads a page's visitor to the sign-in, and from there back to the page, in the same session."""
+    tab = await browser.tab(origin + "/inspect?a=b", offering([KEYCLOAK]))
+    before = await tab.value("""import('/gatehouse.js').then(async ({ Auth, Gatehouse }) => {
+        const gate = new Gatehouse();
+        const { session_id: id } = await gate.start();
+        setTimeout(() => new Auth(gate).goToSignIn());
+        return id;
+    })""")
+    await tab.until(f"location.pathname === '{PAGE}' && document.getElementById('providers')?.children.length === 1")
+    await tab.fill("email", email)
+    await tab.fill("password", password)
+    await tab.click("login-button")
+    await tab.until("location.pathname + location.search === '/inspect?a=b' && document.readyState === 'complete'")
+    session = await tab.value("fetch('/api/session/current').then((a) => a.json())")
+    assert session["session_id"] == before and session["state"] == "authenticated", session
+    await tab.value("fetch('/api/auth/logout', { method: 'POST' }).then((a) => a.status)")
+    await tab.close()
+
+
 async def brings_back(browser, origin, email, password):
     tab = await open_page(browser, origin, "?return_to=%2Fapi%2Fsession%2Fcurrent%3Fa%3Db")
     await tab.until("document.getElementById('signed-in').hidden")
@@ -106,6 +127,10 @@ async def brings_back(browser, origin, email, password):
     tab = await open_page(browser, origin, "?return_to=%2Fapi%2Fsession%2Fcurrent")
     await tab.until("!document.getElementById('signed-in').hidden && document.getElementById('ways').hidden")
     assert await tab.value("document.getElementById('continue').href") == origin + "/api/session/current"
+    for width in [360, 1280]:
+        for scheme in ["light", "dark"]:
+            await window(width, scheme)(tab)
+            await judge(tab, f"the sign-in page, signed in, at {width}, {scheme}", width)
     # A route that wants a newer sign-in gets one.
     tab = await open_page(browser, origin, "?return_to=%2Forders&max_age=60")
     await tab.until("!document.getElementById('signed-in').hidden")
@@ -157,6 +182,7 @@ async def main(url, email, password):
         await tells_errors(browser, origin)
         await stays_here(browser, origin)
         await works_by_keyboard(browser, origin)
+        await sent_by_the_library(browser, origin, email, password)
         await brings_back(browser, origin, email, password)
         await passkeys(browser, origin, email, password)
     print("sign-in: all is well")

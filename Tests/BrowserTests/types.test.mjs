@@ -2,7 +2,7 @@
 // Packs it as npm would, imports it by its name, and compiles a program against its types (Debian's node-typescript).
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,12 +33,50 @@ test('The package is imported by its name', () => {
     assert.match(execFileSync('node', ['--eval', inner], { cwd: place, encoding: 'utf8' }), /ERR_PACKAGE_PATH_NOT_EXPORTED/);
 });
 
+const npm = spawnSync('npm', ['--version']).status === 0 ? false : 'npm is not installed';
+
+test('What npm packs are these files and nothing else, and it is imported by its name', { skip: npm }, () => {
+    const env = { ...process.env, npm_config_cache: join(place, 'cache'), npm_config_update_notifier: 'false' };
+    const told = execFileSync('npm', ['pack', '--json', '--offline', '--pack-destination', place, assets], { cwd: place, env, encoding: 'utf8' });
+    const [{ filename, files }] = JSON.parse(told);
+    assert.deepEqual(files.map(({ path }) => path).sort(), ['package.json', ...manifest.files].sort());
+    const folder = join(place, 'packed/node_modules', manifest.name);
+    mkdirSync(folder, { recursive: true });
+    execFileSync('tar', ['-xzf', join(place, filename), '-C', folder, '--strip-components', '1']);
+    const script = "import('gatehouse').then(({ Refusal }) => console.log(new Refusal({ code: 'c' }, 403).code))";
+    const said = execFileSync('node', ['--input-type=module', '--eval', script], { cwd: join(place, 'packed'), encoding: 'utf8' });
+    assert.equal(said.trim(), 'c');
+});
+
 const compiler = spawnSync('tsc', ['--version']).status === 0 ? false : 'tsc is not installed';
 
 test('A program compiles against the types, and its mistakes do not', { skip: compiler }, () => {
     const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'es2022', '--moduleResolution', 'node',
         '--lib', 'es2022,dom,dom.iterable'];
     const found = spawnSync('tsc', [...options, 'usage.ts'], { cwd: place, encoding: 'utf8' });
+    assert.equal(found.status, 0, found.stdout);
+});
+
+test('The examples of the documentation compile, one after the other', { skip: compiler }, () => {
+    const imported = new Set();
+    const scopes = ['README.md', 'docs/browser.md'].map((name) => {
+        const text = readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8');
+        const blocks = [...text.matchAll(/^```js\n([^]*?)^```$/gm)].map(([, block]) =>
+            block.replace(/^import \{([^}]*)\} from '\/gatehouse.js';$/gm, (_, names) => {
+                for (const one of names.split(',')) imported.add(one.trim());
+                return '';
+            }));
+        // What one declares the next ones use, and may declare again.
+        return blocks.reduceRight((rest, block) => `{\n${block}\n${rest}\n}`, '');
+    });
+    for (const name of ['Gatehouse', 'PlatformState', 'Auth', 'RuntimeClient', 'ExperienceClient']) assert.ok(imported.has(name), name);
+    writeFileSync(join(place, 'documented.ts'), [
+        `import { ${[...imported].join(', ')} } from 'gatehouse';`,
+        'declare const email: string, password: string, id: string;', ...scopes,
+    ].join('\n'));
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'es2022', '--moduleResolution', 'node',
+        '--lib', 'es2022,dom,dom.iterable'];
+    const found = spawnSync('tsc', [...options, 'documented.ts'], { cwd: place, encoding: 'utf8' });
     assert.equal(found.status, 0, found.stdout);
 });
 
