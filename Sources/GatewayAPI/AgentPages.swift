@@ -73,7 +73,8 @@ enum AgentPages {
         """
 
     private static let policy =
-        "default-src 'none'; style-src 'sha256-\(base64(Digest.sha256(style.utf8)))'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'sha256-\(base64(Digest.sha256(style.utf8)))'; base-uri 'none'; "
+        + "frame-ancestors 'none'; require-trusted-types-for 'script'"
 
     private static func answer(_ title: String, _ body: String, status: HTTPResponse.Status) -> APIAnswer {
         let html = """

@@ -187,7 +187,8 @@ async function look() {
 
 /** The token of the address: what stands behind `#` is never sent. */
 function readAddress() {
-    const token = decodeURIComponent(location.hash.slice(1).replace(/%(?![0-9a-fA-F]{2})/g, ''));
+    let token = location.hash.slice(1).replace(/%(?![0-9a-fA-F]{2})/g, '');
+    try { token = decodeURIComponent(token); } catch { /* bytes that are no text are shown as they came */ }
     if (token) at('token').value = token;
     look();
 }
