@@ -90,6 +90,23 @@ import Testing
         ),
         ("routes:\n  - path: /a\n    resource:\n      scopes: [b]\n", 3, "routes[0].resource.name"),
         (
+            "tokens:\n  issuer: https://a.example/b\n"
+                + "routes:\n  - path: /a\n    upstream: http://a:1\n    resource:\n      name: x\n", 2,
+            "tokens.issuer"
+        ),
+        (
+            "routes:\n  - path: /a\n    upstream: http://a:1\n    websocket: true\n    resource:\n      name: x\n",
+            4, "websocket"
+        ),
+        (
+            "routes:\n  - path: /a\n    upstream: http://a:1\n    require: session\n    resource:\n      name: x\n",
+            4, "require"
+        ),
+        (
+            "routes:\n  - path: /a\n    upstream: http://a:1\n    resource:\n      name: x\n"
+                + "      authorization_servers: [https://b.example]\n", 6, "authorization_servers"
+        ),
+        (
             "issuers:\n  - issuer: https://a.example\n    audience: [x]\n    jwks: k\n    discovery: true\n", 5,
             "issuers[0].discovery"
         ),

@@ -44,9 +44,12 @@ import Testing
         #expect(back == "/oauth2/authorize?" + agent.query())
         let page = try gateway.request("GET", back, headers: [Agent.cookie(ada)])
         #expect(page.status == 200 && page["content-type"] == "text/html; charset=utf-8")
-        for text in ["Test &lt;b&gt;agent&lt;/b&gt;", "127.0.0.1", "Tools", gateway.origin + "/mcp", "read", "write"] {
-            #expect(page.text.contains(text), "\(text)")
-        }
+        let texts = [
+            "Test &lt;b&gt;agent&lt;/b&gt;", "nobody has checked it", "<code>\(gateway.origin)/mcp</code>", "Tools",
+            "<code>127.0.0.1</code><br>This is a program on the computer that you are using.", "<code>read</code>",
+            "<code>write</code>",
+        ]
+        for text in texts { #expect(page.text.contains(text), "\(text)") }
         let policy = page["content-security-policy"] ?? ""
         #expect(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"))
         #expect(!policy.contains("form-action") && page["x-frame-options"] == "DENY")
@@ -138,6 +141,9 @@ import Testing
         }
         expectStatus(try agent.authorize(ada, ["redirect_uri": "http://127.0.0.1:49152/cb"]), 200)
         expectStatus(try agent.authorize(ada, ["nonsense": "x", "scope": "read nothing"]), 200)
+        // Clients that read no metadata look for it at the root.
+        expectStatus(try gateway.request("GET", "/authorize?" + agent.query(), headers: [Agent.cookie(ada)]), 200)
+        expectStatus(try gateway.request("GET", "/authorize", headers: [Agent.cookie(ada)]), 400)
     }
 
     @Test("A code is for its client, redirect URI, verifier and resource, for a minute, and once")
@@ -275,6 +281,45 @@ import Testing
         #expect(try await eventually { try agent.call(token).status == 401 })
         let again = try gateway.login(.ada)
         expectStatus(try agent.authorize(again), 400)
+    }
+
+    @Test("Where a resource offers no access beyond the session, nobody gets it by sending the field")
+    func notOffered() async throws {
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
+        #expect(try !agent.authorize(ada).text.contains("offline"))
+        let tokens = try agent.tokens(ada, offline: true)
+        expectStatus(try agent.call(tokens.access), 200)
+        expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [ada.bearer]), 204)
+        expectStatus(try agent.call(tokens.access), 401)
+        #expect(try agent.refresh(tokens.refresh).status == 400)
+    }
+
+    @Test("A client with a secret needs it for its codes, and is for people of its tenant only")
+    func confidential() async throws {
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, ada) = (world.gateway, world.ada)
+        let added = try GatewayProcess.run(
+            [
+                "clients", "add", "web", "--tenant", "acme", "--redirect-uri", Agent.redirect, "--confidential",
+                "--json",
+            ], in: gateway.directory)
+        let client = try JSONSerialization.jsonObject(with: Data(added.output.utf8)) as? [String: Any] ?? [:]
+        let secret = try #require(client["client_secret"] as? String, "\(added.errors)")
+        let agent = Agent(gateway, clientID: client["client_id"] as? String ?? "")
+        let code = try agent.code(ada)
+        for wrong in [nil, "", secret + "x"] {
+            #expect(try agent.redeem(code, ["client_secret": wrong]).json["error"] as? String == "invalid_client")
+        }
+        let answer = try agent.redeem(code, ["client_secret": secret])
+        expectStatus(answer, 200)
+        let refreshToken = answer.json["refresh_token"] as? String ?? ""
+        #expect(try agent.refresh(refreshToken).json["error"] as? String == "invalid_client")
+        expectStatus(try agent.refresh(refreshToken, ["client_secret": secret]), 200)
+        let foreign = Agent.parameters(try agent.authorize(try gateway.login(.eve)))
+        #expect(foreign["error"] == "access_denied" && foreign["code"] == nil)
     }
 
     @Test("Registration takes safe redirect URIs, says what it gives, and is limited")

@@ -74,6 +74,8 @@ struct AgentDocumentTests {
             let answer = try agent(path).authorize(ada)
             #expect(answer.status == 400 && answer["location"] == nil, "\(path): \(answer.status)")
         }
+        // The redirect was not followed.
+        #expect(try documents.count() == 8)
         // The operator can disable it like any other.
         #expect(try GatewayProcess.run(["clients", "disable", documents.id("good")], in: place).status == 0)
         expectStatus(try good.authorize(ada), 400)

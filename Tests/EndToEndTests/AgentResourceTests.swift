@@ -4,9 +4,25 @@ import Testing
 
 /// The gate of a resource: protocol sessions, streams, origins, personal access tokens.
 @Suite(.blocking) struct AgentResourceTests {
-    private static func body(_ answer: RawResponse) -> String {
+    /// Fields and body of an answer, without what differs between any two.
+    private static func bytes(_ answer: RawResponse) -> String {
         let id = answer.json["request_id"] as? String ?? ""
-        return answer.text.replacingOccurrences(of: id, with: "")
+        let fields = answer.fields.filter { !["date", "x-request-id"].contains($0.name.lowercased()) }
+        let lines = fields.map { "\($0.name): \($0.value)" } + [answer.text]
+        return lines.joined(separator: "\n").replacingOccurrences(of: id, with: "")
+    }
+
+    /// An event stream of the resource, of which the first event has been read.
+    private static func stream(_ gateway: GatewayInProcess, _ token: String) throws -> RawSocket {
+        let stream = try RawSocket(port: gateway.port)
+        try stream.send("GET /mcp/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token)\r\n\r\n")
+        try stream.read(through: "data: 1\n\n\r\n")
+        return stream
+    }
+
+    /// Whether a stream was cut: it has ended, and not in order.
+    private static func isCut(_ stream: RawSocket) throws -> Bool {
+        !String(decoding: try stream.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n")
     }
 
     @Test("A protocol session belongs to its owner: everybody else gets the same 404 as for an unknown one")
@@ -26,11 +42,13 @@ import Testing
         expectStatus(try call(mine, ["s1"]), 200)
         upstream.forget()
         let foreign = try call(theirs, ["s1"])
-        let unknown = try call(theirs, ["nothing"])
-        #expect(foreign.status == 404 && foreign.code == "not_found" && Self.body(foreign) == Self.body(unknown))
+        #expect(foreign.status == 404 && foreign.code == "not_found")
+        for id in ["nothing", "s0", String(repeating: "a", count: 300)] {
+            let unknown = try call(theirs, [id])
+            #expect(unknown.status == 404 && Self.bytes(foreign) == Self.bytes(unknown), "\(id)")
+        }
         expectStatus(try call(other, ["s1"]), 404)
         expectStatus(try call(mine, ["s1", "s1"]), 400)
-        expectStatus(try call(mine, [String(repeating: "a", count: 300)]), 404)
         expectStatus(try gateway.request("POST", "/mcp", headers: [("Mcp-Session-Id", "s1")], body: "{}"), 401)
         #expect(upstream.requests.isEmpty)
         // An id that is already somebody else's is not handed on.
@@ -88,31 +106,141 @@ import Testing
         expectStatus(try agent.call(again, headers: [("Mcp-Session-Id", "s1")]), 404)
     }
 
-    @Test("Every end of a grant cuts its open streams", arguments: ["grant", "logout", "client", "user", "reuse"])
+    @Test(
+        "Every end of a grant cuts its open streams, and no others",
+        arguments: ["grant", "logout", "session", "command", "client", "user", "password", "reuse", "expiry"])
     func streams(_ end: String) async throws {
         let world = try await AgentWorld(.ofAgents())
         defer { world.stop() }
         let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
         let tokens = try agent.tokens(ada)
-        let stream = try RawSocket(port: gateway.port)
-        try stream.send(
-            "GET /mcp/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(tokens.access)\r\n\r\n")
-        _ = try stream.read(100)
+        let stream = try Self.stream(gateway, tokens.access)
+        let other = try Self.stream(gateway, try Agent(gateway).tokens(try gateway.login(.bob)).access)
+        #expect(!stream.isReadable(within: 200))
         switch end {
         case "grant": try gateway.endFirstGrant(ada)
         case "logout": expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [ada.bearer]), 204)
+        case "session":
+            expectStatus(try gateway.request("DELETE", "/api/session/\(ada.sessionID)", headers: [ada.bearer]), 204)
+        case "command":
+            #expect(try GatewayProcess.run(["sessions", "end", ada.sessionID], in: gateway.directory).status == 0)
         case "client":
             #expect(try GatewayProcess.run(["clients", "disable", agent.clientID], in: gateway.directory).status == 0)
         case "user":
             #expect(try GatewayProcess.run(["users", "disable", ada.userID], in: gateway.directory).status == 0)
-        default:
+        case "password":
+            let body = ["current": TestUser.ada.password, "new": "quite another one"]
+            expectStatus(try gateway.request("POST", "/api/auth/password", headers: [ada.bearer], json: body), 204)
+        case "reuse":
             let next = try agent.refresh(tokens.refresh).json["refresh_token"] as? String ?? ""
             _ = try agent.refresh(next)
             gateway.clock.advance(by: .milliseconds(11_000))
             expectStatus(try agent.refresh(tokens.refresh), 400)
+        default: gateway.clock.advance(by: .seconds(15 * 60 + 31))
         }
-        let rest = try stream.readToEnd()
-        #expect(!String(decoding: rest, as: UTF8.self).hasSuffix("0\r\n\r\n"))
+        #expect(try Self.isCut(stream))
+        expectStatus(try agent.call(tokens.access), 401)
+        // The expiry is that of both.
+        if end == "expiry" { #expect(try Self.isCut(other)) } else { #expect(!other.isReadable(within: 200)) }
+    }
+
+    @Test("A refresh of the grant extends a stream beyond the token that opened it, up to the end of the next")
+    func extended() async throws {
+        let world = try await AgentWorld(.ofAgents())
+        defer { world.stop() }
+        let (gateway, agent) = (world.gateway, world.agent)
+        let tokens = try agent.tokens(world.ada)
+        let stream = try Self.stream(gateway, tokens.access)
+        gateway.clock.advance(by: .seconds(600))
+        expectStatus(try agent.refresh(tokens.refresh), 200)
+        gateway.clock.advance(by: .seconds(600))
+        expectStatus(try agent.call(tokens.access), 401)
+        #expect(!stream.isReadable(within: 500))
+        gateway.clock.advance(by: .seconds(600))
+        #expect(try Self.isCut(stream))
+    }
+
+    @Test(
+        "A stream that a personal access token has opened ends with it",
+        arguments: ["delete", "user", "password", "expiry"])
+    func personalStreams(_ end: String) async throws {
+        let world = try await AgentWorld(.ofAgents())
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
+        let made = try gateway.request(
+            "POST", "/api/auth/tokens", headers: [ada.bearer],
+            json: ["name": "x", "scopes": ["read"], "expires_in": 600, "resource": agent.resource])
+        let token = made.json["token"] as? String ?? ""
+        let stream = try Self.stream(gateway, token)
+        #expect(!stream.isReadable(within: 200))
+        switch end {
+        case "delete":
+            let path = "/api/auth/tokens/\(made.json["id"] as? String ?? "")"
+            expectStatus(try gateway.request("DELETE", path, headers: [ada.bearer]), 204)
+        case "user":
+            #expect(try GatewayProcess.run(["users", "disable", ada.userID], in: gateway.directory).status == 0)
+        case "password":
+            let body = ["current": TestUser.ada.password, "new": "quite another one"]
+            expectStatus(try gateway.request("POST", "/api/auth/password", headers: [ada.bearer], json: body), 204)
+        default: gateway.clock.advance(by: .seconds(601))
+        }
+        #expect(try Self.isCut(stream))
+        expectStatus(try agent.call(token), 401)
+    }
+
+    @Test("A personal access token makes no session, ticket, socket, login or other token", arguments: [true, false])
+    func personalElsewhere(_ isOfResource: Bool) async throws {
+        let world = try await AgentWorld()
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
+        var body: [String: Any] = ["name": "x", "scopes": [String](), "expires_in": 600]
+        if isOfResource { body.merge(["resource": agent.resource, "scopes": ["read"]]) { $1 } }
+        let made = try gateway.request("POST", "/api/auth/tokens", headers: [ada.bearer], json: body)
+        let token = made.json["token"] as? String ?? ""
+        expectStatus(try agent.call(token, path: isOfResource ? "/mcp" : "/plain"), 200)
+        /// What the API answers, with the person's own token as the control.
+        func answers(_ token: String) throws -> [Int] {
+            let bearer = ("Authorization", "Bearer \(token)")
+            let own = [bearer, ("Session-Id", ada.sessionID)]
+            let ticket = "/api/session/\(ada.sessionID)/ticket"
+            let intent: [String: Any] = ["id": "1", "intent": "echo", "params": [String: Any]()]
+            return [
+                try gateway.request("POST", "/api/session/create", headers: [bearer], json: [String: Any]()).status,
+                try gateway.request("POST", ticket, headers: [bearer]).status,
+                try gateway.request("POST", "/api/auth/tokens", headers: [bearer], json: body).status,
+                try gateway.request("POST", "/api/intent", headers: own, json: intent).status,
+                try gateway.socket("/api/runtime/agent", headers: own).answer.status,
+            ]
+        }
+        #expect(try answers(ada.token) == [200, 200, 201, 200, 101])
+        #expect(try answers(token) == [401, 401, 401, 401, 401])
+        expectStatus(try gateway.request("POST", "/api/auth/login", json: ["subject_token": token]), 401)
+    }
+
+    @Test("The store holds no code, token, consent or protocol session as it is sent")
+    func stored() async throws {
+        let world = try await AgentWorld(.ofAgents())
+        defer { world.stop() }
+        let (gateway, agent, ada) = (world.gateway, world.agent, world.ada)
+        let tokens = try agent.tokens(ada)
+        let session = "session-of-the-upstream"
+        expectStatus(try agent.call(tokens.access, headers: [("X-Open", session)]), 200)
+        let made = try gateway.request(
+            "POST", "/api/auth/tokens", headers: [ada.bearer],
+            json: ["name": "a-name", "scopes": ["read"], "expires_in": 600, "resource": agent.resource])
+        let secrets = [
+            tokens.access, tokens.refresh, try agent.code(ada), Agent.field(try agent.authorize(ada)), session,
+            made.json["token"] as? String ?? "",
+        ]
+        // Its files are whole when it is closed.
+        gateway.stop()
+        let stored = try FileManager.default.contentsOfDirectory(atPath: gateway.directory.path)
+            .filter { $0.hasPrefix("state.sqlite") }
+            .reduce(Data()) { try $0 + Data(contentsOf: gateway.directory.appendingPathComponent($1)) }
+        for known in [agent.clientID, "a-name"] { #expect(stored.range(of: Data(known.utf8)) != nil, "\(known)") }
+        for secret in secrets {
+            #expect(secret.utf8.count > 20 && stored.range(of: Data(secret.utf8)) == nil, "\(secret.prefix(5))…")
+        }
     }
 
     @Test("Only allowed origins reach a resource, and their scripts may read its answers")

@@ -31,4 +31,36 @@ struct AgentTwoNodeTests {
         let again = try agent.tokens(ada).access
         expectStatus(try there.call(again, headers: [("Mcp-Session-Id", "s1")]), 404)
     }
+
+    @Test("A request of a protocol session that memory knows asks the store for nothing: it passes while there is none")
+    func withoutStore() async throws {
+        let postgres = try PrivatePostgres()
+        defer { try? postgres.remove() }
+        let upstream = try RecordingUpstream.ofAgents()
+        defer { upstream.stop() }
+        let nodes = try await TwoNodes<GatewayInProcess>(
+            on: postgres, more: Agent.configuration(upstream.url, more: "state: {grace: 10m}"))
+        defer { nodes.stop() }
+        let issuer = "http://gatehouse.test"
+        let agent = try Agent(nodes.a, issuer: issuer)
+        let there = Agent(nodes.b, clientID: agent.clientID, issuer: issuer)
+        let token = try agent.tokens(try nodes.a.login(.ada)).access
+        func call(_ agent: Agent, _ id: String) throws -> Int {
+            try agent.call(token, headers: [("Mcp-Session-Id", id)]).status
+        }
+        for id in ["s1", "s2"] { expectStatus(try agent.call(token, headers: [("X-Open", id)]), 200) }
+        // The other node has looked up one of them.
+        #expect(try call(there, "s1") == 200)
+        try postgres.stop()
+        // Controls: what has to be looked up, and what has to be bound, fails.
+        #expect(try await eventually { try call(there, "s2") == 503 })
+        #expect(try await eventually { try agent.call(token, headers: [("X-Open", "s3")]).status >= 500 })
+        upstream.forget()
+        for _ in 0..<50 {
+            #expect(try call(agent, "s1") == 200)
+            #expect(try call(agent, "s2") == 200)
+            #expect(try call(there, "s1") == 200)
+        }
+        #expect(upstream.requests.count == 150)
+    }
 }

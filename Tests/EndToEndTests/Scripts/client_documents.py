@@ -30,6 +30,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             document["padding"] = "x" * 70_000
         if self.path.startswith("/redirect"):
             status = 302
+        if self.path.startswith("/target"):
+            # Who follows the redirect finds a document that is good for its start.
+            document["client_id"] = own.replace("/target", "/redirect")
         if self.path.startswith("/missing"):
             status = 404
         if self.path.startswith("/slow"):
@@ -39,7 +42,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(status)
             self.send_header("Content-Type", "text/html" if self.path.startswith("/text") else "application/json")
             if status == 302:
-                self.send_header("Location", "/good")
+                self.send_header("Location", "/target")
             self.send_header("Content-Length", str(len(payload)))
             self.end_headers()
             self.wfile.write(payload)
