@@ -61,7 +61,7 @@ routes:
   - {{path: /socket, upstream: "http://127.0.0.1:{upstream_port}", require: token+session, websocket: true}}
 {routes}
 """)
-        state = ["--state", f"sqlite:{self.directory}/state.sqlite", "--config", str(config)]
+        self.state = state = ["--state", f"sqlite:{self.directory}/state.sqlite", "--config", str(config)]
         subprocess.run(
             [binary, "users", "add", EMAIL, "--tenant", TENANT, "--password-stdin", *state], input=PASSWORD,
             text=True, check=True, capture_output=True)
@@ -73,6 +73,12 @@ routes:
             ], SERVER_CORE, ready="ready ", favour=favour)
         self.port, self.pid = port, self.process.pid
         self.key_file = next((self.directory / "keys").glob("*.pem"))
+        self.login()
+
+    def set_account(self, *words):
+        """Changes the account, which the gateway obeys within a second, and logs in again."""
+        subprocess.run([BINARY, "users", "set", EMAIL, *words, *self.state], check=True, capture_output=True)
+        settle(1.5)
         self.login()
 
     def login(self):

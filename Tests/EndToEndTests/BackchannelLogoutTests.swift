@@ -114,6 +114,7 @@ import Testing
         default: answer = try Self.post(gateway, text)
         }
         #expect(answer.status == 400 && answer["cache-control"] == "no-store", "\(answer.text)")
+        #expect(try await ProviderSignInTests.isAudited(gateway, answer, "request.refused"))
         #expect(try gateway.isHealthy(tokens.token))
         #expect(!text.isEmpty && kind != "garbage" ? !ProviderSignInTests.audit(gateway).contains(text) : true)
     }

@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import GatewayForTests
 import StateSurface
@@ -186,6 +187,27 @@ import Testing
         }
         #expect(try gateway.request("GET", "/staff", headers: [ada.bearer]).code == "not_allowed")
         #expect(try gateway.request("GET", "/staff", headers: [bob.bearer]).status == 200)
+    }
+
+    @Test("A sign-in at the provider that brings other groups ends what the groups before had opened, everywhere")
+    func otherGroups() async throws {
+        let provider = try FakeProvider()
+        defer { provider.stop() }
+        let upstream = try RecordingUpstream(script: Self.script)
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(
+            Self.routes(upstream) + "\nlimits: {enabled: false}\n" + provider.yaml(), users: [])
+        defer { gateway.stop() }
+        var browser = BrowserProbe(gateway)
+        _ = try browser.signIn(provider)
+        let person = try browser.tokens()
+        let socket = try gateway.opened("/staff?access_token=\(person.token)")
+        provider.change { $0.claims["groups"] = ["night shift"] }
+        var elsewhere = BrowserProbe(gateway)
+        #expect(try elsewhere.signIn(provider)["location"] == "/")
+        let (took, end) = try seconds { try socket.closing() }
+        #expect(end == "4403 not_allowed" && took < .promptly, "\(end ?? "") after \(took) s")
+        #expect(try gateway.request("GET", "/staff", headers: [person.bearer]).code == "not_allowed")
     }
 
     @Test("A page that asks for a recent sign-in gets one: the session's owner is judged by how they signed in")

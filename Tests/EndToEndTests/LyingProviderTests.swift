@@ -166,6 +166,7 @@ import Testing
         let page = try browser.navigate("/api/auth/login/idp")
         #expect(page.status == 502 && page["content-type"] == "text/html; charset=utf-8", "\(page.text)")
         #expect(page.text.contains("provider_unavailable") && !page.text.contains("evil"))
+        #expect(try await ProviderSignInTests.isAudited(gateway, page, "request.refused", "provider_unavailable"))
         expectRefused(try gateway.request("GET", "/api/auth/login/idp"), 502, "provider_unavailable")
         provider.change { script in script = Script(keys: script.keys) }
         gateway.clock.advance(by: .seconds(60))

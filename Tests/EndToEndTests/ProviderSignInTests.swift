@@ -128,6 +128,7 @@ import Testing
         for query in value.contains("%23") ? [value] : [value, encoded] {
             let answer = try browser.navigate("/api/auth/login/idp?return_to=\(query)")
             #expect(answer.status == 400 && answer["location"] == nil, "\(query)")
+            #expect(try await Self.isAudited(gateway, answer, "request.refused", "return_to_refused"), "\(query)")
         }
         #expect(provider.requests.isEmpty)
     }

@@ -36,6 +36,17 @@ struct RemoteKeySetTests {
         #expect(fetches.all.count == 2)
     }
 
+    @Test("Many who ask at the same time wait for one fetch")
+    func singleFlight() async throws {
+        let set = try set { [one] }
+        let keyID = one.keyID
+        await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<50 { group.addTask { await set.candidates(keyID: keyID).count } }
+            for await count in group { #expect(count == 1) }
+        }
+        #expect(fetches.all.count == 1)
+    }
+
     @Test("A new key is found once the cool-down is over")
     func rotation() async throws {
         let (first, second) = (one, two)
