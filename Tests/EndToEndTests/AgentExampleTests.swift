@@ -1,4 +1,3 @@
-import Encodings
 import Foundation
 import Testing
 
@@ -14,59 +13,6 @@ import Testing
             in: try GatewayProcess.makeDirectory(), stateful: false,
             environment: ["GATEHOUSE_IDENTITY_PROVIDERS_KEYCLOAK_CLIENT_SECRET": "a-secret"])
         #expect(found.status == 0, "\(found.errors)")
-    }
-
-    @Test("The Keycloak example with another provider in its place: sign in there, consent, call, and log out there")
-    func keycloak() async throws {
-        let provider = try FakeProvider()
-        defer { provider.stop() }
-        let upstream = try RecordingUpstream()
-        defer { upstream.stop() }
-        // Where the gateway is reached is in the file.
-        let port = try SocketAddressing.unusedPort()
-        let file = Self.root.appendingPathComponent("Examples/mcp/keycloak/gatehouse.yaml")
-        let yaml = try String(contentsOf: file, encoding: .utf8)
-            .replacingOccurrences(of: "http://localhost:8081/realms/gatehouse", with: provider.issuer)
-            .replacingOccurrences(of: "client_id: gatehouse", with: "client_id: gate")
-            .replacingOccurrences(of: "http://localhost:8080", with: "http://127.0.0.1:\(port)")
-            .replacingOccurrences(of: "http://127.0.0.1:8000", with: upstream.url)
-        let gateway = try await GatewayInProcess.start(
-            yaml, users: [],
-            environment: ["GATEHOUSE_IDENTITY_PROVIDERS_KEYCLOAK_CLIENT_SECRET": "s3cret-of-the-client"],
-            listen: "127.0.0.1:\(port)")
-        defer { gateway.stop() }
-        let agent = try Agent(gateway)
-        /// Who is not signed in goes to the provider first, comes back to the question, and allows it.
-        func authorize() throws -> String {
-            var browser = BrowserProbe(gateway)
-            let there = try browser.navigate("/oauth2/authorize?" + agent.query())
-            let request = Agent.parameters(there)["return_to"] ?? ""
-            let back = try browser.signIn(provider, name: "keycloak", query: "?return_to=" + Agent.encode(request))
-            #expect(back.status == 303 && back["location"] == request, "\(back.status) \(back.text)")
-            let page = try browser.navigate(request)
-            let decided = try gateway.form(
-                "/oauth2/authorize", [("request", Agent.field(page)), ("decision", "allow")],
-                headers: [("Cookie", "gatehouse=\(browser.sessionSecret ?? "")"), ("Origin", gateway.origin)])
-            let code = try #require(Agent.parameters(decided)["code"], "\(page.status) \(decided.text)")
-            return try agent.redeem(code).json["access_token"] as? String ?? ""
-        }
-        let token = try authorize()
-        expectStatus(try agent.call(token), 200)
-        let seen = try #require(upstream.requests.last)
-        #expect(seen["x-gatehouse-email"] == "ada@idp.example" && seen["x-gatehouse-client"] == agent.clientID)
-        #expect(seen["authorization"] == nil && seen["x-gatehouse-groups"] == nil)
-        let out = try gateway.form(
-            "/api/auth/backchannel/keycloak", [("logout_token", try provider.logoutToken())])
-        expectStatus(out, 200)
-        expectStatus(try agent.call(token), 401)
-        // A person who is not in the group may consent, and gets nothing from it.
-        provider.change {
-            $0.claims["sub"] = "person-2"
-            $0.claims["email"] = "bob@idp.example"
-            $0.claims["groups"] = ["guests"]
-        }
-        let refused = try agent.call(try authorize())
-        #expect(refused.status == 403 && refused.code == "not_allowed", "\(refused.status) \(refused.text)")
     }
 
     @Test(

