@@ -66,6 +66,18 @@ struct RevocationsTests {
         #expect(again.judge(token: tokens.accessToken.utf8).fault?.reason == "revoked")
     }
 
+    @Test("A node that starts while its clock is an hour ahead knows what was revoked when the clock is right again")
+    func startedAhead() async throws {
+        let fixture = try await Fixture()
+        let tokens = try await fixture.login()
+        _ = try await fixture.subject.endFamily(tokens.familyID)
+        let clock = TestClock(fixture.clock.value + 3_600_000)
+        let node = try await SecurityGuard(
+            policy: fixture.policy, keyDirectory: fixture.subject.keyDirectory, state: fixture.state, clock: clock.read)
+        clock.advance(-3_600_000)
+        #expect(node.judge(token: tokens.accessToken.utf8).fault?.reason == "revoked")
+    }
+
     @Test("After a gap everything is read again, however often the store refuses")
     func reset() async throws {
         let fixture = try await Fixture()

@@ -48,7 +48,8 @@ final class RevocationFeed: Sendable {
     var sinceGap: Duration { gapSince.withLock { $0?.duration(to: .now) } ?? .zero }
 
     private func load() async throws {
-        revocations.insert(contentsOf: try await state.revocations(now: clock()))
+        // Also those that have ended by a clock that is ahead, and will be needed when it is set right.
+        revocations.insert(contentsOf: try await state.revocations(now: clock() &- Revocations.margin))
         try await reach.load()
     }
 

@@ -12,7 +12,7 @@ final class Revocations: Sendable {
     }
 
     /// How much longer than needed entries are kept, in milliseconds, in case the clock is set back.
-    private static let margin: Int64 = 3_600_000
+    static let margin: Int64 = 3_600_000
 
     private let table = Mutex(Table())
     private let moves = Atomic<UInt64>(0)
