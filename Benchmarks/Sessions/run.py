@@ -50,14 +50,14 @@ tokens: {issuer: "http://bench.test"}
         self.start_seconds = time.monotonic() - began
         self.port, self.pid, self.place = port, self.process.pid, place
 
-    def account(self):
+    def account(self, email=EMAIL):
         subprocess.run(
-            [BINARY, "users", "add", EMAIL, "--tenant", TENANT, "--password-stdin", *self.options], input=PASSWORD,
+            [BINARY, "users", "add", email, "--tenant", TENANT, "--password-stdin", *self.options], input=PASSWORD,
             text=True, check=True, stdout=subprocess.DEVNULL)
         return self
 
-    def login(self):
-        session = self.call("POST", "/api/auth/login", {"email": EMAIL, "password": PASSWORD})
+    def login(self, email=EMAIL):
+        session = self.call("POST", "/api/auth/login", {"email": email, "password": PASSWORD})
         self.token_file = self.place.write(f"token-{self.port}", session["access_token"] + "\n")
         return session
 
@@ -90,18 +90,50 @@ tokens: {issuer: "http://bench.test"}
         return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
 
 
-def own_updates(server):
-    """pgbench's durable updates of one row each a second, with 64 clients."""
-    where = ["-h", str(server.folder), "-U", "gatehouse", "postgres"]
-    subprocess.run([f"{server.binaries}/pgbench", "-i", "-q", "-s", "2", *where], check=True, capture_output=True)
-    script = "\\set aid random(1, 200000)\nUPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = :aid;\n"
-    rates = []
-    for _ in range(REPETITIONS):
+def begin_upgrades(nodes, seconds):
+    """64 connections, divided among the nodes, that create sessions and upgrade each."""
+    command = lambda node: [node.place.path / "session-load", "--port", node.port, "--seconds", seconds, "--connections",
+                            64 // len(nodes), "--token", node.token_file]
+    # Without priority: gateways, PostgreSQL and generators share both cores.
+    return [subprocess.Popen(list(map(str, command(node))), stdout=subprocess.PIPE) for node in nodes]
+
+
+def upgrades(nodes):
+    """Upgrades a second of all nodes together."""
+    runs = [json.loads(process.communicate(timeout=120)[0]) for process in begin_upgrades(nodes, SECONDS)]
+    if any(run["failed"] or run["bad_status"] for run in runs):
+        raise SystemExit(f"refused: {runs}")
+    return sum(run["upgraded"] for run in runs)
+
+
+def in_turns(*subjects):
+    """What each has measured, one round after the other, so that ratios are of neighbours."""
+    rounds = [[subject() for subject in subjects] for _ in range(max(5, REPETITIONS))]
+    return list(zip(*rounds))
+
+
+def ratio(ones, others):
+    return statistics.median(one / other for one, other in zip(ones, others))
+
+
+def listed(rates):
+    return " ".join(f"{rate:,.0f}" for rate in rates)
+
+
+class Own:
+    """pgbench's durable updates of one row each, with 64 clients."""
+
+    def __init__(self, server):
+        self.where = ["-h", str(server.folder), "-U", "gatehouse", "postgres"]
+        self.program = f"{server.binaries}/pgbench"
+        subprocess.run([self.program, "-i", "-q", "-s", "2", *self.where], check=True, capture_output=True)
+
+    def rate(self):
+        script = "\\set aid random(1, 200000)\nUPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = :aid;\n"
         done = subprocess.run(
-            [f"{server.binaries}/pgbench", "-n", "-M", "prepared", "-c", "64", "-j", "2", "-T", str(SECONDS), "-f",
-             "/dev/stdin", *where], input=script, text=True, capture_output=True, check=True)
-        rates.append(float(next(l for l in done.stdout.splitlines() if l.startswith("tps")).split()[2]))
-    return statistics.median(rates)
+            [self.program, "-n", "-M", "prepared", "-c", "64", "-j", "2", "-T", str(SECONDS), "-f", "/dev/stdin",
+             *self.where], input=script, text=True, capture_output=True, check=True)
+        return float(next(line for line in done.stdout.splitlines() if line.startswith("tps")).split()[2])
 
 
 class Sessions:
@@ -180,15 +212,54 @@ class Sessions:
         """A PostgreSQL whose commit takes 2 ms longer: nothing may commit one at a time."""
         server = Postgres(self.place, delay=2000)
         try:
-            own = own_updates(server)
-            median = lambda name, *rest: statistics.median(
-                self.bench(name, server.url, *rest, 64, SECONDS)[f"{name}s_per_second"] for _ in range(REPETITIONS))
-            changed, made = median("change"), median("write", 256)
-            note = f"{{:,.0f}}/s beside {own:,.0f}/s"
-            self.table.at_least("slow PostgreSQL, changes / pgbench's updates", changed / own, 0.8, 1, note.format(changed))
-            self.table.at_least("slow PostgreSQL, creations / pgbench's updates", made / own, 1.2, 1.5, note.format(made))
+            own = Own(server)
+            store = lambda name, *rest: lambda: self.bench(name, server.url, *rest, 64, SECONDS)[f"{name}s_per_second"]
+            owns, changed, made = in_turns(own.rate, store("change"), store("write", 256))
+            print(f"    pgbench's updates a second   {listed(owns)}\n    changes of sessions          {listed(changed)}\n"
+                  f"    creations                    {listed(made)}", flush=True)
+            note = f"{{:,.0f}}/s beside {statistics.median(owns):,.0f}/s, without HTTP, 64 callers"
+            self.table.at_least(
+                "slow PostgreSQL, upgrades / pgbench's updates", ratio(changed, owns), 0.8, 1,
+                note.format(statistics.median(changed)))
+            self.table.at_least(
+                "slow PostgreSQL, creations / pgbench's updates", ratio(made, owns), 1.2, 1.5,
+                note.format(statistics.median(made)))
+            self.slow_nodes(server)
         finally:
             server.end()
+
+    def slow_nodes(self, server):
+        """Two gateways on the slow store beside one, over HTTP, and how long an end takes from one to the other then."""
+        a = Node(self.place, "slow-a", server.url).account().account("ended@example.com")
+        b = Node(self.place, "slow-b", server.url, keys=a.directory / "keys")
+        # A user of its own: the sessions of the other are as many as one may have, and the oldest end.
+        session = a.login("ended@example.com")
+        for node in (a, b):
+            node.login()
+        ones, twos = in_turns(lambda: upgrades([a]), lambda: upgrades([a, b]))
+        print(f"    upgrades/s of one gateway    {listed(ones)}\n    of two                       {listed(twos)}", flush=True)
+        self.table.at_least(
+            "slow PostgreSQL, upgrades of two gateways / of one", ratio(twos, ones), 1, 1.2,
+            f"{statistics.median(twos):,.0f}/s, {statistics.median(ones):,.0f}/s over HTTP, each preceded by a creation")
+        load = begin_upgrades([a, b], 120)
+        try:
+            time.sleep(1)
+            times, until = [], time.monotonic() + 60
+            while len(times) < 200 and time.monotonic() < until:
+                times.append(self.revoke_to_close(a, b, session))
+            if any(process.poll() is not None for process in load):
+                raise SystemExit("the load ended before the measurement")
+        finally:
+            for process in load:
+                process.kill()
+                process.wait()
+        times.sort()
+        self.table.at_most(
+            "slow PostgreSQL, ended at one node until the other's socket has closed, under that load, p99",
+            times[len(times) * 99 // 100] * 1000, 100, 50, " ms",
+            f"{len(times)} times, median {times[len(times) // 2] * 1000:.1f} ms, most {times[-1] * 1000:.1f} ms")
+        for node in (b, a):
+            self.place.end(node.process)
 
     def revoke_to_close(self, a, b, session):
         bearer = {"Authorization": f"Bearer {session['access_token']}"}

@@ -61,7 +61,7 @@ class Attackers:
         session = self.oracle.any_live()
         if not session:
             return None
-        status, socket = await self.node.upgrade("/api/runtime/echo", session.token, session.id)
+        status, socket = await self.node.upgrade("/api/runtime/echo", session.token.text, session.id)
         return socket
 
     async def half_frame(self):

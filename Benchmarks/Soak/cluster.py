@@ -3,11 +3,14 @@
 import datetime
 import ipaddress
 import json
+import math
+import mmap
 import os
 import random
 import resource
 import signal
 import ssl
+import struct
 import subprocess
 import time
 import urllib.request
@@ -18,12 +21,49 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from harness.place import free_port
+from harness.place import HERE, free_port
 from harness.servers import BINARY, EMAIL, PASSWORD, TENANT
 
 # Seconds.
-GRACE, TOKEN_LIFETIME, PING = 5, 60, 5
+GRACE, TOKEN_LIFETIME, SKEW, PING = 12, 60, 30, 5
+ASSERTION_LIFETIME = 300
 ISSUER = "https://people.soak.test"
+
+
+class Clock:
+    """The time of day as one node sees it. Offsets are in seconds, moments those of the monotonic clock."""
+
+    def __init__(self, file=None):
+        self.file, self.memory = file, None
+        # From when at the earliest, and since when at the latest, it has been off by how much.
+        self.steps = [(-math.inf, -math.inf, 0)]
+        if file:
+            file.write_bytes(bytes(8))
+            with open(file, "r+b") as opened:
+                self.memory = mmap.mmap(opened.fileno(), 8)
+
+    def set(self, offset):
+        before = time.monotonic()
+        self.memory[:] = struct.pack("=q", offset)
+        self.steps.append((before, time.monotonic(), offset))
+
+    @property
+    def offset(self):
+        return self.steps[-1][2]
+
+    def offsets(self, began, ended):
+        """By how much it may have been off between two moments."""
+        ends = [after for _, after, _ in self.steps[1:]] + [math.inf]
+        return {offset for (before, _, offset), end in zip(self.steps, ends) if before <= ended and began <= end}
+
+    @staticmethod
+    def library(place):
+        """What is preloaded into a node, so that its clock can be set."""
+        made = place.path / "step-clock.so"
+        if not made.exists():
+            source = HERE / "load" / "step-clock.c"
+            subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", made, source, "-ldl"], check=True)
+        return made
 
 
 class Gateway:
@@ -32,13 +72,15 @@ class Gateway:
     def __init__(self, place, name, state, keys, people, upstream, settings=""):
         self.place, self.name, self.keys, self.state = place, name, keys, state
         self.port = free_port()
+        self.clock = Clock(place.path / f"{name}.clock")
         route = f'upstream: "http://127.0.0.1:{upstream}", strip_prefix: true'
         self.config = place.write(f"{name}.yaml", f"""
 server: {{threads: 1, idle_timeout: 10m, header_timeout: 10s{settings}}}
 limits: {{enabled: false}}
 log: {{level: error}}
 state: {{grace: {GRACE}s}}
-tokens: {{issuer: "http://soak.test", access_token_lifetime: {TOKEN_LIFETIME}s}}
+tokens: {{issuer: "http://soak.test", access_token_lifetime: {TOKEN_LIFETIME}s, clock_skew: {SKEW}s}}
+sessions: {{anonymous_idle: 6h}}
 websocket: {{ping: {PING}s}}
 issuers:
   - {{issuer: "{ISSUER}", jwks: {people.file}, audience: gatehouse, tenants: [{TENANT}]}}
@@ -55,8 +97,11 @@ routes:
     def start(self):
         log = open(self.place.path / f"{self.name}.log", "ab")
         command = [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--admin", "off", "--keys", self.keys]
+        # Preloaded from the start, since a process can't be given another clock later.
+        faked = {"LD_PRELOAD": str(Clock.library(self.place)), "STEP_CLOCK": str(self.clock.file)}
         self.process = subprocess.Popen(
-            list(map(str, [*command, *self.options()])), stdout=subprocess.PIPE, stderr=log, text=True)
+            list(map(str, [*self.place.as_others, *command, *self.options()])), stdout=subprocess.PIPE, stderr=log,
+            text=True, env=os.environ | faked)
         self.place.running.append(self.process)
         if not self.process.stdout.readline().startswith("ready "):
             raise SystemExit(f"{self.name} did not start: {(self.place.path / f'{self.name}.log').read_text()[-2000:]}")
@@ -117,9 +162,11 @@ class People:
     def any(self):
         return random.randrange(self.count)
 
-    def token(self, person):
-        now = int(time.time())
-        claims = {"iss": ISSUER, "sub": f"person-{person}", "aud": "gatehouse", "iat": now, "exp": now + 300}
+    def token(self, person, offset=0):
+        """Signed by an issuer whose clock is off by so many seconds."""
+        now = int(time.time()) + offset
+        claims = {
+            "iss": ISSUER, "sub": f"person-{person}", "aud": "gatehouse", "iat": now, "exp": now + ASSERTION_LIFETIME}
         return jwt.encode(claims, self.key, "ES256", {"kid": "people"})
 
     def known(self, person, user):

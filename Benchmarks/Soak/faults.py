@@ -1,6 +1,7 @@
 """What goes wrong in the middle of the soak, one after the other, while everything else goes on."""
 
 import asyncio
+import math
 import os
 import signal
 import subprocess
@@ -14,14 +15,22 @@ class Faults:
     def __init__(self, soak):
         self.soak, self.oracle = soak, soak.oracle
 
-    async def run(self):
-        for fault in (
-            self.killed, self.cut_off, self.store_stopped, self.store_crashed, self.out_of_files, self.disk_full,
-            self.half_of_the_clients_gone,
-        ):
-            began = time.monotonic()
+    async def run(self, pause):
+        """One fault after the other, with a pause after each, in which nothing may be refused any more."""
+        every = (
+            self.killed, self.cut_off, self.clock_stepped, self.store_stopped, self.store_crashed, self.out_of_files,
+            self.disk_full, self.failed_over, self.half_of_the_clients_gone)
+        wanted = os.environ.get("FAULTS", "").split()
+        for fault in every:
+            if wanted and fault.__name__ not in wanted:
+                continue
+            began, wrong = time.monotonic(), len(self.oracle.wrong)
+            self.oracle.disturb(math.inf)
             said = await fault()
-            print(f"    {fault.__name__}: {said} ({time.monotonic() - began:.0f} s)", flush=True)
+            self.oracle.disturbed_until = time.monotonic() + 10
+            took, found = time.monotonic() - began, len(self.oracle.wrong) - wrong
+            print(f"    {fault.__name__}: {said} ({took:.0f} s{f', {found} WRONG' if found else ''})", flush=True)
+            await asyncio.sleep(pause)
 
     def allow(self, *names, seconds):
         """For so long these nodes may let through what ended lately, within the grace."""
@@ -58,13 +67,40 @@ class Faults:
         await asyncio.to_thread(gateway.stop_for, GRACE + 2)
         return f"served again after {await self.until_served(node):.1f} s"
 
+    async def clock_stepped(self):
+        """The clock of a node is set forth by an hour and right again, back and right again; then it is ahead until the
+        node is killed, and right when it starts. The other nodes, the store and the clients are right all the time.
+
+        What is expected of it stands in ../README.md: tokens count by the clock of the node that judges them, and
+        nothing else may come of it."""
+        gateway, node, counts = self.soak.b, self.soak.nodes["b"], self.oracle.counts
+        before = counts.copy()
+        # The last time only for as long as the node needs to remove what has expired by its clock.
+        for hours, seconds in ((1, 10), (0, 8), (-1, 10), (0, 8), (1, 3)):
+            gateway.clock.set(hours * 3600)
+            if not hours:
+                self.oracle.clock_is_right()
+            await asyncio.sleep(seconds)
+        gateway.kill()
+        node.forget()
+        gateway.clock.set(0)
+        self.oracle.clock_is_right()
+        await asyncio.to_thread(gateway.start)
+        back = await self.until_served(node)
+        # What ended while the clock was ahead is asked for at the node that has not seen it end.
+        await asyncio.sleep(12)
+        count = lambda text: sum(counts[name] - before[name] for name in counts if text in name)
+        return (
+            f"{count('by the node'):,} tokens refused for their time, "
+            f"{count('whose clock is wrong'):,} ended sessions refused meanwhile; killed, served again after {back:.1f} s")
+
     async def store_stopped(self):
         """PostgreSQL ends its connections and returns before the grace is over."""
-        return await self.store(signal.SIGINT, GRACE - 2)
+        return await self.store(signal.SIGINT, 3)
 
     async def store_crashed(self):
         """PostgreSQL stops in the middle of everything, as by a crash."""
-        return await self.store(signal.SIGQUIT, GRACE - 3)
+        return await self.store(signal.SIGQUIT, 2)
 
     async def store(self, how, pause):
         names = list(self.soak.nodes)
@@ -75,6 +111,24 @@ class Faults:
         times = await asyncio.gather(*(self.until_served(self.soak.nodes[name]) for name in names))
         self.allow(*names, seconds=12)
         return f"away for {pause} s, served again after {max(times):.1f} s"
+
+    async def failed_over(self):
+        """A standby that every commit waits for is made; PostgreSQL dies, and the standby takes over for good."""
+        soak, names = self.soak, list(self.soak.nodes)
+        former = soak.postgres
+        standby = await asyncio.to_thread(former.follow)
+        # Commits wait for it for a while.
+        await asyncio.sleep(3)
+        self.allow(*names, seconds=30)
+        await asyncio.to_thread(former.stop, signal.SIGQUIT)
+        soak.postgres, standby.beside = standby, former.folder
+        await asyncio.sleep(1)
+        began = time.monotonic()
+        await asyncio.to_thread(standby.promote)
+        promoted = time.monotonic() - began
+        times = await asyncio.gather(*(self.until_served(soak.nodes[name]) for name in names))
+        self.allow(*names, seconds=12)
+        return f"promoted in {promoted:.1f} s, 1 s after the first had died; served again {max(times):.1f} s later"
 
     async def out_of_files(self):
         """A node may open hardly any more descriptors."""
@@ -151,8 +205,8 @@ class Faults:
         return f"{told}; all {len(kept)} that were answered 200 are there; served again after {back:.1f} s"
 
     async def half_of_the_clients_gone(self):
-        """Half of the embedded sockets' clients answer nothing any more, and do not close."""
-        held = self.soak.held[1]
+        """Half of the held sockets' clients answer nothing any more, and do not close."""
+        held = max(self.soak.held, key=lambda held: held.count)
         os.kill(held.process.pid, signal.SIGSTOP)
         # Two pings without an answer, and room for a busy machine.
         await asyncio.sleep(4 * PING + 5)

@@ -5,6 +5,7 @@ import asyncio
 import collections
 import os
 import resource
+import signal
 import statistics
 import sys
 import time
@@ -18,6 +19,7 @@ from attackers import Attackers
 from cluster import TOKEN_LIFETIME, Gateway, People, certificate
 from faults import Faults
 from oracle import Oracle
+from verdict import growth
 from wire import Lost, Node
 from workers import Workers
 
@@ -44,7 +46,7 @@ class Soak:
         self.place = place
         self.table = Table("Soak")
         self.people = People(place, 500)
-        self.postgres = Postgres(place)
+        self.postgres = Postgres(place, beside=True)
         upstream = start_upstream(place)
         self.upstream_port = upstream.port
         tls, client = certificate(place)
@@ -57,10 +59,10 @@ class Soak:
         self.history = open(place.path / "history.jsonl", "w")
         self.oracle = Oracle(self.history)
         self.nodes = {
-            "a": Node("a", self.a.port), "b": Node("b", self.b.port),
-            "c": Node("c", self.c.port, client("http/1.1")),
+            "a": Node("a", self.a.port, self.a.clock), "b": Node("b", self.b.port, self.b.clock),
+            "c": Node("c", self.c.port, self.c.clock, client("http/1.1")),
         }
-        self.secure = Node("c", self.c.port, client("h2"))
+        self.secure = Node("c", self.c.port, self.c.clock, client("h2"))
         live = max(50, int(SIGN_INS * 5))
         # Every session is refreshed well before its token ends.
         self.rates = Rates(SIGN_INS, live / (TOKEN_LIFETIME / 3), SIGN_INS, SIGN_INS, 2, 50, live)
@@ -71,18 +73,25 @@ class Soak:
     # MARK: Held sockets and honest traffic
 
     def hold(self):
-        """Opens the sockets: embedded in two groups, and relayed."""
+        """Opens the sockets: half embedded with messages, and others embedded and silent, relayed, and over HTTP/2. A
+        message goes there and back on each once in half a minute."""
         self.pair = self.a.login()
         token = self.place.write("held.token", self.pair["access_token"] + "\n")
-        parts = (("/api/runtime/agent", SOCKETS * 3 // 10), ("/api/runtime/agent", SOCKETS * 3 // 10),
-                 ("/socket/x", SOCKETS * 4 // 10))
-        for path, count in parts:
+        http2 = (sys.executable, Path(__file__).with_name("http2-hold.py"), "--ca", self.place.path / "tls.pem")
+        every = ("--every", 30_000)
+        for name, port, path, count, program, more in (
+            ("embedded, silent", self.a.port, "/api/runtime/agent", SOCKETS * 15 // 100, ("ws-load", "hold"), ()),
+            ("embedded", self.a.port, "/api/runtime/echo", SOCKETS * 50 // 100, ("ws-load", "hold"), every),
+            ("relayed", self.a.port, "/socket/x", SOCKETS * 25 // 100, ("ws-load", "hold"), every),
+            ("HTTP/2, embedded", self.c.port, "/api/runtime/echo", SOCKETS * 5 // 100, http2, every),
+            ("HTTP/2, relayed", self.c.port, "/socket/x", SOCKETS * 5 // 100, http2, every),
+        ):
             held = self.place.hold(
-                "ws-load", "hold", "--connections", count, "--port", self.a.port, "--path", path, "--tokens", token,
-                "--field", f"Session-Id: {self.pair['session_id']}")
+                *program, "--connections", count, "--port", port, "--path", path, "--tokens", token, "--field",
+                f"Session-Id: {self.pair['session_id']}", *more)
             if held.opened != {"open": count, "refused": 0}:
-                raise SystemExit(f"the sockets could not be opened: {held.opened}")
-            held.count = count
+                raise SystemExit(f"the sockets ({name}) could not be opened: {held.opened}")
+            held.count, held.name = count, name
             self.held.append(held)
 
     async def keep_held(self):
@@ -98,7 +107,7 @@ class Soak:
                 except OSError:
                     await asyncio.sleep(0.5)
 
-    async def honest(self, phase):
+    async def honest(self):
         """Slices of proxied requests at a fixed rate. None of them may fail, whatever goes on."""
         while True:
             token = self.place.write("honest.token", self.pair["access_token"] + "\n")
@@ -112,12 +121,13 @@ class Soak:
                 self.oracle.fault(f"{bad} of the honest requests failed", phase=self.phase, **result)
 
     async def watch(self):
-        """Samples memory and descriptors of the node that lives through everything."""
+        """Samples memory and descriptors of the nodes that live through everything."""
         began = time.monotonic()
         while True:
-            self.samples.append((
-                time.monotonic() - began, self.phase, await asyncio.to_thread(resident_bytes, self.a.pid),
-                self.a.descriptors()))
+            for gateway in (self.a, self.c):
+                memory = await asyncio.to_thread(resident_bytes, gateway.pid)
+                self.samples.append(
+                    (time.monotonic() - began, self.phase, gateway.name, memory / 1024, gateway.descriptors()))
             self.history.flush()
             await asyncio.sleep(1)
 
@@ -141,31 +151,41 @@ class Soak:
         whole = MINUTES * 60
         self.phase = "opening"
         await asyncio.to_thread(self.hold)
-        print(f"  {SOCKETS:,} sockets are open", flush=True)
+        print(f"  {sum(held.count for held in self.held):,} sockets are open", flush=True)
         self.enter("calm", whole / 10)
         self.begin(self.keep_held())
         self.begin(self.watch())
-        self.begin(self.honest("calm"))
+        self.begin(self.honest())
         await asyncio.sleep(max(3 * SLICE, whole / 10))
         workers = Workers(self.oracle, list(self.nodes.values()), self.people, self.rates)
         for task in workers.tasks():
             self.begin(task)
         self.enter("used", whole / 10)
+        # The first sessions have to be made before they can be used.
+        self.oracle.disturb(10)
         await asyncio.sleep(whole / 10)
         attackers = Attackers(self.oracle, self.nodes["a"], self.secure, ATTACKS)
         for task in attackers.tasks():
             self.begin(task)
-        self.enter("attacked", whole * 4 / 10)
-        await asyncio.sleep(whole * 4 / 10)
+        self.enter("attacked", whole * 5 / 10)
+        before, began = self.sign_ins(), time.monotonic()
+        await asyncio.sleep(whole * 5 / 10)
+        self.signed_in = (self.sign_ins() - before) / (time.monotonic() - began)
         self.enter("faults", 0)
-        await Faults(self).run()
+        await Faults(self).run(pause=min(12, whole / 100))
         self.enter("afterwards", whole / 10)
         await asyncio.sleep(whole / 10)
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+        # `asyncio.wait_for` may lose a cancellation when what it waits for is done in the same moment.
+        left = set(self.tasks)
+        while left:
+            for task in left:
+                task.cancel()
+            _, left = await asyncio.wait(left, timeout=1)
         await self.look_for_lost()
         self.judge()
+
+    def sign_ins(self):
+        return self.oracle.counts["sign in 200"]
 
     async def look_for_lost(self):
         """Every session whose sign-in was answered, and whose end was not asked for, must be there on each node."""
@@ -194,13 +214,30 @@ class Soak:
         for name, count in sorted(oracle.counts.items()):
             print(f"    {count:>9,}  {name}")
         table.at_most("wrong answers by the oracle", len(oracle.wrong), 0, 0, "", self.told())
+        table.at_most("refused as busy, without a fault", oracle.counts["busy without a fault"], 0, 0, "")
+        table.at_least(
+            "sign-ins a second under attack / asked for", self.signed_in / SIGN_INS, 0.95, 0.99,
+            f"{self.signed_in:.0f}/s of {SIGN_INS:.0f}/s")
         middle = {phase: statistics.median(values) for phase, values in self.latencies.items() if values}
         listed = ", ".join(f"{phase} {value / 1000:.1f} ms" for phase, value in middle.items())
         table.at_most("p99 of honest requests, attacked / calm", middle["attacked"] / middle["calm"], 2, 1.5, "x", listed)
-        lost = sum(held.count for held in self.held) - sum(held.ask("report 0")["open"] for held in self.held)
+        table.at_most("the same, attacked / used", middle["attacked"] / middle["used"], 2, 1.2, "x", "the attacks alone")
+        for held in self.held:
+            held.ask("mute")
+        time.sleep(2)
+        reports = [(held, held.ask("report 0")) for held in self.held]
+        for held, report in reports:
+            print(f"    {held.name}: {report['open']:,} of {held.count:,} open, {report['back']:,} of "
+                  f"{report['sent']:,} messages came back")
+        lost = sum(held.count - report["open"] for held, report in reports)
         table.at_most("held sockets that were lost", lost, 0, 0, "", f"of {sum(held.count for held in self.held):,}")
-        self.slope("resident memory", 2, 1 / 1024, " KiB/min", 1024)
-        self.slope("descriptors", 3, 1, "/min", 10)
+        sent = sum(report["sent"] for _, report in reports)
+        # Those that send nothing are greeted.
+        gone = sum(report["sent"] - report["back"] for _, report in reports if report["sent"])
+        table.at_most("messages on them that did not come back", gone, 0, 0, "", f"of {sent:,}")
+        for node in ("a", "c"):
+            self.growth(f"resident memory of {node}", node, 3, " KiB/min", 1024)
+            self.growth(f"descriptors of {node}", node, 4, "/min", 10)
         table.print()
 
     def told(self):
@@ -211,30 +248,16 @@ class Soak:
             f"{sum(v for k, v in counts.items() if k.startswith(('logout', 'delete'))):,} ends, "
             f"{counts['live, let through'] + counts['ended, refused']:,} uses judged")
 
-    def slope(self, what, column, unit, name, must):
-        """How it grew each minute of the attack beyond what its scatter explains, by least squares, after the attack's
-        first third."""
-        of = [(sample[0], sample[column] * unit) for sample in self.samples if sample[1] == "attacked"]
-        of = of[len(of) // 3:]
-        if len(of) < 10:
+    def growth(self, what, node, column, name, must):
+        """How it grew each minute of the attack, after its first third, beyond what its scatter explains."""
+        of = [(sample[0], sample[column]) for sample in self.samples if sample[1:3] == ("attacked", node)]
+        found = growth(of[len(of) // 3:])
+        if found is None:
             return print(f"  {what}: too few samples")
-        slope, rest = line(of)
-        first, last = of[0][1], of[-1][1]
-        certain = max(0, slope - 2 * rest) * 60
+        slope, error, first, last = found
         self.table.at_most(
-            f"{what}: growth under attack that is no scatter", certain, must, must / 4, name,
-            f"{slope * 60:,.0f} ± {2 * rest * 60:,.0f}; from {first:,.0f} to {last:,.0f} in "
-            f"{of[-1][0] - of[0][0]:.0f} s")
-
-
-def line(points):
-    """The slope of the line through the points, and its standard error."""
-    count = len(points)
-    x, y = (statistics.fmean(point[i] for point in points) for i in (0, 1))
-    spread = sum((point[0] - x) ** 2 for point in points)
-    slope = sum((point[0] - x) * (point[1] - y) for point in points) / spread
-    left = sum((point[1] - y - slope * (point[0] - x)) ** 2 for point in points)
-    return slope, (left / max(1, count - 2) / spread) ** 0.5
+            f"{what}: growth under attack that is no scatter", max(0, slope - error), must, must / 4, name,
+            f"{slope:,.0f} ± {error:,.0f}; from {first:,.0f} to {last:,.0f}")
 
 
 def main():
@@ -243,7 +266,10 @@ def main():
     if hard < need:
         raise SystemExit(f"{need} descriptors are needed, and {hard} allowed (ulimit -Hn): set SOCKETS lower")
     places.LOAD_CORE = places.SERVER_CORE = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    # Told to end, it ends what it has started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with Place() as place:
+        place.give_way()
         soak = Soak(place)
         try:
             asyncio.run(soak.run())

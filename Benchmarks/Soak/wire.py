@@ -30,8 +30,8 @@ class Lost(Exception):
 class Node:
     """One gateway as its clients see it."""
 
-    def __init__(self, name, port, tls=None):
-        self.name, self.port, self.tls = name, port, tls
+    def __init__(self, name, port, clock=None, tls=None):
+        self.name, self.port, self.clock, self.tls = name, port, clock, tls
         self.idle = []
         # Bounds how many requests wait for a gateway that does not answer.
         self.room = asyncio.Semaphore(256)

@@ -5,7 +5,8 @@ import random
 import struct
 import time
 
-from oracle import REACH, Session, attempt
+from cluster import ASSERTION_LIFETIME
+from oracle import BUSY, REACH, Session, attempt
 from wire import Lost
 
 
@@ -60,17 +61,26 @@ class Workers:
         session = await self.anonymous()
         if not session:
             return
-        person, began = self.people.any(), time.monotonic()
-        answer = await attempt(self.oracle, session, self.node().ask(
-            "POST", "/api/auth/login", {"subject_token": self.people.token(person)}, secret=session.secret))
+        person, node, began = self.people.any(), self.node(), time.monotonic()
+        # The issuer's clock is right, or as wrong as the gateway's.
+        offset = random.choice((0, node.clock.offset))
+        answer = await attempt(self.oracle, session, node.ask(
+            "POST", "/api/auth/login", {"subject_token": self.people.token(person, offset)}, secret=session.secret))
         if not answer:
             return
-        self.oracle.note(f"sign in {answer.status}", session=session.id, user=answer.json.get("user_id"))
-        if answer.status == 200:
+        status, code = answer.status, answer.code
+        self.oracle.note(f"sign in {status}", session=session.id, user=answer.json.get("user_id"))
+        # A step of the clock in this moment leaves open which was meant.
+        wrong = {abs(offset - one) > ASSERTION_LIFETIME for one in node.clock.offsets(began, time.monotonic())}
+        if status == 200 and wrong == {True}:
+            self.oracle.fault(f"an assertion was accepted that is {offset} s off", node=node.name)
+        if status == 200:
             user = self.people.known(person, answer.json["user_id"])
-            self.oracle.signed_in(session, answer.json, user, began)
-        elif answer.status != 503:
-            self.oracle.fault(f"sign in was answered {answer.status} {answer.code}")
+            self.oracle.signed_in(session, answer.json, user, node.clock, began)
+        elif status in BUSY:
+            self.oracle.busy("sign in", status, code)
+        elif True not in wrong or status not in (400, 401):
+            self.oracle.fault(f"sign in was answered {status} {code}", node=node.name, offset=node.clock.offset)
 
     async def refresh(self):
         oracle = self.oracle
@@ -81,24 +91,41 @@ class Workers:
         session = min(few, key=lambda one: one.token_until)
         session.busy = True
         try:
-            # An answer that was lost may be asked for again for ten seconds: the same successor is given.
-            for round in range(2):
-                began = time.monotonic()
-                try:
-                    answer = await self.node().ask("POST", "/api/auth/refresh", {"refresh_token": session.refresh}, timeout=4)
-                    break
-                except Lost:
-                    if round or session.ended:
-                        return oracle.lost(session)
-            if session.ended:
-                return
-            oracle.note(f"refresh {answer.status}", session=session.id)
-            if answer.status == 200:
-                oracle.took_tokens(session, answer.json, began)
-            elif answer.status != 503:
-                oracle.fault(f"a success was lost: refresh was answered {answer.status} {answer.code}", session=session.id)
+            await self.refresh_one(session)
         finally:
             session.busy = False
+
+    async def refresh_one(self, session):
+        """A refresh of which no answer comes, or 503, may have been done. It is asked for again within ten seconds, in
+        which the same successor is given; after that nothing is known."""
+        oracle, first, clocks = self.oracle, time.monotonic(), set()
+        while True:
+            node, began = self.node(), time.monotonic()
+            answer = None
+            try:
+                answer = await node.ask("POST", "/api/auth/refresh", {"refresh_token": session.refresh}, timeout=4)
+            except Lost:
+                pass
+            clocks |= node.clock.offsets(began, time.monotonic())
+            if session.ended:
+                return
+            if answer and answer.status not in BUSY:
+                break
+            if answer:
+                oracle.busy("refresh", answer.status, answer.code)
+            if time.monotonic() - first > 5:
+                return oracle.lost(session)
+            await asyncio.sleep(0.5)
+        oracle.note(f"refresh {answer.status}", session=session.id)
+        if answer.status == 200:
+            oracle.took_tokens(session, answer.json, node.clock, began)
+        elif len(clocks) > 1:
+            # Nodes that do not agree on the time do not agree on whether ten seconds have passed.
+            oracle.lost(session)
+        else:
+            oracle.fault(
+                f"a success was lost: refresh was answered {answer.status} {answer.code}", session=session.id,
+                node=node.name, offset=node.clock.offset)
 
     async def end(self):
         oracle = self.oracle
@@ -109,11 +136,11 @@ class Workers:
         if not session:
             return
         session.busy = True
-        kind = random.choice(("logout", "delete"))
+        kind, node, token, began = random.choice(("logout", "delete")), self.node(), session.token, time.monotonic()
         if kind == "logout":
-            asked = self.node().ask("POST", "/api/auth/logout", {}, token=session.token)
+            asked = node.ask("POST", "/api/auth/logout", {}, token=token.text)
         else:
-            asked = self.node().ask("DELETE", f"/api/session/{session.id}", token=session.token)
+            asked = node.ask("DELETE", f"/api/session/{session.id}", token=token.text)
         oracle.live.pop(session.id, None)
         # Until it is answered it may count or not.
         session.is_doubtful = True
@@ -121,24 +148,31 @@ class Workers:
         if not answer:
             return
         oracle.note(f"{kind} {answer.status}", session=session.id)
+        if answer.status == 401 and token.fits(node.clock, began, time.monotonic()) != "good":
+            session.is_doubtful = session.busy = False
+            oracle.live[session.id] = session
+            return
         if answer.status != 204:
-            if answer.status != 503:
-                oracle.fault(f"{kind} of a live session was answered {answer.status} {answer.code}", session=session.id)
+            if answer.status not in BUSY:
+                oracle.fault(
+                    f"{kind} of a live session was answered {answer.status} {answer.code}", session=session.id,
+                    node=node.name, offset=node.clock.offset)
             return
         oracle.ended(session)
         await asyncio.sleep(REACH + 0.05)
         for node in self.nodes:
-            await self.expect_refused(session, node)
+            await self.expect_refused(session, node, "/owned/x")
         await asyncio.sleep(random.uniform(1, 10))
-        await self.expect_refused(session, self.node())
+        # A logout ends the tokens, too, also where no session is asked for.
+        await self.expect_refused(session, self.node(), "/token/x" if kind == "logout" else "/owned/x")
 
-    async def expect_refused(self, session, node):
+    async def expect_refused(self, session, node, path):
         began = time.monotonic()
         try:
-            answer = await node.ask("GET", "/owned/x", token=session.token, session=session.id)
+            answer = await node.ask("GET", path, token=session.token.text, session=session.id)
         except Lost:
             return self.oracle.lost()
-        self.oracle.judge_ended(session, node, answer.status, "a request of an ended session", began)
+        self.oracle.judge_ended(session, node, answer.status, f"{path} of an ended session", began)
 
     async def probe(self):
         session = self.oracle.any_live()
@@ -146,14 +180,13 @@ class Workers:
             return
         began, node, token = time.monotonic(), self.node(), session.token
         path = "/owned/x" if random.random() < 0.8 else f"/api/session/{session.id}"
-        answer = await attempt(self.oracle, None, node.ask("GET", path, token=token, session=session.id))
+        answer = await attempt(self.oracle, None, node.ask("GET", path, token=token.text, session=session.id))
         if not answer:
             return
-        self.oracle.judge_live(session, answer.status, answer.code, path.split("ses_")[0], began)
+        what = path.split("ses_")[0]
+        self.oracle.judge_live(session, token, node, (answer.status, answer.code), what, began)
         if answer.status == 200 and path != "/owned/x":
-            owner = answer.json.get("user_id")
-            if owner != session.owner:
-                self.oracle.fault("a second owner", session=session.id, first=session.owner, second=owner)
+            self.oracle.owned(session, answer.json.get("user_id"))
 
     async def race(self):
         """Two people upgrade one anonymous session on two nodes at once: it is one's, and the other is refused."""
@@ -163,7 +196,7 @@ class Workers:
             return
         answers = await asyncio.gather(*(
             attempt(self.oracle, None, self.node().ask(
-                "PATCH", f"/api/session/{session.id}/upgrade", {}, token=rival.token, secret=session.secret))
+                "PATCH", f"/api/session/{session.id}/upgrade", {}, token=rival.token.text, secret=session.secret))
             for rival in rivals))
         owners = {answer.json.get("user_id") for answer in answers if answer and answer.status == 200}
         self.oracle.note("race", session=session.id, answers=[answer and answer.status for answer in answers])
@@ -176,7 +209,7 @@ class Workers:
             if not owners or rival.ended or rival.token_until < time.monotonic() + 5:
                 continue
             seen = await attempt(self.oracle, None, self.node().ask(
-                "GET", f"/api/session/{session.id}", token=rival.token))
+                "GET", f"/api/session/{session.id}", token=rival.token.text))
             if seen and seen.status == 200 and rival.owner not in owners:
                 self.oracle.fault("the loser of a race sees the session", session=session.id)
             if seen and seen.status == 403 and rival.owner in owners:
@@ -184,7 +217,7 @@ class Workers:
         for rival in rivals:
             if rival.owner in owners:
                 await attempt(self.oracle, None, self.node().ask(
-                    "DELETE", f"/api/session/{session.id}", token=rival.token))
+                    "DELETE", f"/api/session/{session.id}", token=rival.token.text))
 
     # MARK: Sockets
 
@@ -195,18 +228,18 @@ class Workers:
             if not session:
                 await asyncio.sleep(1)
                 continue
-            node = self.node()
+            node, token = self.node(), session.token
             path = random.choice(("/api/runtime/echo", "/socket/x"))
             began = time.monotonic()
             try:
-                status, socket = await node.upgrade(path, session.token, session.id)
+                status, socket = await node.upgrade(path, token.text, session.id)
             except (OSError, EOFError, asyncio.TimeoutError, asyncio.IncompleteReadError):
                 self.oracle.lost()
                 await asyncio.sleep(1)
                 continue
             if not socket:
                 if not session.ended:
-                    self.oracle.judge_live(session, status, "", "a handshake", began)
+                    self.oracle.judge_live(session, token, node, (status, ""), "a handshake", began)
                 await asyncio.sleep(1)
                 continue
             self.oracle.counts["socket opened"] += 1

@@ -39,10 +39,11 @@ class Subject:
         return statistics.median(self.costs)
 
 
-def interleave(*subjects):
-    """Runs A, B, C, A, B, C, …, so that other load on the machine affects all of them alike."""
-    for _ in range(REPETITIONS):
-        for subject in subjects:
+def interleave(*subjects, rounds=REPETITIONS):
+    """Runs A, B, C, C, B, A, A, B, C, …, so that other load on the machine affects all of them alike, also one that
+    grows or shrinks steadily."""
+    for number in range(rounds):
+        for subject in subjects if number % 2 == 0 else reversed(subjects):
             subject.measure()
     for subject in subjects:
         rates = " ".join(f"{rate:,.0f}" for rate in subject.rates)
@@ -53,6 +54,17 @@ def interleave(*subjects):
 def ratio(one, other):
     """Median of the ratios of adjacent runs."""
     return statistics.median(a / b for a, b in zip(one.rates, other.rates))
+
+
+def cost_beside(one, other):
+    """CPU time of a request at one beside the other's: the median over the rounds, and where the middle half of them
+    lies, as a note. Where that is wider than what is asked for, the machine was not quiet enough to tell."""
+    pairs = [a / b for a, b in zip(one.costs, other.costs)]
+    low, _, high = statistics.quantiles(pairs, n=4)
+    rates = statistics.median(a / b for a, b in zip(one.rates, other.rates))
+    return statistics.median(pairs), (
+        f"{one.cost:.1f} µs, {other.cost:.1f} µs; half of {len(pairs)} pairs within {low:.3f} and {high:.3f}x; "
+        f"rate {rates:.2f}x")
 
 
 class Table:

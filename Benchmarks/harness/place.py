@@ -29,6 +29,8 @@ class Place:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         self.files = hard
         self.path = Path(tempfile.mkdtemp(prefix="gatehouse-bench-"))
+        # Put before commands, where this program itself gives way to what it measures.
+        self.as_others = []
         self.running = []
 
     def __enter__(self):
@@ -54,7 +56,7 @@ class Place:
         """Starts a program on a core. With `ready`, waits for a line with this prefix and returns it too."""
         log = open(self.path / f"{Path(command[0]).name}.log", "ab")
         process = subprocess.Popen(
-            pinned(core, command, favour), stdout=subprocess.PIPE if ready is not None else log,
+            [*self.as_others, *pinned(core, command, favour)], stdout=subprocess.PIPE if ready is not None else log,
             stderr=log, text=True, **options)
         self.running.append(process)
         if ready is None:
@@ -78,9 +80,15 @@ class Place:
     def load(self, program, *arguments):
         """Runs a generator to its end and returns what it counted."""
         done = subprocess.run(
-            pinned(LOAD_CORE, [self.path / program, *arguments]), stdout=subprocess.PIPE, text=True, timeout=120,
-            check=True)
+            [*self.as_others, *pinned(LOAD_CORE, [self.path / program, *arguments])], stdout=subprocess.PIPE, text=True,
+            timeout=120, check=True)
         return json.loads(done.stdout)
+
+    def give_way(self):
+        """Lets everything that is started from now on go first, as if the clients were on machines of their own."""
+        if os.geteuid() == 0:
+            os.nice(10)
+            self.as_others = ["nice", "-n", "-10"]
 
     def hold(self, program, *arguments):
         return Held(self, program, arguments)
@@ -126,9 +134,9 @@ def wait_for_port(port, seconds=5):
 
 
 def cpu_seconds(pid):
-    """User and system time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """User and system time of a process so far, of all its threads. By the clock that the kernel keeps for a process, as
+    clock_getcpuclockid(3) names it: /proc/PID/stat counts in hundredths of a second, which is a percent of a slice."""
+    return time.clock_gettime_ns(~pid << 3 | 2) / 1e9
 
 
 def resident_bytes(pid):

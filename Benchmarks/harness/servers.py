@@ -49,9 +49,11 @@ class Gateway:
         if not binary.exists():
             raise SystemExit(f"{binary} is missing: run `make build`, or set GATEHOUSE_BINARY")
         self.place, self.directory = place, place.path / name
+        # Where its metrics are, if the settings say so.
+        self.admin = settings.partition("admin: ")[2].rstrip("}") or None
         self.directory.mkdir()
         config = place.write(f"{name}.yaml", f"""
-server: {{threads: 1, idle_timeout: 10m}}
+{"" if "server:" in settings else "server: {threads: 1, idle_timeout: 10m}"}
 limits: {{enabled: false}}
 {"" if "log:" in settings else "log: {level: warning}"}
 {settings}
@@ -68,8 +70,8 @@ routes:
         port = free_port()
         self.process, line = place.start(
             [
-                binary, "serve", "--listen", f"127.0.0.1:{port}", "--admin", "off", "--keys", self.directory / "keys",
-                *state,
+                binary, "serve", "--listen", f"127.0.0.1:{port}", *([] if self.admin else ["--admin", "off"]), "--keys",
+                self.directory / "keys", *state,
             ], SERVER_CORE, ready="ready ", favour=favour)
         self.port, self.pid = port, self.process.pid
         self.key_file = next((self.directory / "keys").glob("*.pem"))

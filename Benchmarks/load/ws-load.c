@@ -5,8 +5,9 @@
 // ws-load messages … [--size 128]
 //     C sockets, each sends a message when the last one has come back
 // ws-load hold …
-//     opens C sockets, answers pings, and executes lines from standard input:
-//     `mark` resets the counters; `report T0` prints what arrived since, with close times relative to T0 (monotonic ns)
+//     opens C sockets, answers pings, and executes lines from standard input; with --every MS, a message goes there and
+//     back on each of them so often:
+//     `mark` resets the counters; `mute` ends the messages; `report T0` prints what arrived since, with close times relative to T0 (monotonic ns)
 #include "common.h"
 
 typedef struct {
@@ -22,7 +23,7 @@ enum { ROOM = 4096 };
 static char **requests;
 static size_t *lengths, request_count, next_request;
 static int poller, port, connections, holds, sends_messages;
-static int64_t upgraded, refused, messages, bytes_seen, pings, ended;
+static int64_t upgraded, refused, messages, bytes_seen, pings, ended, sent, every, sending_since;
 static unsigned dialled;
 static char frame[70000];
 static size_t frame_length, reply_length;
@@ -84,6 +85,8 @@ static void read_frames(Socket *s, const char *data, size_t length) {
             unsigned char pong[6 + 125] = {0x8a, 0x80 | (unsigned char)payload};
             memcpy(pong + 6, f + head, payload);
             if (write(s->fd, pong, 6 + payload) < 0 && errno != EPIPE && errno != ECONNRESET) perror("pong");
+        } else if ((f[0] & 15) == 1) {
+            messages++;
         } else if ((f[0] & 15) == 8 && !s->is_closed) {
             s->is_closed = 1;
             s->closed_at = now_ns();
@@ -133,6 +136,18 @@ static int readable(Socket *s) {
     return 1;
 }
 
+/// Sends what is due on held sockets, one after the other. Those that are closed are passed over.
+static void send_due(Socket *all, int64_t now) {
+    static int64_t turn;
+    int64_t due = (now - sending_since) / 1000000 * connections / every;
+    // What was missed while this process was stopped is not made up for.
+    if (due - turn > connections) turn = due - connections;
+    for (; turn < due; turn++) {
+        Socket *s = &all[turn % connections];
+        if (s->is_open && !s->is_closed && write(s->fd, frame, frame_length) == (ssize_t)frame_length) sent++;
+    }
+}
+
 static void report(Socket *all, int64_t start) {
     Samples times = {0};
     int codes[5] = {4401, 4403, 4409, 1001, 1013}, counts[5] = {0}, open = 0, other = 0;
@@ -148,10 +163,10 @@ static void report(Socket *all, int64_t start) {
     }
     sort_samples(&times);
     printf("{\"open\": %d, \"ended\": %lld, \"bytes\": %lld, \"pings\": %lld, \"closed\": %zu, \"p50\": %.2f, "
-           "\"p99\": %.2f, \"max\": %.2f, \"4401\": %d, \"4403\": %d, \"other\": %d}\n",
+           "\"p99\": %.2f, \"max\": %.2f, \"4401\": %d, \"4403\": %d, \"other\": %d, \"sent\": %lld, \"back\": %lld}\n",
         open, (long long)ended, (long long)bytes_seen, (long long)pings, times.count,
         (double)quantile(&times, 0.5) / 1e6, (double)quantile(&times, 0.99) / 1e6, (double)quantile(&times, 1) / 1e6,
-        counts[0], counts[1], other + counts[2] + counts[3] + counts[4]);
+        counts[0], counts[1], other + counts[2] + counts[3] + counts[4], (long long)sent, (long long)messages);
     fflush(stdout);
 }
 
@@ -161,6 +176,10 @@ static int obey(Socket *all) {
     if (!fgets(line, sizeof line, stdin)) return 0;
     if (!strncmp(line, "mark", 4)) {
         bytes_seen = pings = 0;
+        puts("{}");
+        fflush(stdout);
+    } else if (!strncmp(line, "mute", 4)) {
+        every = 0;
         puts("{}");
         fflush(stdout);
     } else if (!strncmp(line, "report", 6)) {
@@ -181,6 +200,7 @@ int main(int argc, char **argv) {
     connections = (int)number(argc, argv, "--connections", 32);
     double seconds = (double)number(argc, argv, "--seconds", 3);
     size_t size = (size_t)number(argc, argv, "--size", 128);
+    every = number(argc, argv, "--every", 0);
     const char *path = option(argc, argv, "--path", "/"), *field = option(argc, argv, "--field", NULL);
     const char *token_file = option(argc, argv, "--tokens", NULL);
     char **tokens = read_lines(token_file, &request_count);
@@ -196,7 +216,7 @@ int main(int argc, char **argv) {
         lengths[i] = (size_t)n;
     }
     size_t head = size < 126 ? 2 : 4;
-    frame[0] = (char)0x82;
+    frame[0] = (char)(holds ? 0x81 : 0x82);
     frame[1] = (char)(0x80 | (size < 126 ? size : 126));
     if (head == 4) frame[2] = (char)(size >> 8), frame[3] = (char)size;
     memset(frame + head + 4, 'm', size);
@@ -218,6 +238,7 @@ int main(int argc, char **argv) {
             open_socket(&all[opened++]);
         int n = epoll_wait(poller, events, 512, 100);
         int64_t now = now_ns();
+        if (announced && every) send_due(all, now);
         if (!holds && counted_from < 0 && now >= warm) {
             counted_from = now;
             if (counts_upgrades) upgraded = 0;
@@ -247,6 +268,7 @@ int main(int argc, char **argv) {
         }
         if (holds && !announced && upgraded + refused >= connections) {
             announced = 1;
+            sending_since = now;
             printf("{\"open\": %lld, \"refused\": %lld}\n", (long long)upgraded, (long long)refused);
             fflush(stdout);
         }
