@@ -37,6 +37,8 @@ HONEST = int(os.environ.get("HONEST", "500"))
 # The attacks' rates and numbers are multiplied by this.
 ATTACKS = float(os.environ.get("ATTACKS", "1"))
 SLICE = 5
+# What a revocation takes in memory, in bytes. It stays for as long as its tokens may live and an hour more.
+REVOCATION = 110
 
 Rates = collections.namedtuple("Rates", "sign_ins refreshes probes ends races sockets live")
 
@@ -67,7 +69,7 @@ class Soak:
         # Every session is refreshed well before its token ends.
         self.rates = Rates(SIGN_INS, live / (TOKEN_LIFETIME / 3), SIGN_INS, SIGN_INS, 2, 50, live)
         self.samples, self.latencies, self.held = [], collections.defaultdict(list), []
-        self.refused_honest = 0
+        self.lags = collections.defaultdict(list)
         self.tasks = []
 
     # MARK: Held sockets and honest traffic
@@ -116,7 +118,6 @@ class Soak:
                 "--seconds", SLICE, "--rate", HONEST, "--tokens", token)
             self.latencies[self.phase].append(result["p99"])
             bad = result["failed"] + result["bad_status"]
-            self.refused_honest += bad
             if bad:
                 self.oracle.fault(f"{bad} of the honest requests failed", phase=self.phase, **result)
 
@@ -130,6 +131,13 @@ class Soak:
                     (time.monotonic() - began, self.phase, gateway.name, memory / 1024, gateway.descriptors()))
             self.history.flush()
             await asyncio.sleep(1)
+
+    async def lag(self):
+        """How late this program is itself: what its clients see is late by as much."""
+        while True:
+            due = time.monotonic() + 0.1
+            await asyncio.sleep(0.1)
+            self.lags[self.phase].append(time.monotonic() - due)
 
     # MARK: The run
 
@@ -155,6 +163,7 @@ class Soak:
         self.enter("calm", whole / 10)
         self.begin(self.keep_held())
         self.begin(self.watch())
+        self.begin(self.lag())
         self.begin(self.honest())
         await asyncio.sleep(max(3 * SLICE, whole / 10))
         workers = Workers(self.oracle, list(self.nodes.values()), self.people, self.rates)
@@ -168,9 +177,10 @@ class Soak:
         for task in attackers.tasks():
             self.begin(task)
         self.enter("attacked", whole * 5 / 10)
-        before, began = self.sign_ins(), time.monotonic()
+        before, began = self.oracle.counts.copy(), time.monotonic()
         await asyncio.sleep(whole * 5 / 10)
-        self.signed_in = (self.sign_ins() - before) / (time.monotonic() - began)
+        a_second = lambda *names: sum(self.oracle.counts[n] - before[n] for n in names) / (time.monotonic() - began)
+        self.signed_in, self.ended_rate = a_second("sign in 200"), a_second("logout 204", "delete 204")
         self.enter("faults", 0)
         await Faults(self).run(pause=min(12, whole / 100))
         self.enter("afterwards", whole / 10)
@@ -183,9 +193,6 @@ class Soak:
             _, left = await asyncio.wait(left, timeout=1)
         await self.look_for_lost()
         self.judge()
-
-    def sign_ins(self):
-        return self.oracle.counts["sign in 200"]
 
     async def look_for_lost(self):
         """Every session whose sign-in was answered, and whose end was not asked for, must be there on each node."""
@@ -213,6 +220,8 @@ class Soak:
         table, oracle = self.table, self.oracle
         for name, count in sorted(oracle.counts.items()):
             print(f"    {count:>9,}  {name}")
+        late = {phase: sorted(values)[len(values) * 99 // 100] * 1000 for phase, values in self.lags.items()}
+        print("    the clients' own delay, p99: " + ", ".join(f"{phase} {value:.0f} ms" for phase, value in late.items()))
         table.at_most("wrong answers by the oracle", len(oracle.wrong), 0, 0, "", self.told())
         table.at_most("refused as busy, without a fault", oracle.counts["busy without a fault"], 0, 0, "")
         table.at_least(
@@ -235,9 +244,10 @@ class Soak:
         # Those that send nothing are greeted.
         gone = sum(report["sent"] - report["back"] for _, report in reports if report["sent"])
         table.at_most("messages on them that did not come back", gone, 0, 0, "", f"of {sent:,}")
+        remembered = self.ended_rate * 60 * REVOCATION / 1024
         for node in ("a", "c"):
-            self.growth(f"resident memory of {node}", node, 3, " KiB/min", 1024)
-            self.growth(f"descriptors of {node}", node, 4, "/min", 10)
+            self.growth(f"resident memory of {node}, but for revocations", node, 3, " KiB/min", remembered)
+            self.growth(f"descriptors of {node}", node, 4, "/min")
         table.print()
 
     def told(self):
@@ -248,16 +258,18 @@ class Soak:
             f"{sum(v for k, v in counts.items() if k.startswith(('logout', 'delete'))):,} ends, "
             f"{counts['live, let through'] + counts['ended, refused']:,} uses judged")
 
-    def growth(self, what, node, column, name, must):
-        """How it grew each minute of the attack, after its first third, beyond what its scatter explains."""
+    def growth(self, what, node, column, name, rate=0):
+        """How it grew each minute of the attack, after its first third, beyond what is known and what its scatter
+        explains."""
         of = [(sample[0], sample[column]) for sample in self.samples if sample[1:3] == ("attacked", node)]
         found = growth(of[len(of) // 3:])
         if found is None:
             return print(f"  {what}: too few samples")
         slope, error, first, last = found
+        known = f", {rate:,.0f} of them known" if rate else ""
         self.table.at_most(
-            f"{what}: growth under attack that is no scatter", max(0, slope - error), must, must / 4, name,
-            f"{slope:,.0f} ± {error:,.0f}; from {first:,.0f} to {last:,.0f}")
+            f"{what}: growth under attack that is no scatter", max(0, slope - rate - error), 0, 0, name,
+            f"{slope:,.0f} ± {error:,.0f}{known}; from {first:,.0f} to {last:,.0f}")
 
 
 def main():
