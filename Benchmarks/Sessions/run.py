@@ -18,6 +18,7 @@ from harness.measure import Table
 from harness.place import HERE, LOAD_CORE, Place, free_port, pinned, resident_bytes
 from harness.postgres import Postgres
 from harness.servers import BINARY, EMAIL, PASSWORD, TENANT
+from Soak.cluster import ISSUER, People
 
 BENCH = Path(os.environ.get("SESSION_BENCH", HERE.parent / ".build/release/session-bench")).resolve()
 MILLION = int(os.environ.get("BENCH_SESSIONS", "1000000"))
@@ -29,7 +30,7 @@ SECONDS = int(os.environ.get("BENCH_SECONDS", "3"))
 class Node:
     """A gateway on any store. It shares both cores with its load, because the store's processes need one as well."""
 
-    def __init__(self, place, name, state, keys=None):
+    def __init__(self, place, name, state, keys=None, settings=""):
         self.directory = place.path / name
         self.directory.mkdir()
         self.state = state or f"sqlite:{self.directory}/state.sqlite"
@@ -37,7 +38,7 @@ class Node:
 limits: {enabled: false}
 log: {level: warning}
 tokens: {issuer: "http://bench.test"}
-""")
+""" + settings)
         self.options = ["--state", self.state, "--config", str(config)]
         port = free_port()
         command = [BINARY, "serve", "--listen", f"127.0.0.1:{port}", "--admin", "off", "--keys",
@@ -50,16 +51,21 @@ tokens: {issuer: "http://bench.test"}
         self.start_seconds = time.monotonic() - began
         self.port, self.pid, self.place = port, self.process.pid, place
 
-    def account(self, email=EMAIL):
+    def account(self):
         subprocess.run(
-            [BINARY, "users", "add", email, "--tenant", TENANT, "--password-stdin", *self.options], input=PASSWORD,
+            [BINARY, "users", "add", EMAIL, "--tenant", TENANT, "--password-stdin", *self.options], input=PASSWORD,
             text=True, check=True, stdout=subprocess.DEVNULL)
         return self
 
-    def login(self, email=EMAIL):
-        session = self.call("POST", "/api/auth/login", {"email": email, "password": PASSWORD})
+    def login(self):
+        session = self.call("POST", "/api/auth/login", {"email": EMAIL, "password": PASSWORD})
         self.token_file = self.place.write(f"token-{self.port}", session["access_token"] + "\n")
         return session
+
+    def login_many(self, people):
+        """Tokens of as many users, for generators."""
+        answers = (self.call("POST", "/api/auth/login", {"subject_token": people.token(one)}) for one in range(people.count))
+        self.token_file = self.place.write(f"tokens-{self.port}", "".join(f"{one['access_token']}\n" for one in answers))
 
     def call(self, method, path, body=None, headers=None):
         payload = json.dumps(body).encode() if body is not None else b""
@@ -230,12 +236,18 @@ class Sessions:
 
     def slow_nodes(self, server):
         """Two gateways on the slow store beside one, over HTTP, and how long an end takes from one to the other then."""
-        a = Node(self.place, "slow-a", server.url).account().account("ended@example.com")
-        b = Node(self.place, "slow-b", server.url, keys=a.directory / "keys")
-        # A user of its own: the sessions of the other are as many as one may have, and the oldest end.
-        session = a.login("ended@example.com")
+        # Many users, as in life: the sessions of one are limited, and the oldest end with each that is added.
+        people = People(self.place, 256)
+        settings = f"""
+sessions: {{per_user: 10000}}
+issuers:
+  - {{issuer: "{ISSUER}", jwks: {people.file}, audience: gatehouse, tenants: [{TENANT}]}}
+"""
+        a = Node(self.place, "slow-a", server.url, settings=settings).account()
+        b = Node(self.place, "slow-b", server.url, keys=a.directory / "keys", settings=settings)
+        session = a.login()
         for node in (a, b):
-            node.login()
+            node.login_many(people)
         ones, twos = in_turns(lambda: upgrades([a]), lambda: upgrades([a, b]))
         print(f"    upgrades/s of one gateway    {listed(ones)}\n    of two                       {listed(twos)}", flush=True)
         self.table.at_least(

@@ -13,7 +13,9 @@ typedef struct {
 } Connection;
 
 static int port, poller;
-static char *token;
+/// Each upgrade takes the next.
+static char **tokens;
+static size_t token_count, next_token;
 static int64_t created, upgraded, failed, bad_status;
 static Samples latencies;
 
@@ -65,7 +67,7 @@ static void upgrade(Connection *c) {
     c->is_upgrade = 1;
     send_request(c, snprintf(c->request, sizeof c->request,
         "PATCH /api/session/%s/upgrade HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n"
-        "Session-Secret: %s\r\nContent-Length: 0\r\n\r\n", id, port, token, secret));
+        "Session-Secret: %s\r\nContent-Length: 0\r\n\r\n", id, port, tokens[next_token++ % token_count], secret));
 }
 
 /// Returns 1 if the answer is complete, 0 if more must arrive, -1 if the connection cannot be used any further.
@@ -87,8 +89,7 @@ int main(int argc, char **argv) {
     int connections = (int)number(argc, argv, "--connections", 64);
     double seconds = (double)number(argc, argv, "--seconds", 3);
     const char *file = option(argc, argv, "--token", NULL);
-    size_t count = 0;
-    if (file) token = read_lines(file, &count)[0];
+    if (file) tokens = read_lines(file, &token_count);
     poller = epoll_create1(0);
     Connection *all = calloc((size_t)connections, sizeof *all);
     for (int i = 0; i < connections; i++) {
@@ -128,7 +129,7 @@ int main(int argc, char **argv) {
                     create(c);
                 } else {
                     created++;
-                    if (token) { upgrade(c); } else { create(c); }
+                    if (tokens) { upgrade(c); } else { create(c); }
                 }
             }
         }
