@@ -221,7 +221,8 @@ class Soak:
         for name, count in sorted(oracle.counts.items()):
             print(f"    {count:>9,}  {name}")
         late = {phase: sorted(values)[len(values) * 99 // 100] * 1000 for phase, values in self.lags.items()}
-        print("    the clients' own delay, p99: " + ", ".join(f"{phase} {value:.0f} ms" for phase, value in late.items()))
+        print("    the clients' own delay, p99: " + ", ".join(f"{phase} {value:.0f} ms" for phase, value in late.items())
+              + f"; they took {time.process_time():.0f} s of CPU")
         table.at_most("wrong answers by the oracle", len(oracle.wrong), 0, 0, "", self.told())
         table.at_most("refused as busy, without a fault", oracle.counts["busy without a fault"], 0, 0, "")
         table.at_least(
