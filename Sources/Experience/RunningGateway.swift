@@ -179,12 +179,16 @@ final class RunningGateway: Sendable {
     }
 
     /// Stops accepting; open connections finish their requests within `server.drain`.
+    ///
+    /// Every loop knows of the stop before the listener is closed. So when nobody can connect any more, no answer leaves
+    /// a connection open; and one that is accepted in between is served as the last.
     private func drain() async {
         admin.isDraining.store(true, ordering: .relaxed)
-        await listener.close()
         let limit = services.configuration.server.drain
-        loops.onEach { $0.drain(within: limit) }
         let end = ContinuousClock.now + .milliseconds(limit)
+        loops.onEach { $0.drain(within: limit) }
+        await loops.settled()
+        await listener.close()
         while ContinuousClock.now < end {
             if await openConnections() == 0 { break }
             try? await Task.sleep(for: .milliseconds(50))
