@@ -18,9 +18,9 @@ struct ClientStreams {
     /// Takes note of a frame of the client.
     ///
     /// - Returns: Whether it is HEADERS on a stream that the client had ended or reset.
-    mutating func received(_ frame: FrameHeader) -> Bool {
+    mutating func received(_ frame: HTTP2FrameHeader) -> Bool {
         switch frame.kind {
-        case FrameHeader.Kind.headers:
+        case HTTP2FrameHeader.Kind.headers:
             // A client opens streams of odd numbers alone.
             guard frame.stream % 2 == 1 else { return false }
             if frame.stream > last {
@@ -29,8 +29,8 @@ struct ClientStreams {
                 return frame.stream > forgotten && !skipped.contains { $0.contains(frame.stream) }
             }
             if frame.endsStream { open.remove(frame.stream) }
-        case FrameHeader.Kind.data: if frame.endsStream { open.remove(frame.stream) }
-        case FrameHeader.Kind.reset: open.remove(frame.stream)
+        case HTTP2FrameHeader.Kind.data: if frame.endsStream { open.remove(frame.stream) }
+        case HTTP2FrameHeader.Kind.reset: open.remove(frame.stream)
         default: break
         }
         return false

@@ -14,7 +14,7 @@ final class LateHeaders: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private var borders = FrameBorders()
+    private var borders = HTTP2FrameBorders()
     private var streams = ClientStreams()
     private var isOver = false
 

@@ -19,7 +19,7 @@ final class SettingsWait: ChannelInboundHandler {
     /// The most bytes that are held: when there are more, all of them are passed on as they came.
     private let maxHeld: Int
 
-    private var borders = FrameBorders()
+    private var borders = HTTP2FrameBorders()
     /// A long head and the bytes that came after it.
     private var held: ByteBuffer?
     private var isOver = false
@@ -38,7 +38,7 @@ final class SettingsWait: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
-        var out = context.channel.allocator.buffer(capacity: bytes.readableBytes + FrameHeader.size)
+        var out = context.channel.allocator.buffer(capacity: bytes.readableBytes + HTTP2FrameHeader.size)
         while !isOver, let piece = borders.next(&bytes) { take(piece, to: &out) }
         if let all = held, isOver || all.readableBytes > maxHeld {
             out.writeImmutableBuffer(all)
@@ -76,16 +76,16 @@ final class SettingsWait: ChannelInboundHandler {
         }
     }
 
-    private func take(_ piece: FrameBorders.Piece, to out: inout ByteBuffer) {
+    private func take(_ piece: HTTP2FrameBorders.Piece, to out: inout ByteBuffer) {
         switch piece {
         case .payload(let part): pass(part, to: &out)
         case .header(let frame, let bytes):
-            if frame.kind == FrameHeader.Kind.settings, frame.isAcknowledgement, frame.length == 0 {
+            if frame.kind == HTTP2FrameHeader.Kind.settings, frame.isAcknowledgement, frame.length == 0 {
                 isOver = true
                 out.writeImmutableBuffer(bytes)
                 return
             }
-            let isLong = frame.kind == FrameHeader.Kind.headers && (frame.length > Self.longest || !frame.endsHead)
+            let isLong = frame.kind == HTTP2FrameHeader.Kind.headers && (frame.length > Self.longest || !frame.endsHead)
             if held == nil, isLong { held = ByteBuffer() }
             pass(bytes, to: &out)
         }

@@ -18,10 +18,12 @@ package typealias RuntimeStore = SessionStore & ExecutionStore & ArtifactStore &
 package final class Runtime: Sendable {
     /// Sessions in memory, for the data plane.
     package let view: SessionView
+    /// The settings for sessions.
     package let policy: SessionPolicy
     let store: any RuntimeStore
     let cop: TrafficCop
     let clock: @Sendable () -> Milliseconds
+    /// The id of this node instance, unique for each run of the process.
     package let nodeID: String
     let keeper: SessionKeeper
     let uses: SessionUses

@@ -1,9 +1,11 @@
 /// Why an access token is refused. Like the other faults here, two are equal if their codes are.
 package struct TokenFault: Error, Sendable, Equatable {
+    /// The codes of refusals.
     package enum Code: String, Sendable {
         case invalidToken = "invalid_token"
         case tokenExpired = "token_expired"
     }
+    /// Whether the token is bad, or was good until it expired.
     package let code: Code
     /// The reason, for the audit log and `errors.explain` only.
     package let reason: String
@@ -20,6 +22,7 @@ package struct TokenFault: Error, Sendable, Equatable {
 
 /// Why an operation on an account is refused. A failure of the store is thrown as the store's error.
 package struct AuthError: Error, Sendable, Equatable {
+    /// What stands in the way.
     package enum Code: String, Sendable {
         case invalidRequest = "invalid_request"
         case invalidCredentials = "invalid_credentials"
@@ -32,6 +35,7 @@ package struct AuthError: Error, Sendable, Equatable {
         /// The account was changed by a concurrent request.
         case conflict
     }
+    /// What stands in the way.
     package let code: Code
     /// A fixed text or the name of a rule. It contains nothing that was sent.
     package let detail: String
@@ -46,6 +50,7 @@ package struct AuthError: Error, Sendable, Equatable {
 
 /// Why an OAuth request is refused, with the codes of RFC 6749 section 5.2 and RFC 8693 section 2.2.2.
 package struct OAuthFault: Error, Sendable, Equatable {
+    /// The codes.
     package enum Code: String, Sendable {
         case invalidRequest = "invalid_request"
         case invalidClient = "invalid_client"
@@ -54,6 +59,7 @@ package struct OAuthFault: Error, Sendable, Equatable {
         case invalidTarget = "invalid_target"
         case unauthorizedClient = "unauthorized_client"
     }
+    /// The `error` of the answer.
     package let code: Code
     /// The `error_description`: fixed text.
     package let detail: String
@@ -71,9 +77,11 @@ package struct OAuthFault: Error, Sendable, Equatable {
 
 /// Why keys, issuers or settings cannot be used.
 package struct GuardError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// What the fault is in.
     package enum Code: String, Sendable {
         case keyFile, keyPermissions, keyPassphrase, keyDirectory, keyUnknown, keyState, foreignKeys, issuer, policy
     }
+    /// What the fault is in.
     package let code: Code
     /// One sentence for the operator: what is wrong, and how to fix it.
     package let message: String

@@ -37,7 +37,7 @@ import Testing
         return (read, code)
     }
 
-    @Test("They are answered with STREAM_CLOSED, and neither they nor what follows is passed on", arguments: [1, 7, 1000])
+    @Test("They get STREAM_CLOSED, and neither they nor what follows is passed on", arguments: [1, 7, 1000])
     func late(step: Int) throws {
         let ended: [[[UInt8]]] = [
             [Self.headers(1, ends: true)], [Self.headers(1, ends: false), Self.data(1, ends: true)],
@@ -51,7 +51,7 @@ import Testing
             let (bytes, goodbye) = try Self.passed(before + late + Self.headers(11, ends: true), step: step)
             #expect(goodbye == .streamClosed)
             // Of a header that comes in pieces, the first ones may have been passed on.
-            #expect(bytes.starts(with: before) && bytes.count < before.count + FrameHeader.size)
+            #expect(bytes.starts(with: before) && bytes.count < before.count + HTTP2FrameHeader.size)
         }
     }
 

@@ -4,6 +4,7 @@ import StateSurface
 
 /// The data of a redeemed ticket.
 package struct TicketGrant: Sendable, Equatable {
+    /// The session that the ticket was issued for.
     package let sessionID: String
     /// The session's epoch when the ticket was issued. The ticket is valid only in it.
     package let epoch: Int64

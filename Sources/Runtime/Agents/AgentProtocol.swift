@@ -40,6 +40,7 @@ package struct AgentLimits: Sendable, Equatable {
 
 /// Why a message was refused. It is not part of the session's stream. Two faults are equal if their codes are.
 package struct AgentFault: Error, Sendable, Hashable {
+    /// The reasons, as the frame `error` names them.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case invalidRequest = "invalid_request"
         case payloadTooLarge = "payload_too_large"
@@ -48,7 +49,9 @@ package struct AgentFault: Error, Sendable, Hashable {
         case sessionMismatch = "session_mismatch"
     }
 
+    /// The reason.
     package let code: Code
+    /// One sentence for the agent's developer; fixed text.
     package let message: String
     /// The id of the intent, if it could be read.
     package let intentID: String?

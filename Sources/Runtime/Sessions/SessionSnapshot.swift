@@ -3,15 +3,24 @@ import StateSurface
 
 /// The data of a session that may be shown, at one moment. It contains neither a secret nor a hash of one.
 package struct SessionSnapshot: Sendable, Equatable {
+    /// The id, `ses_` and 22 characters: an address, no secret.
     package let id: String
+    /// Anonymous, authenticated, ended or expired.
     package let state: SessionState
+    /// The owner's tenant; nil while the session is anonymous.
     package let tenantID: String?
+    /// The owner; nil while the session is anonymous.
     package let userID: String?
+    /// When it was created.
     package let createdAt: Milliseconds
+    /// When it expires if it is not used until then; never after ``absoluteExpiresAt``.
     package private(set) var expiresAt: Milliseconds
+    /// When it expires regardless of use.
     package let absoluteExpiresAt: Milliseconds
+    /// When it was last used, as far as this node knows.
     package private(set) var lastSeenAt: Milliseconds
     private let idleTimeout: Milliseconds
+    /// What its client has stored with it.
     package let metadata: JSONObject
     /// The epoch, which is increased by every change of privilege.
     package let epoch: Int64
@@ -64,6 +73,7 @@ package struct SessionSnapshot: Sendable, Equatable {
 
 /// A session together with the secret that was just made for it.
 package struct IssuedSession: Sendable {
+    /// The session as it was written.
     package let session: SessionSnapshot
     /// The secret, to be sent to the client and not kept.
     package let secret: SessionSecret
@@ -71,7 +81,9 @@ package struct IssuedSession: Sendable {
 
 /// The result of ending a session.
 package struct EndedSession: Sendable, Equatable {
+    /// The session's id.
     package let id: String
+    /// The refresh family that it was home or guest of.
     package let familyID: String?
     /// False if it had ended or expired before.
     package let wasLive: Bool

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// The header of one HTTP/2 frame (RFC 9113 section 4.1).
-struct FrameHeader {
+struct HTTP2FrameHeader {
     /// How long every header is, in bytes.
     static let size = 9
 
@@ -42,14 +42,14 @@ struct FrameHeader {
 }
 
 /// Finds the frames in the bytes of a client's HTTP/2 connection, however they are cut.
-struct FrameBorders {
+struct HTTP2FrameBorders {
     enum Piece {
         /// A part of a frame's payload, or of the connection's preface.
         case payload(ByteBuffer)
         /// A frame begins.
         ///
         /// - Parameter bytes: the header as it came.
-        case header(FrameHeader, bytes: ByteBuffer)
+        case header(HTTP2FrameHeader, bytes: ByteBuffer)
     }
 
     private static let preface = 24
@@ -68,17 +68,17 @@ struct FrameBorders {
             rest -= part.readableBytes
             return .payload(part)
         }
-        guard let whole = nextHeader(&bytes), let header = FrameHeader(whole) else { return nil }
+        guard let whole = nextHeader(&bytes), let header = HTTP2FrameHeader(whole) else { return nil }
         rest = header.length
         return .header(header, bytes: whole)
     }
 
     private mutating func nextHeader(_ bytes: inout ByteBuffer) -> ByteBuffer? {
-        if partial.readableBytes == 0, let whole = bytes.readSlice(length: FrameHeader.size) { return whole }
-        let missing = FrameHeader.size - partial.readableBytes
+        if partial.readableBytes == 0, let whole = bytes.readSlice(length: HTTP2FrameHeader.size) { return whole }
+        let missing = HTTP2FrameHeader.size - partial.readableBytes
         guard var part = bytes.readSlice(length: min(missing, bytes.readableBytes)) else { return nil }
         partial.writeBuffer(&part)
-        guard partial.readableBytes == FrameHeader.size else { return nil }
+        guard partial.readableBytes == HTTP2FrameHeader.size else { return nil }
         let whole = partial
         partial = ByteBuffer()
         return whole
