@@ -210,7 +210,7 @@ package final class LeaseTable {
             // Removed first, so that the lease cannot end twice.
             entries.values[index].holder = nil
             holder.leaseEnded(reason)
-            self.ends[reason, default: 0] += 1
+            ends[reason, default: 0] += 1
             ended.append((id, holder))
         }
         for (id, holder) in ended {

@@ -8,7 +8,7 @@ struct FieldDigest {
 
     mutating func append(_ field: some Collection<UInt8>) {
         self.append(UInt64(field.count))
-        self.bytes.append(contentsOf: field)
+        bytes.append(contentsOf: field)
     }
 
     mutating func append(_ field: String) {
@@ -17,7 +17,7 @@ struct FieldDigest {
 
     /// Appends an optional field: nil and the empty string give different bytes.
     mutating func append(_ field: String?) {
-        self.bytes.append(field == nil ? 0 : 1)
+        bytes.append(field == nil ? 0 : 1)
         if let field { self.append(field.utf8) }
     }
 
@@ -27,7 +27,7 @@ struct FieldDigest {
 
     private mutating func append(_ number: UInt64) {
         for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            self.bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+            bytes.append(UInt8(truncatingIfNeeded: number >> shift))
         }
     }
 

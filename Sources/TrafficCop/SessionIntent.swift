@@ -55,12 +55,12 @@ package struct SessionIntent: Sendable, Equatable {
 
     /// Whether the intent has exactly the fields that its kind requires.
     package var isWellFormed: Bool {
-        let hasOwner = self.tenantID?.isEmpty == false && self.userID?.isEmpty == false
-        let hasNoOwner = self.tenantID == nil && self.userID == nil
-        switch self.kind {
-        case .anonymous: return self.sessionID == nil && hasNoOwner
-        case .authenticated: return self.sessionID == nil && hasOwner
-        case .upgrade, .resume: return self.sessionID?.isEmpty == false && hasOwner
+        let hasOwner = tenantID?.isEmpty == false && userID?.isEmpty == false
+        let hasNoOwner = tenantID == nil && userID == nil
+        switch kind {
+        case .anonymous: return sessionID == nil && hasNoOwner
+        case .authenticated: return sessionID == nil && hasOwner
+        case .upgrade, .resume: return sessionID?.isEmpty == false && hasOwner
         }
     }
 }

@@ -84,7 +84,7 @@ enum AgentProtocol {
             throw AgentFault(.invalidRequest, "type must be \"intent\".")
         }
         let id = try self.id(message["id"], isRequired: isFrame)
-        guard let name = message["intent"]?.stringValue, self.isName(name) else {
+        guard let name = message["intent"]?.stringValue, isName(name) else {
             throw AgentFault(.invalidRequest, "intent must be 1 to 64 characters.", intentID: id)
         }
         guard let params = message["params"] else { return Intent(id: id, name: name, params: JSONObject()) }
@@ -107,7 +107,7 @@ enum AgentProtocol {
 
     private static func id(_ value: JSONValue?, isRequired: Bool) throws(AgentFault) -> String {
         if value == nil, !isRequired { return "auto-" + Base64URL.encode(SecureRandom.bytes(16)) }
-        guard let id = value?.stringValue, self.isName(id) else {
+        guard let id = value?.stringValue, isName(id) else {
             throw AgentFault(.invalidRequest, "id must be 1 to 64 characters.")
         }
         return id

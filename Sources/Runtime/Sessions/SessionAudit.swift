@@ -55,16 +55,16 @@ extension Runtime {
     package func note(_ name: SessionAudit.Name, sessionID: String, reason: String) {
         var event = SessionAudit(name, sessionID: sessionID)
         event.reason = reason
-        self.audit(event)
+        audit(event)
     }
 
     /// Records that sessions have ended together with a family or an account.
     package func noteEnded(_ sessionIDs: [String], reason: String) {
-        for id in sessionIDs { self.note(.ended, sessionID: id, reason: reason) }
+        for id in sessionIDs { note(.ended, sessionID: id, reason: reason) }
     }
 
     /// Whether the session exists, live or as a tombstone.
     package func knows(sessionID: String) async throws -> Bool {
-        try await self.store.session(id: sessionID) != nil
+        try await store.session(id: sessionID) != nil
     }
 }

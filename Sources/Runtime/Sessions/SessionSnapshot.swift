@@ -49,24 +49,24 @@ package struct SessionSnapshot: Sendable, Equatable {
 
     /// The session after a use, which extends it up to its absolute end.
     func used(at now: Milliseconds) -> SessionSnapshot {
-        guard self.state.isLive, now > self.lastSeenAt else { return self }
+        guard state.isLive, now > lastSeenAt else { return self }
         var used = self
         used.lastSeenAt = now
-        used.expiresAt = min(SessionLifecycle.saturating(now, plus: self.idleTimeout), self.absoluteExpiresAt)
+        used.expiresAt = min(SessionLifecycle.saturating(now, plus: idleTimeout), absoluteExpiresAt)
         return used
     }
 
     /// The session as JSON for its owner, as returned by `session.describe`.
     package func json() -> JSONObject {
         [
-            "session_id": .string(self.id),
-            "state": .string(self.state.rawValue),
-            "tenant_id": self.tenantID.map(JSONValue.string) ?? .null,
-            "user_id": self.userID.map(JSONValue.string) ?? .null,
-            "created_at": .string(Timestamp.text(self.createdAt)),
-            "expires_at": .string(Timestamp.text(self.expiresAt)),
-            "last_seen_at": .string(Timestamp.text(self.lastSeenAt)),
-            "metadata": .object(self.metadata),
+            "session_id": .string(id),
+            "state": .string(state.rawValue),
+            "tenant_id": tenantID.map(JSONValue.string) ?? .null,
+            "user_id": userID.map(JSONValue.string) ?? .null,
+            "created_at": .string(Timestamp.text(createdAt)),
+            "expires_at": .string(Timestamp.text(expiresAt)),
+            "last_seen_at": .string(Timestamp.text(lastSeenAt)),
+            "metadata": .object(metadata),
         ]
     }
 }
