@@ -1,7 +1,7 @@
 import Encodings
 import SecurityGuard
 
-/// The codes of refusals. Their statuses are in `ProblemStatus.swift`.
+/// The codes of refusals. Their statuses are in `Problem+status.swift`.
 package enum ProblemCode: String, Sendable, CaseIterable {
     case invalidRequest = "invalid_request"
     case unknownMember = "unknown_member"

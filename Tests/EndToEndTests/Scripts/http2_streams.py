@@ -41,7 +41,7 @@ def large(connection, found):
         code = json.loads(connection.body(stream)[0])["code"] if status else None
         after = connection.request(get("GET", "/"), ends=True)
         found[name] = [status, code, connection.status(after)[0]]
-    # Whoever announces a body is told as well, and need not send it.
+    # A client that announces a body is told as well, and need not send it.
     stream = connection.request(get("POST", "/", *cases["long"]))
     status = connection.status(stream)[0]
     found["with_body"] = [status] + ending(connection, stream)
