@@ -80,14 +80,13 @@ final class RunningGateway: Sendable {
     /// What the operator's API stands on.
     private func adminServices() -> AdminServices {
         let (first, admin) = (services, self.admin)
-        let isPostgres = first.configuration.state.url.hasPrefix("postgres")
         return AdminServices(
             version: gateway.version, nodeName: editions.runtime.nodeID, startedAt: gateway.clock(),
             clock: gateway.clock, securityGuard: securityGuard, signIn: editions.signIn,
             agents: editions.agents(for: first.configuration), store: state,
             node: NodeObserver(
                 loops: loops, services: { [weak self] in self?.services ?? first }, feed: state,
-                storeKind: isPostgres ? "postgres" : "sqlite",
+                storeKind: state.capabilities.name,
                 isDraining: { [weak admin] in admin?.isDraining.load(ordering: .relaxed) ?? true }),
             controls: gateway.controls, audit: { [gateway] in if gateway.isAudited { gateway.audit($0, $1) } },
             explainsErrors: first.configuration.errors.explain)
