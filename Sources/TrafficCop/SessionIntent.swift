@@ -1,3 +1,4 @@
+import Encodings
 import Libcrypto
 
 /// A request to create a session or to give one an owner, before Traffic Cop has decided on it.
@@ -36,7 +37,7 @@ package struct SessionIntent: Sendable, Equatable {
         kind: Kind, clientAddress: String, sessionID: String? = nil, tenantID: String? = nil, userID: String? = nil,
         metadata: String = "{}"
     ) {
-        self.id = FieldDigest.hexadecimal(SecureRandom.bytes(16))
+        self.id = Hexadecimal.text(SecureRandom.bytes(16))
         self.kind = kind
         self.clientAddress = clientAddress
         self.sessionID = sessionID
