@@ -4,7 +4,7 @@ final class PostgresEngine: SQLEngine {
     private static let writers = 8
     private static let readers = 4
 
-    let capabilities = SQLDialect.postgres.capabilities
+    let dialect = SQLDialect.postgres
     let observers = Observers()
     let pool: PostgresPool
     private let writer: PostgresWriter

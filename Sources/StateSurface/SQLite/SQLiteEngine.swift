@@ -4,7 +4,7 @@ import Synchronization
 
 /// The embedded database: one file, one writer that groups commits, and concurrent readers.
 final class SQLiteEngine: SQLEngine {
-    let capabilities = SQLDialect.sqlite.capabilities
+    let dialect = SQLDialect.sqlite
     let observers = Observers()
     let pool: DatabasePool
     private let writer: SQLiteWriter
