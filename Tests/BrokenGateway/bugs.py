@@ -1,4 +1,5 @@
-"""The mistakes that the broken gateway can make, each with the cases that must find it."""
+"""The mistakes that the broken gateway can make, each with the cases that must find it, and with the setting or the
+second mistake that they need."""
 
 BUGS = {
     # Catch-alls: what lets everything in fails every refusal, what is too narrow fails every acceptance.
@@ -13,6 +14,7 @@ BUGS = {
     "alg-falsy": ["J01-*"],
     "no-signature-check": ["J02-payload-changed", "J05-*", "J33-*"],
     "empty-signature": ["J02-removed"],
+    "empty-signature missing-signature": ["J02-removed-with-dot"],
     "hmac-pem": ["J03-hs256-spki-pem", "J03-hs256-spki-pem-crlf", "J03-hs256-spki-pem-trimmed",
                  "J03-hs512-spki-pem-space-first", "J03-hs384-spki-pem-newline-first"],
     "hmac-jwk": ["J03-hs256-jwks", "J03-hs256-jwk-sorted", "J03-hs256-jwk-served"],
@@ -32,6 +34,31 @@ BUGS = {
     "trailing-bytes": ["J10-zero-last", "J10-zeros-last", "J10-doubled"],
     "leading-bytes": ["J10-zero-first"],
     "swapped-halves": ["J10-swapped"],
+    # Those of other keys
+    "key-es512 unreduced-signature": ["J09-r-plus-n", "J09-s-plus-n"],
+    "key-rs256 hmac-pem": ["J03-hs256-pkcs1-pem", "J03-hs384-pkcs1-pem", "J03-hs512-pkcs1-pem"],
+    "key-rs256 hmac-numbers": ["J03-hs256-modulus", "J03-hs384-modulus", "J03-hs512-modulus"],
+    "key-rs256 any-alg": ["J04-named-es256"],
+    "key-rs256 algorithm-from-header": ["J04-as-rs384", "J04-as-rs512", "J04-as-ps256", "J04-as-ps384",
+                                        "J04-as-ps512"],
+    "key-ps256 algorithm-from-header": ["J04-as-rs256"],
+    "key-rs256 zero-signature": ["J12-zero"],
+    "key-rs256 psychic": ["J12-zero", "J12-one", "J12-n", "J12-n-minus-one"],
+    "key-rs256 unreduced-signature": ["J12-plus-n"],
+    "key-rs256 leading-bytes": ["J12-zero-first"],
+    "key-rs256 trailing-bytes": ["J12-zero-last"],
+    "key-rs256 compares-prefix": ["J12-half"],
+    "key-rs256 bare-padding": ["J12-padding"],
+    "key-eddsa algorithm-from-header": ["J04-as-ed25519"],
+    "key-ed25519 algorithm-from-header": ["J04-as-eddsa"],
+    "key-eddsa no-signature-check": ["J11-r-bit", "J11-s-bit"],
+    "key-eddsa psychic": ["J11-s-zero", "J11-zeros", "J11-identity", "J11-identity-unreduced"],
+    "key-eddsa unreduced-signature": ["J11-s-plus-l"],
+    "key-eddsa masked-scalar": ["J11-s-high-bits"],
+    "key-eddsa unsigned-point": ["J11-r-sign"],
+    "key-eddsa compares-prefix": ["J11-short"],
+    "key-eddsa trailing-bytes": ["J11-long"],
+    "key-eddsa swapped-halves": ["J11-swapped"],
     # Encodings
     "padding": ["J13-signature-padded", "J13-header-padded", "J13-signature-one-equals"],
     "lenient-base64": ["J13-signature-unused-bits", "J13-signature-space", "J13-header-alphabet",
@@ -51,6 +78,7 @@ BUGS = {
     "any-lifetime": ["J21-exp-milliseconds"],
     "any-audience": ["J23-aud-missing", "J23-aud-other", "J17-aud-nul"],
     "audience-substring": ["J23-aud-suffix", "J23-aud-within", "J23-aud-object-key"],
+    "normalises-audience": ["J17-aud-kelvin"],
     "any-issuer": ["J24-iss-other", "J24-iss-array", "J17-iss-nul"],
     "issuer-substring": ["J24-iss-suffix", "J24-iss-userinfo", "J24-iss-substring"],
     "any-claims": ["J25-sub-missing", "J25-client-id-array", "J25-jti-empty"],
@@ -205,5 +233,8 @@ BUGS = {
     "relays-cookies": ["P17-answer-gateway-cookie"],
 }
 
-# Cases that need letters or a key that this gateway does not have.
-UNFIT = {"J17-aud-kelvin"}
+# What is no mistake, but what cases need to fit, and the cases that are tried with it alone as well.
+SETTINGS = {
+    "short-tokens": "W10-expiry", "key-es512": "J*", "key-rs256": "J*", "key-ps256": "J*", "key-eddsa": "J*",
+    "key-ed25519": "J*",
+}

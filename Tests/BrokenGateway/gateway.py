@@ -365,7 +365,7 @@ class Verbatim(Answer):
 def main():
     gateway = Gateway(sys.argv[2:], int(sys.argv[1]))
     key = tempfile.NamedTemporaryFile(prefix="broken-", suffix=".pem", delete=False)
-    key.write(gateway.verifier.private_pem())
+    key.write(gateway.verifier.key.private_pem())
     key.close()
     print(gateway.port, key.name, flush=True)
     gateway.run()

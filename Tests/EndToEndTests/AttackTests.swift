@@ -284,4 +284,53 @@ struct AttackTests {
                 + (isHTTP2 ? ["--only", "H03-*", "--http2", "--ca", certificate] : []), profile)
         #expect(again.status == 0 && again.verdicts.count > (isHTTP2 ? 35 : 20), "\(again.output)\(again.errors)")
     }
+
+    @Test(
+        "Our own gateway passes the cases about the other keys that it may have",
+        arguments: ["ES512", "RS256", "PS256", "EdDSA", "Ed25519"])
+    func otherKeys(algorithm: String) async throws {
+        let gateway = try await GatewayProcess.start(
+            "limits: {enabled: false}\ntokens: {algorithm: \(algorithm)}\n",
+            users: [TestUser(email: "attack-one@example.com", password: "attack-one-password", tenant: "default")])
+        let keys = gateway.directory.appendingPathComponent("keys")
+        let signing = try #require(
+            FileManager.default.contentsOfDirectory(atPath: keys.path).first { $0.hasSuffix(".pem") })
+        let profile = """
+            token:
+              login:
+                path: /api/auth/login
+                email: attack-one@example.com
+                password: attack-one-password
+                tenant_id: default
+            path: /api/auth/me
+            """
+        var arguments = ["--key", keys.appendingPathComponent(signing).path, "--strict"]
+        for row in ["J03-*", "J04-*", "J09-*", "J11-*", "J12-*"] { arguments += ["--only", row] }
+        let found = try attack(at: gateway.origin, arguments, profile)
+        #expect(found.status == 0, "\(found.output)\(found.errors)")
+        let (row, count) =
+            algorithm.hasPrefix("ES") ? ("J09-", 12) : algorithm.hasPrefix("Ed") ? ("J11-", 12) : ("J12-", 9)
+        let passed = found.verdicts.filter { $0.key.hasPrefix(row) && $0.value == "passed" }
+        #expect(passed.count == count, "\(found.output)")
+    }
+
+    @Test("Progress is shown on a terminal, and nowhere else")
+    func progress() throws {
+        let (process, output) = try Program.start("python3", [Program.script("target.py"), "strict"])
+        defer { process.terminate() }
+        let target = "http://127.0.0.1:\(try Program.line(output))"
+        let command = [GatewayProcess.binary.path, "attack", target, "--token", "the-good-token"] + Self.opaque
+        let onTerminal = """
+            import os, subprocess, sys
+            main, other = os.openpty()
+            run = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=other)
+            os.write(1, os.read(main, 65536))
+            sys.exit(run.returncode)
+            """
+        let shown = try Program.run("python3", ["-c", onTerminal] + command)
+        let text = String(decoding: shown.output, as: UTF8.self)
+        #expect(shown.status == 0 && text.contains("6/6  0 failed  J02-opaque-"), "\(text)\(shown.errors)")
+        let elsewhere = try Program.run(command[0], Array(command.dropFirst()))
+        #expect(elsewhere.status == 0 && !elsewhere.errors.contains("6/6"), "\(elsewhere.errors)")
+    }
 }
