@@ -4,6 +4,7 @@ case must have found one, and none may fail where there is none. `run.py [BUG…
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,11 +29,12 @@ canary: {{upstream_route: /canary, listen: "127.0.0.1:{port}"}}
 """
 
 
-def free_port():
-    import socket
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+def reserved_port():
+    """A socket with a port that nobody else is given while it is open, and that one who names it can listen on."""
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", 0))
+    return holder
 
 
 # Seconds for everything. It takes less than four minutes on two busy cores.
@@ -52,28 +54,41 @@ def attack(bugs, only):
 
 
 def attack_over(bugs, only, options=()):
-    port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, str(HERE / "gateway.py"), str(port), *bugs], stdout=subprocess.PIPE, text=True, cwd=HERE)
-    try:
-        origin_port, key = server.stdout.readline().split()
-        with tempfile.TemporaryDirectory() as place:
-            profile, report = pathlib.Path(place, "profile.yaml"), pathlib.Path(place, "report.json")
-            profile.write_text(PROFILE.format(port=port))
-            command = [BINARY, "attack", f"http://127.0.0.1:{origin_port}", "--profile", str(profile), "--key", key,
-                       "--strict", "--rate", "10000", "--report", f"json={report}", *options]
-            for pattern in only:
-                command += ["--only", pattern]
-            left = max(1, min(300, BEGUN + LIMIT - time.monotonic()))
-            run = subprocess.run(command, capture_output=True, text=True, timeout=left)
-            if not report.exists() or run.returncode not in (0, 1, 2):
-                sys.exit(f"{' '.join(bugs)}: attack exited {run.returncode}: {run.stderr}")
-            cases = json.loads(report.read_text() or "{}").get("cases", [])
-            return {case["id"]: (case["verdict"], case["reason"]) for case in cases}
-    finally:
-        server.kill()
-        server.wait()
-        pathlib.Path(key).unlink(missing_ok=True)
+    with reserved_port() as holder:
+        port = holder.getsockname()[1]
+        server = subprocess.Popen(
+            [sys.executable, str(HERE / "gateway.py"), str(port), *bugs], stdout=subprocess.PIPE,
+            text=True, cwd=HERE)
+        key = None
+        try:
+            started = server.stdout.readline().split()
+            if len(started) != 2:
+                sys.exit(f"{' '.join(bugs)}: the broken gateway did not start")
+            origin_port, key = started
+            return attack_at(origin_port, key, port, bugs, only, options)
+        finally:
+            server.kill()
+            server.wait()
+            if key:
+                pathlib.Path(key).unlink(missing_ok=True)
+
+
+def attack_at(origin_port, key, port, bugs, only, options):
+    with tempfile.TemporaryDirectory() as place:
+        profile, report = pathlib.Path(place, "profile.yaml"), pathlib.Path(place, "report.json")
+        profile.write_text(PROFILE.format(port=port))
+        command = [BINARY, "attack", f"http://127.0.0.1:{origin_port}", "--profile", str(profile), "--key", key,
+                   "--strict", "--rate", "10000", "--report", f"json={report}", *options]
+        for pattern in only:
+            command += ["--only", pattern]
+        left = max(1, min(300, BEGUN + LIMIT - time.monotonic()))
+        run = subprocess.run(command, capture_output=True, text=True, timeout=left)
+        text = report.read_text() if report.exists() else ""
+        cases = json.loads(text)["cases"] if text else []
+        # The report is empty until the end: an attack that could not begin leaves it so, and says why.
+        if not cases or run.returncode not in (0, 1, 2):
+            sys.exit(f"{' '.join(bugs)}: no case was run: attack exited {run.returncode}: {run.stderr}")
+        return {case["id"]: (case["verdict"], case["reason"]) for case in cases}
 
 
 def judge(bug, expected):
