@@ -38,6 +38,8 @@ class Verifier:
         self.bugs = bugs
         self.key = make_key(bugs)
         self.ended = set()
+        self.ended_texts = set()
+        self.kids = set()
         self.issued = set()
         self.header = {"alg": self.key.algorithm, "typ": "at+jwt", "kid": KID}
         self.jwk = self.key.jwk | {"use": "sig", "alg": self.key.algorithm, "kid": KID}
@@ -140,7 +142,7 @@ class Verifier:
             "client_id": "x", "fid": "none"})
         self.check_type(header)
         self.check_claims(claims, audiences or [AUDIENCE])
-        if claims.get("fid") in self.ended:
+        if claims.get("fid") in self.ended or token.decode() in self.ended_texts:
             raise Refused("ended")
         return claims
 
@@ -188,6 +190,11 @@ class Verifier:
         if self.has("fetches-keys"):
             for name in ("jku", "x5u"):
                 self.fetch(header.get(name))
+        if self.has("forgets-keys"):
+            # A cache of sixty-four kids, known or not, out of which the known one falls.
+            self.kids.add(str(header.get("kid")))
+            if len(self.kids) > 64:
+                raise Refused("no longer known")
         if not self.has("any-kid") and header.get("kid") != KID:
             raise Refused("kid")
         used = self.key.algorithm
