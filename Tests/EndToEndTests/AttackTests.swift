@@ -247,6 +247,7 @@ struct AttackTests {
             """
             \(tls)
             limits: {enabled: false}
+            tokens: {audience: [gateKeeper, gatehouse]}
             clients: {registration: true, registration_per_hour: 1000}
             routes:
               - {path: /canary, upstream: "http://127.0.0.1:\(port)", require: token}
@@ -276,6 +277,13 @@ struct AttackTests {
         #expect(found.status == 0, "\(found.output)\(found.errors)")
         let passed = found.verdicts.values.count { $0 == "passed" }
         #expect(passed > (isHTTP2 ? 600 : 700), "\(found.output)")
+        // Two that need an audience of a certain kind, and those that take more than one request.
+        for id in [
+            "J17-aud-kelvin", "J23-aud-single-string", "J08-kid-flood", "J27-twin-after-logout", "J29-sub-line",
+            "S08-refresh-against-logout", "S11-assertion-as-token", "R05-lost-answer", "R08-access-after-password",
+        ] {
+            #expect(found.verdicts[id] == "passed", "\(id): \(found.output)")
+        }
         #expect(found.report["powers"] as? [String] == ["black-box", "token", "two-users", "key"])
         // A report of everything is one that can be sent again.
         let again = try attack(
