@@ -252,7 +252,7 @@ async def everywhere(tab, what):
     for width in WIDTHS:
         for scheme in ["light", "dark"]:
             await window(width, scheme)(tab)
-            await judge(tab, f"{what} at {width}, {scheme}", width)
+            await judge(tab, f"{what} at {width}, {scheme}", width, scheme)
             await keep_picture(tab, f"{what.replace(' ', '-')}-{width}-{scheme}")
 
 
