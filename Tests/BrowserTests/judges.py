@@ -44,7 +44,7 @@ async def judge(tab, what, width, scheme="light"):
     if script:
         if not await tab.value("'axe' in globalThis"):
             await tab.command("Runtime.evaluate", expression=script)
-        rules = ", runOnly: ['cat.color']" if scheme == "dark" else ""
+        rules = ", runOnly: ['color-contrast', 'link-in-text-block']" if scheme == "dark" else ""
         found = await tab.value(
             "axe.run({ resultTypes: ['violations']" + rules + " })"
             ".then((r) => r.violations.map((v) => [v.id, ...v.nodes.map((n) => String(n.target))]))")
