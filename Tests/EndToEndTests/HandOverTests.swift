@@ -93,9 +93,9 @@ import Testing
     }
 
     /// Runs `Scripts/hand_over.py`, which replaces the gateway twice.
-    private static func handOver(_ style: String, isolated: Bool = false) throws -> [String: Any] {
+    private static func handOver(_ style: String, isolated: Bool = false) async throws -> [String: Any] {
         let place = try GatewayProcess.makeDirectory()
-        try GatewayProcess.add(.ada, in: place)
+        try await TestAccounts.add([.ada], url: GatewayProcess.stateURL(place))
         let script = ["python3", Program.script("hand_over.py"), style, GatewayProcess.binary.path, place.path]
         var command = script + TestUser.ada.credentials
         if isolated {
@@ -133,17 +133,17 @@ import Testing
     @Test(
         "With a socket that is held for it, a gateway is replaced without one failed request",
         .enabled(if: Program.pythonHas("websockets"), "needs python3 with websockets"),
-        .alone("the closes of many sockets are timed"))
-    func noGapByActivation() throws {
-        Self.expectNoGap(try Self.handOver("activation"))
+        .quiet("the closes of many sockets are timed"))
+    func noGapByActivation() async throws {
+        Self.expectNoGap(try await Self.handOver("activation"))
     }
 
     @Test(
         "With two processes on one port and tcp_migrate_req, a gateway is replaced without one failed request",
         .enabled(
             if: canMigrate && Program.pythonHas("websockets"),
-            "needs root, tcp_migrate_req, and python3 with websockets"), .alone("the closes of many sockets are timed"))
-    func noGapByReusePort() throws {
-        Self.expectNoGap(try Self.handOver("reuse_port", isolated: true))
+            "needs root, tcp_migrate_req, and python3 with websockets"), .quiet("the closes of many sockets are timed"))
+    func noGapByReusePort() async throws {
+        Self.expectNoGap(try await Self.handOver("reuse_port", isolated: true))
     }
 }
