@@ -69,6 +69,9 @@ package struct KeyDirectory: Sendable {
         return contents
     }
 
+    /// Whether there is such a directory.
+    package func exists() throws(GuardError) -> Bool { try PrivateFiles.names(in: path) != nil }
+
     /// The faults of key files that are not in the index and are ignored.
     package func strayFaults() throws(GuardError) -> [GuardError] { try lenientSchedule().faults }
 
