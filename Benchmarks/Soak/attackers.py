@@ -5,7 +5,7 @@ import os
 import random
 import struct
 
-from wire import Lost
+from wire import Limit, Lost
 
 FAILURES = (OSError, EOFError, asyncio.TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, Lost)
 
@@ -31,7 +31,8 @@ class Attackers:
         async def once():
             async with room:
                 try:
-                    await asyncio.wait_for(attack(), 20)
+                    async with Limit(20):
+                        await attack()
                 except FAILURES:
                     self.oracle.counts[f"{attack.__name__}: cut"] += 1
 

@@ -177,9 +177,10 @@ class Soak:
         for task in attackers.tasks():
             self.begin(task)
         self.enter("attacked", whole * 5 / 10)
-        before, began = self.oracle.counts.copy(), time.monotonic()
+        before, began, spent = self.oracle.counts.copy(), time.monotonic(), time.process_time()
         await asyncio.sleep(whole * 5 / 10)
         a_second = lambda *names: sum(self.oracle.counts[n] - before[n] for n in names) / (time.monotonic() - began)
+        self.spent = (time.process_time() - spent) / (time.monotonic() - began)
         self.signed_in, self.ended_rate = a_second("sign in 200"), a_second("logout 204", "delete 204")
         self.enter("faults", 0)
         await Faults(self).run(pause=min(12, whole / 100))
@@ -222,7 +223,7 @@ class Soak:
             print(f"    {count:>9,}  {name}")
         late = {phase: sorted(values)[len(values) * 99 // 100] * 1000 for phase, values in self.lags.items()}
         print("    the clients' own delay, p99: " + ", ".join(f"{phase} {value:.0f} ms" for phase, value in late.items())
-              + f"; they took {time.process_time():.0f} s of CPU")
+              + f"; they took {self.spent:.2f} of a core under attack")
         table.at_most("wrong answers by the oracle", len(oracle.wrong), 0, 0, "", self.told())
         table.at_most("refused as busy, without a fault", oracle.counts["busy without a fault"], 0, 0, "")
         table.at_least(

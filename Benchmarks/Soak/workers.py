@@ -7,7 +7,7 @@ import time
 
 from cluster import ASSERTION_LIFETIME
 from oracle import BUSY, REACH, Session, attempt
-from wire import Lost
+from wire import Limit, Lost
 
 
 class Workers:
@@ -160,8 +160,7 @@ class Workers:
             return
         oracle.ended(session)
         await asyncio.sleep(REACH + 0.05)
-        for node in self.nodes:
-            await self.expect_refused(session, node, "/owned/x")
+        await self.expect_refused(session, self.node(), "/owned/x")
         await asyncio.sleep(random.uniform(1, 10))
         # A logout ends the tokens, too, also where no session is asked for.
         await self.expect_refused(session, self.node(), "/token/x" if kind == "logout" else "/owned/x")
@@ -256,7 +255,8 @@ class Workers:
             text, sent = f"{time.monotonic_ns():020d}", time.monotonic()
             socket.send(text)
             try:
-                opcode, payload = await asyncio.wait_for(socket.frame(), 5)
+                async with Limit(5):
+                    opcode, payload = await socket.frame()
             except asyncio.TimeoutError:
                 self.oracle.counts["socket silent"] += 1
                 return
