@@ -26,7 +26,12 @@ class Faults:
                 continue
             began, wrong = time.monotonic(), len(self.oracle.wrong)
             self.oracle.disturb(math.inf)
-            said = await fault()
+            try:
+                said = await fault()
+            except (Exception, SystemExit) as error:
+                # The run goes on and says so: half an hour must not be lost by it.
+                self.oracle.fault(f"the fault itself failed: {error!r}")
+                said = "failed"
             self.oracle.disturbed_until = time.monotonic() + 10
             took, found = time.monotonic() - began, len(self.oracle.wrong) - wrong
             print(f"    {fault.__name__}: {said} ({took:.0f} s{f', {found} WRONG' if found else ''})", flush=True)
