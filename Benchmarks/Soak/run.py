@@ -3,6 +3,7 @@
 
 import asyncio
 import collections
+import gc
 import os
 import resource
 import signal
@@ -281,6 +282,8 @@ def main():
     if hard < need:
         raise SystemExit(f"{need} descriptors are needed, and {hard} allowed (ulimit -Hn): set SOCKETS lower")
     places.LOAD_CORE = places.SERVER_CORE = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    # Thousands of clients are many objects, and few of them are garbage that only a search finds.
+    gc.set_threshold(50_000, 20, 50)
     # Told to end, it ends what it has started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with Place() as place:
