@@ -249,7 +249,7 @@ struct AttackTests {
             limits: {enabled: false}
             clients: {registration: true, registration_per_hour: 1000}
             routes:
-              - {path: /canary, upstream: "http://127.0.0.1:\(port)", require: token}
+              - {path: /canary, upstream: "http://127.0.0.1:\(port)", require: token, websocket: true}
               - path: /agents
                 upstream: "http://127.0.0.1:\(port)"
                 resource: {name: Agents, scopes: [read, write]}

@@ -86,10 +86,15 @@ private final class UpstreamHandler: ChannelInboundHandler {
             return
         }
         while let count = requestLength() {
-            let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
-            record.add(Array(bytes.prefix(count)))
+            let request = Array(bytes.prefix(count))
+            record.add(request)
             bytes.removeFirst(count)
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: UpstreamAnswer.text(for: line))), promise: nil)
+            let answer = UpstreamAnswer(to: request)
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer.text)), promise: nil)
+            if answer.closes {
+                context.close(promise: nil)
+                return
+            }
         }
     }
 
