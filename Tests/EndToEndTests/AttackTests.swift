@@ -157,6 +157,26 @@ struct AttackTests {
         #expect(mended.status == 0 && Set(mended.verdicts.values) == ["passed"], "\(mended.output)")
     }
 
+    private static let users = ["one", "two"].map { name in
+        TestUser(
+            email: "attack-\(name)@example.com", password: "attack-\(name)-password", tenant: "default", scopes: [])
+    }
+
+    @Test("A socket of our own gateway ends with its token, where tokens are short enough to wait for it")
+    func expiry() async throws {
+        let gateway = try await GatewayProcess.start(
+            "tokens: {access_token_lifetime: 8s, clock_skew: 0s}\nlimits: {enabled: false}", users: Self.users)
+        let profile = """
+            token:
+              login: {path: /api/auth/login, email: attack-one@example.com, password: attack-one-password,
+                      tenant_id: default}
+            path: /api/auth/me
+            socket: {path: /api/runtime/agent}
+            """
+        let found = try AttackRun.at(gateway.origin, ["--only", "W10-expiry"], profile)
+        #expect(found.verdicts == ["W10-expiry": "passed"], "\(found.output)\(found.errors)")
+    }
+
     @Test(
         "Our own gateway passes everything, over HTTP/1.1, and over HTTP/2 with https",
         .alone("how soon a socket ends is a part of what is judged"), arguments: [false, true])
@@ -177,12 +197,7 @@ struct AttackTests {
                 resource: {name: Agents, scopes: [read, write]}
                 scopes: [read]
             """,
-            users: [
-                TestUser(
-                    email: "attack-one@example.com", password: "attack-one-password", tenant: "default", scopes: []),
-                TestUser(
-                    email: "attack-two@example.com", password: "attack-two-password", tenant: "default", scopes: []),
-            ])
+            users: Self.users)
         let keys = gateway.directory.appendingPathComponent("keys")
         let signing = try #require(
             FileManager.default.contentsOfDirectory(atPath: keys.path).first { $0.hasSuffix(".pem") })
