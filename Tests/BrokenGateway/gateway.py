@@ -137,6 +137,7 @@ class Gateway(Proxy):
         self.verifier = Verifier(self.bugs)
         self.sessions = Sessions(self)
         self.oauth = OAuth(self)
+        self.assertion = self.verifier.issue("usr_one", "none", 60, "upstream")
         self.pooled = None
         self.kept = {}
         Answer.cache = "public, max-age=60" if self.has("cacheable") else "no-store"
@@ -267,6 +268,10 @@ class Gateway(Proxy):
                 return {"sub": "usr_one", "fid": "x"}
             if self.has("secret-is-token") and token.startswith(b"sec_"):
                 return {"sub": "usr_one", "fid": "x"}
+            if self.has("ticket-is-token") and token.startswith(b"tkt_"):
+                return {"sub": "usr_one", "fid": "x"}
+            if self.has("assertion-is-token") and token == self.assertion:
+                return {"sub": "usr_one", "fid": "x"}
             if self.has("takes-resource-tokens"):
                 audiences = [AUDIENCE, self.origin + RESOURCE]
             return self.verifier.verify(token, audiences)
@@ -276,15 +281,21 @@ class Gateway(Proxy):
             raise Answer(401) from error
 
     def user(self, request, raw):
+        return self.caller(request, raw).get("sub")
+
+    def caller(self, request, raw):
+        """The claims of whoever asks."""
         if self.is_open(request, raw):
-            return "usr_one"
+            return {"sub": "usr_one"}
         # A mistake lets through lines of which the last has the method.
         if request.method.rpartition("\n")[2] not in ("GET", "POST", "HEAD"):
             raise Answer(405)
-        return self.claims(self.token(request)).get("sub")
+        return self.claims(self.token(request))
 
     def protected(self, request, path, raw):
         user = self.user(request, raw)
+        if self.has("writes-pages"):
+            raise Answer(200, f"<p title=\"{user}\">what is protected</p>".encode(), [("Content-Type", "text/html")])
         # The same for whoever asks, as a page would be.
         raise Answer(200, {"user": user, "secret": "what is protected"})
 
@@ -292,7 +303,7 @@ class Gateway(Proxy):
 def main():
     gateway = Gateway(sys.argv[2:], int(sys.argv[1]))
     key = tempfile.NamedTemporaryFile(prefix="broken-", suffix=".pem", delete=False)
-    key.write(gateway.verifier.private_pem())
+    key.write(gateway.verifier.key.private_pem())
     key.close()
     print(gateway.port, key.name, flush=True)
     gateway.run()

@@ -25,13 +25,27 @@ class Proxy:
             return self.has("forwards-secrets")
         return alias != "authorization" or self.has("forwards-token")
 
-    def identity(self, user):
-        return [(self.IDENTITY[0], user), (self.IDENTITY[1], "default"), ("X-Forwarded-For", "127.0.0.1")]
+    def identity(self, caller):
+        """What the upstream is told about whoever asks."""
+        told = [(self.IDENTITY[0], caller.get("sub")), (self.IDENTITY[1], caller.get("tenant_id", "default"))]
+        told += [("X-Gate-" + name.replace("_", "-"), caller[name])
+                 for name in ("client_id", "scope", "email", "name") if name in caller]
+        return [(name, self.told(value)) for name, value in told] + [
+            ("X-Gate-Assertion", self.assertion.decode()), ("X-Forwarded-For", "127.0.0.1")]
+
+    def told(self, claim):
+        """A claim as the value of a field."""
+        text = str(claim)
+        if self.has("low-bytes"):
+            return text.encode("utf-16-le")[::2].decode("latin-1")
+        if not self.has("raw-claims") and not re.fullmatch(r"[\x20-\x7e]*", text):
+            raise Answer(403)
+        return text
 
     def proxy(self, request, path, raw):
         if self.has("caches-files") and path in self.kept:
             raise Answer(200, self.kept[path])
-        user = self.user(request, raw)
+        caller = self.caller(request, raw)
         is_stream = request.version == "HTTP/2"
         verbatim = self.has("forwards-framing") or is_stream and (self.has("h2-length") or self.has("h2-coding"))
         fields = []
@@ -40,7 +54,7 @@ class Proxy:
                 fields.append((name, value))
             elif self.is_kept(name) and (verbatim or name.lower() not in self.OF_CONNECTIONS):
                 fields.append((name, value))
-        fields += self.identity(user)
+        fields += self.identity(caller)
         body = request.raw_body if verbatim else request.body
         if body and not verbatim:
             fields.append(("Content-Length", str(getattr(request, "length", len(body)))))

@@ -12,13 +12,13 @@ from sockets import check_handshake
 def serve(gateway, request, connection, reader):
     try:
         check_handshake(gateway, request)
-        user = gateway.claims(token(gateway, request).encode("latin-1"))["sub"]
+        caller = gateway.claims(token(gateway, request).encode("latin-1"))
     except Answer as answer:
         answer.closes = True
         raise answer
     upstream = socket.create_connection(("127.0.0.1", gateway.upstream), timeout=10)
     try:
-        upstream.sendall(head(gateway, request, user))
+        upstream.sendall(head(gateway, request, caller))
         answer = b""
         while b"\r\n\r\n" not in answer:
             part = upstream.recv(65536)
@@ -49,7 +49,7 @@ def offers(request):
     return [offer.strip() for offer in ", ".join(request.all("sec-websocket-protocol")).split(",") if offer.strip()]
 
 
-def head(gateway, request, user):
+def head(gateway, request, caller):
     """The handshake as the upstream gets it."""
     listed = {name.strip().lower() for name in (request.one("connection") or "").split(",")}
     leaks = gateway.has("leaks-in-handshakes")
@@ -62,7 +62,7 @@ def head(gateway, request, user):
             value = ", ".join(offer for offer in offers(request) if not offer.startswith(("bearer.", "session.")))
         if value and (gateway.is_kept(name) or leaks and low in ("authorization", "cookie")):
             fields.append((name, value))
-    fields += gateway.identity(user)
+    fields += gateway.identity(caller)
     if gateway.has("connection-last"):
         fields = [(name, value) for name, value in fields if name.lower() not in listed]
     fields += [("Connection", "Upgrade"), ("Upgrade", "websocket")]
