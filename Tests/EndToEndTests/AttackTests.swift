@@ -260,7 +260,7 @@ struct AttackTests {
             """
         var arguments = ["--key", keys.appendingPathComponent(signing).path, "--strict"]
         for row in ["J03-*", "J04-*", "J09-*", "J11-*", "J12-*"] { arguments += ["--only", row] }
-        let found = try attack(at: gateway.origin, arguments, profile)
+        let found = try AttackRun.at(gateway.origin, arguments, profile)
         #expect(found.status == 0, "\(found.output)\(found.errors)")
         let (row, count) =
             algorithm.hasPrefix("ES") ? ("J09-", 12) : algorithm.hasPrefix("Ed") ? ("J11-", 12) : ("J12-", 9)
@@ -273,7 +273,7 @@ struct AttackTests {
         let (process, output) = try Program.start("python3", [Program.script("target.py"), "strict"])
         defer { process.terminate() }
         let target = "http://127.0.0.1:\(try Program.line(output))"
-        let command = [GatewayProcess.binary.path, "attack", target, "--token", "the-good-token"] + Self.opaque
+        let command = [GatewayProcess.binary.path, "attack", target, "--token", "the-good-token"] + AttackRun.opaque
         let onTerminal = """
             import os, subprocess, sys
             main, other = os.openpty()
