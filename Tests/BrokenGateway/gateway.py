@@ -13,13 +13,16 @@ import threading
 import urllib.parse
 
 import frames
+import relay
 from answers import Answer
 from oauth import RESOURCE, OAuth
+from proxy import Proxy
 from sessions import Sessions
 from sockets import serve_socket
 from verifier import AUDIENCE, Refused, Verifier
 
 TOKEN = re.compile(rb"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+HOST = re.compile(r"^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?$")
 
 
 class Request:
@@ -43,11 +46,16 @@ class Request:
         self.fields = []
         for line in lines[1:]:
             name, colon, value = line.partition(b":")
+            if gateway.has("relays-lines") and line[:1] in (b" ", b"\t") and self.fields:
+                self.fields[-1] = (self.fields[-1][0], self.fields[-1][1] + "\r\n" + line.decode("latin-1"))
+                continue
             if self.is_lenient and line[:1] in b" \t" and self.fields:
                 self.fields[-1] = (self.fields[-1][0], line.decode("latin-1").strip())
                 continue
             if not self.is_lenient:
                 if not colon or not TOKEN.match(name) or b"\0" in value:
+                    raise Answer(400, closes=True)
+                if re.search(rb"[\r\n]", value) and not gateway.has("relays-lines"):
                     raise Answer(400, closes=True)
             self.fields.append((name.decode("latin-1").strip(), value.decode("latin-1").strip()))
         path, _, self.query_text = self.target.partition("?")
@@ -66,27 +74,35 @@ class Request:
                 raise Answer(400, closes=True)
             if any(coding != "chunked" for coding in codings):
                 raise Answer(501, closes=True)
+            if not HOST.match(self.all("host")[0]):
+                raise Answer(400, closes=True)
         self.raw_body = b""
         if lengths and self.gateway.has("leaves-bodies") and not self.path.startswith("/api/"):
             self.body = b""
             return
         if lengths and not self.gateway.has("coding-first"):
             digits = re.sub(r"[^0-9].*", "", lengths[0].lstrip("+"))
-            self.raw_body = self.body = reader.read(int(digits or 0)) if digits else b""
+            self.length = int(digits or 0) & (1 << 64) - 1
+            self.raw_body = self.body = reader.read(self.length)
+            if len(self.body) < self.length and not self.gateway.has("pools-aborted"):
+                raise EOFError
             return
         self.body = b""
         while codings:
             line = reader.readline(1000)
             self.raw_body += line
             text = line.strip().partition(b";")[0]
-            if not lenient and not re.fullmatch(rb"[0-9A-Fa-f]{1,8}", text):
+            if not lenient and not re.fullmatch(rb"[0-9A-Fa-f]{1,8}\r\n", line):
                 raise Answer(400, closes=True)
-            size = int(text or b"0", 16) if text.isalnum() else 0
+            size = int(text or b"0", 16) & (1 << 64) - 1 if text.isalnum() else 0
             chunk = reader.read(size + 2) if size else reader.readline(1000)
             self.raw_body += chunk
             self.body += chunk[:size]
             if size == 0:
                 while chunk.strip(b"\r\n"):
+                    if self.gateway.has("merges-trailers"):
+                        name, _, value = chunk.decode("latin-1").partition(":")
+                        self.fields.append((name, value.strip()))
                     chunk = reader.readline(1000)
                     self.raw_body += chunk
                 return
@@ -114,7 +130,7 @@ class StreamRequest(frames.StreamRequest):
     json = Request.json
 
 
-class Gateway:
+class Gateway(Proxy):
     def __init__(self, bugs, upstream):
         self.bugs = set(bugs)
         self.upstream = upstream
@@ -123,6 +139,8 @@ class Gateway:
         self.oauth = OAuth(self)
         self.assertion = self.verifier.issue("usr_one", "none", 60, "upstream")
         self.pooled = None
+        self.kept = {}
+        Answer.cache = "public, max-age=60" if self.has("cacheable") else "no-store"
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port = self.listener.getsockname()[1]
         self.origin = f"http://127.0.0.1:{self.port}"
@@ -165,7 +183,9 @@ class Gateway:
         raw, path = request.path, self.canonical(request)
         if path == "/api/auth/me":
             self.protected(request, path, raw)
-        if path == "/canary":
+        if path == "/canary" or path.startswith("/canary/"):
+            if (request.one("upgrade") or "").lower() == "websocket":
+                return relay.serve(self, request, connection, reader)
             self.proxy(request, path, raw)
         if path.startswith(("/oauth2/", "/.well-known/oauth-")):
             self.oauth.answer(request, path)
@@ -181,6 +201,10 @@ class Gateway:
 
     def canonical(self, request):
         path = request.path
+        if self.has("traces") and request.method == "TRACE":
+            raise Answer(200, request.raw)
+        if self.has("connects") and request.method == "CONNECT":
+            raise Answer(200)
         if self.has("trusts-original-url"):
             for name in ("x-original-url", "x-rewrite-url", "x-forwarded-uri", "x-original-uri", "x-forwarded-prefix"):
                 path = request.one(name) or path
@@ -189,6 +213,7 @@ class Gateway:
         path = re.sub(r"^http://[^/]*", "", path)
         for _ in range(2):
             path = urllib.parse.unquote(path, "latin-1")
+        path = path.replace("\xc0\xae", ".").rstrip(" \r\n")
         path = path.split("\0")[0].replace("\\", "/").replace("#", "")
         path = re.sub(r";[^/]*", "", path).lower().removesuffix(".css")
         parts = []
@@ -206,6 +231,8 @@ class Gateway:
         if self.has("trusts-original-url") and raw == "/":
             return True
         if self.has("public-in-query") and "/public" in request.query_text:
+            return True
+        if self.has("public-anywhere") and re.search(r"/public|/healthz|\.css$", raw):
             return True
         if self.has("trusts-forwarded-for") and request.one("x-forwarded-for") == "127.0.0.1":
             return True
@@ -261,7 +288,7 @@ class Gateway:
         if self.is_open(request, raw):
             return {"sub": "usr_one"}
         # A mistake lets through lines of which the last has the method.
-        if request.method.rpartition("\n")[2] not in ("GET", "POST"):
+        if request.method.rpartition("\n")[2] not in ("GET", "POST", "HEAD"):
             raise Answer(405)
         return self.claims(self.token(request))
 
@@ -271,118 +298,6 @@ class Gateway:
             raise Answer(200, f"<p title=\"{user}\">what is protected</p>".encode(), [("Content-Type", "text/html")])
         # The same for whoever asks, as a page would be.
         raise Answer(200, {"user": user, "secret": "what is protected"})
-
-    # The upstream
-
-    IDENTITY = ("X-Gate-User", "X-Gate-Realm")
-
-    def proxy(self, request, path, raw):
-        caller = self.caller(request, raw)
-        is_stream = request.version == "HTTP/2"
-        verbatim = self.has("forwards-framing") or is_stream and (self.has("h2-length") or self.has("h2-coding"))
-        fields = []
-        for name, value in request.fields:
-            alias = name.lower() if self.has("strips-exact-names") else re.sub(r"[_.]", "-", name.lower())
-            own = alias.startswith("x-gate-")
-            known = re.match(r"(x-auth-|x-user|x-remote-|remote-user|x-webauth-|x-forwarded-)", alias)
-            if (own and not self.has("keeps-own-names")) or (known and not self.has("keeps-known-names")):
-                continue
-            if alias == "authorization" and not self.has("forwards-token"):
-                continue
-            if alias in ("connection", "content-length", "transfer-encoding") and not verbatim:
-                continue
-            fields.append((name, value))
-        told = [(self.IDENTITY[0], caller.get("sub")), (self.IDENTITY[1], caller.get("tenant_id", "default"))]
-        told += [("X-Gate-" + name.replace("_", "-"), caller[name])
-                 for name in ("client_id", "scope", "email", "name") if name in caller]
-        fields += [(name, self.told(value)) for name, value in told] + [("X-Gate-Assertion", self.assertion.decode())]
-        if self.has("connection-last") or is_stream and self.has("h2-connection"):
-            listed = {name.strip().lower() for name in (request.one("connection") or "").split(",")}
-            fields = [(name, value) for name, value in fields if name.lower() not in listed]
-        body = request.raw_body if verbatim else request.body
-        if body and not verbatim:
-            fields.append(("Content-Length", str(len(body))))
-        head = f"{request.method} /canary?{request.query_text} HTTP/1.1\r\n"
-        head += "".join(f"{name}: {value}\r\n" for name, value in fields)
-        self.relay(self.exchange(head.encode("latin-1") + b"\r\n" + body))
-
-    def told(self, claim):
-        """A claim as the value of a field."""
-        text = str(claim)
-        if self.has("low-bytes"):
-            return text.encode("utf-16-le")[::2].decode("latin-1")
-        if not self.has("raw-claims") and not re.fullmatch(r"[\x20-\x7e]*", text):
-            raise Answer(403)
-        return text
-
-    def forward(self, request, user, fields):
-        """A request of the protected resource, of which only the path is kept."""
-        lines = [("Host", "upstream"), (self.IDENTITY[0], user)] + fields
-        head = f"{request.method} {request.target} HTTP/1.1\r\n" + "".join(f"{n}: {v}\r\n" for n, v in lines)
-        self.exchange(head.encode("latin-1") + b"\r\n")
-
-    def exchange(self, request):
-        """Sends a request to the upstream and returns what it answers, as it stands."""
-        try:
-            upstream = self.pooled or socket.create_connection(("127.0.0.1", self.upstream), timeout=2)
-            self.pooled = None
-            upstream.sendall(request)
-            upstream.settimeout(0.5)
-            answer = upstream.recv(65536)
-            if self.has("pools-blindly"):
-                # One answer is taken, and what came behind it is left for the next request.
-                end = answer.find(b"\r\n\r\n") + 4
-                length = re.search(rb"Content-Length: (\d+)", answer)
-                end += int(length[1]) if length else 0
-                self.pooled = Leftover(upstream, answer[end:])
-                answer = answer[:end]
-            else:
-                upstream.close()
-            return answer
-        except OSError:
-            raise Answer(504) from None
-
-    def relay(self, answer):
-        """Passes the upstream's answer on, framed anew."""
-        head, _, body = answer.partition(b"\r\n\r\n")
-        fields = [line.partition(": ")[::2] for line in head.decode("latin-1").split("\r\n")[1:]]
-        framing = [(name, value) for name, value in fields if name.lower() in ("content-length", "transfer-encoding")]
-        if self.has("relays-framing"):
-            raise Verbatim(answer)
-        if len(framing) != 1 or framing[0][0].lower() != "content-length":
-            raise Answer(502)
-        kept = [] if not self.has("relays-cookies") else [field for field in fields if field[0] == "Set-Cookie"]
-        raise Answer(200, body[:int(framing[0][1])], kept)
-
-
-class Leftover:
-    """A connection that is used again with the bytes that were left on it."""
-
-    def __init__(self, connection, rest):
-        self.connection, self.rest = connection, rest
-
-    def sendall(self, data):
-        self.connection.sendall(data)
-
-    def settimeout(self, seconds):
-        self.connection.settimeout(seconds)
-
-    def recv(self, size):
-        if self.rest:
-            rest, self.rest = self.rest, b""
-            return rest
-        return self.connection.recv(size)
-
-
-class Verbatim(Answer):
-    """An answer that goes out as it came."""
-
-    def __init__(self, raw):
-        super().__init__(200, closes=True)
-        self.raw = raw
-
-    def bytes(self):
-        return self.raw
 
 
 def main():

@@ -20,22 +20,26 @@ def serve_socket(gateway, request, connection, reader):
     # Known before the client learns of it, so that nothing which it does next misses the socket.
     entry = (session, connection)
     gateway.sessions.sockets.append(entry)
+    offers = [offer.strip() for offer in (request.one("sec-websocket-protocol") or "").split(",")]
+    chosen = [offer for offer in offers if offer and offer.startswith("bearer.") == gateway.has("echoes-token")][:1]
+    protocol = "".join(f"Sec-WebSocket-Protocol: {offer}\r\n" for offer in chosen)
     connection.sendall(
-        f"HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{protocol}"
         f"Sec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode("latin-1"))
     connection.settimeout(120)
     if gateway.has("short-tokens") and not gateway.has("socket-outlives-token"):
         threading.Timer(gateway.sessions.lifetime, lambda: gateway.sessions.close_sockets(session)).start()
     try:
-        while is_frame(gateway, reader):
+        message = [False]
+        while is_frame(gateway, reader, message):
             pass
         connection.sendall(b"\x88\x02\x03\xea")
     finally:
         gateway.sessions.sockets.remove(entry)
 
 
-def is_frame(gateway, reader):
-    """Whether a right frame came; the fragments of messages are not followed any further."""
+def is_frame(gateway, reader, message):
+    """Whether a right frame came. `message` says whether a message has begun, of which more fragments are to come."""
     head = reader.read(2)
     if len(head) < 2:
         return False
@@ -47,13 +51,17 @@ def is_frame(gateway, reader):
         reader.read(min(length, 1000))
         time.sleep(0.01)
         return True
-    if not head[1] & 128 or head[0] & 0x70 or opcode not in (1, 2, 8, 9, 10) or length > 65536:
+    if not head[1] & 128 or head[0] & 0x70 or opcode not in (0, 1, 2, 8, 9, 10) or length > 65536:
         return False
+    if opcode < 8:
+        if (opcode == 0) != message[0]:
+            return False
+        message[0] = not is_final
     if opcode >= 8 and (length > 125 or not is_final):
         return False
     mask = reader.read(4)
     payload = bytes(byte ^ mask[index % 4] for index, byte in enumerate(reader.read(length)))
-    if opcode == 1:
+    if opcode == 1 and is_final:
         try:
             payload.decode()
         except UnicodeDecodeError:
@@ -71,6 +79,8 @@ def check_handshake(gateway, request):
         raise Answer(400)
     if request.all("sec-websocket-version") != ["13"] and not gateway.has("any-version"):
         raise Answer(426)
+    if request.body and not gateway.has("handshake-with-body"):
+        raise Answer(400)
     keys = request.all("sec-websocket-key")
     try:
         good = len(keys) == 1 and len(base64.b64decode(keys[0], validate=True)) == 16
@@ -101,6 +111,9 @@ def check_origin(gateway, request):
 def admit(gateway, request):
     """The session that is opened."""
     tickets = [value for name, value in request.query if name == "ticket"]
+    named = [value for name, value in request.query if name == "session_id"]
+    if tickets and named and not gateway.has("ticket-beside-session"):
+        raise Answer(400)
     if tickets:
         return by_ticket(gateway, request, tickets[0]), None
     carriers = []
@@ -116,13 +129,17 @@ def admit(gateway, request):
     carriers += [("subprotocol", offer[7:]) for offer in offers if offer.startswith("bearer.")]
     sessions = [value for name, value in request.query if name == "session_id"] + request.all("session-id")
     sessions += [offer[8:] for offer in offers if offer.startswith("session.")]
-    if not carriers and gateway.has("socket-without-token"):
+    if not any(token for _, token in carriers) and gateway.has("socket-without-token"):
         return None, None
     if not carriers:
         raise Answer(401)
     if len(carriers) > 1 and not gateway.has("first-of-two-tokens"):
         raise Answer(400)
     carrier, token = carriers[0]
+    if gateway.has("trims-tokens"):
+        token = token.strip("\0\r\n ")
+    if len(sessions) > 1 and not gateway.has("first-of-two-sessions"):
+        raise Answer(400)
     unchecked = gateway.has(f"unchecked-{carrier}")
     user = "usr_one" if unchecked else gateway.claims(token.encode("latin-1"))["sub"]
     session = gateway.sessions.sessions.get((sessions or [""])[0])

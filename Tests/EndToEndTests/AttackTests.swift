@@ -4,103 +4,19 @@ import Testing
 /// `gatehouse attack` against targets that are not ours, and against ours.
 @Suite("The attack command", .blocking(limit: .seconds(300)))
 struct AttackTests {
-    private struct Found {
-        let status: Int32
-        let output: String
-        let errors: String
-        let report: [String: Any]
-
-        /// The verdicts by case.
-        var verdicts: [String: String] {
-            let cases = report["cases"] as? [[String: Any]] ?? []
-            return Dictionary(cases.map { ($0["id"] as? String ?? "", $0["verdict"] as? String ?? "") }) { $1 }
-        }
-    }
-
-    /// Attacks a target that behaves as it is told.
-    private func attack(
-        _ mode: String, _ arguments: [String] = [], profile: String? = nil, token: Bool = true, scheme: String = "http",
-        certificate: [String] = []
-    ) throws -> Found {
-        let (process, output) = try Program.start("python3", [Program.script("target.py"), mode] + certificate)
-        defer { process.terminate() }
-        let port = try Program.line(output)
-        return try attack(
-            at: "\(scheme)://127.0.0.1:\(port)", (token ? ["--token", "the-good-token"] : []) + arguments, profile)
-    }
-
-    private func attack(at target: String, _ arguments: [String], _ profile: String? = nil) throws -> Found {
-        let place = try GatewayProcess.makeDirectory()
-        defer { try? FileManager.default.removeItem(at: place) }
-        let report = place.appendingPathComponent("report.json")
-        var all = ["attack", target, "--report", "json=\(report.path)", "--rate", "5000"] + arguments
-        if let profile {
-            let file = place.appendingPathComponent("profile.yaml")
-            try profile.write(to: file, atomically: true, encoding: .utf8)
-            all += ["--profile", file.path]
-        }
-        let result = try GatewayProcess.run(all, in: place, stateful: false)
-        let object = try? JSONSerialization.jsonObject(with: Data(contentsOf: report)) as? [String: Any]
-        return Found(status: result.status, output: result.output, errors: result.errors, report: object ?? [:])
-    }
-
-    private static let opaque = ["--only", "J02-opaque-*"]
-
-    @Test(
-        "Any answer but success is a stranger's refusal",
-        arguments: ["strict", "forbids", "redirects", "endless-body", "interim-flood", "two-answers", "closes"])
-    func refusals(mode: String) throws {
-        let found = try attack(mode, Self.opaque)
-        #expect(found.status == 0 && Set(found.verdicts.values) == ["passed"], "\(found.output)")
-        #expect(found.verdicts.count == 6)
-    }
-
-    @Test("What lets a wrong token in fails")
-    func acceptance() throws {
-        let found = try attack("accepts-any-token", Self.opaque)
-        #expect(found.status == 1 && found.verdicts["J02-opaque-doubled"] == "failed", "\(found.output)")
-    }
-
-    @Test(
-        "A target that cannot be judged leaves everything open",
-        arguments: [
-            "lets-everything-in", "garbage", "http-0.9", "endless-header", "endless-line", "drips",
-        ])
-    func unjudged(mode: String) throws {
-        let found = try attack(mode, Self.opaque)
-        #expect(found.status == 2 && Set(found.verdicts.values) == ["inconclusive"], "\(found.output)")
-    }
-
-    @Test("A target that answers the good token and nothing else is not asked for ever")
-    func silence() throws {
-        let start = ContinuousClock.now
-        let found = try attack("silence", Self.opaque)
-        #expect(found.status == 2, "\(found.output)\(found.errors)")
-        #expect(Set(found.verdicts.values) == ["inconclusive"], "\(found.verdicts)")
-        #expect(ContinuousClock.now - start < .seconds(200))
-    }
-
-    @Test("A target that dies leaves what follows open, and fails nothing")
-    func death() throws {
-        let found = try attack("dies", Self.opaque)
-        #expect(found.status == 2, "\(found.output)")
-        #expect(!found.verdicts.values.contains("failed") && found.verdicts["J02-opaque-null"] == "inconclusive")
-        let closed = try attack(at: "http://127.0.0.1:1", ["--token", "x"] + Self.opaque)
-        #expect(closed.status == 2 && Set(closed.verdicts.values) == ["inconclusive"])
-    }
-
     @Test(
         "Tokens travel as the profile says",
         arguments: [
             ("cookie", "{carrier: cookie, name: gate, "), ("query", "{carrier: query, name: jwt, "),
             ("own-field", "{carrier: header, name: X-Token, "), ("body", "{carrier: body, name: jwt, "),
+            ("subprotocol", "{carrier: subprotocol, "),
         ])
     func carriers(mode: String, token: String) throws {
-        let profile = "token: \(token)command: 'printf the-good-token'}\npath: /\n"
-        let found = try attack(mode, Self.opaque, profile: profile, token: false)
+        let profile = AttackRun.profile("\(token)command: 'printf the-good-token'}")
+        let found = try AttackRun.on(mode, AttackRun.opaque, profile: profile, token: false)
         #expect(found.status == 0 && found.verdicts.values.contains("passed"), "\(found.output)\(found.errors)")
         // The control: in another place the good token is none.
-        let other = try attack("strict", Self.opaque, profile: profile, token: false)
+        let other = try AttackRun.on("strict", AttackRun.opaque, profile: profile, token: false)
         #expect(other.status == 2)
     }
 
@@ -111,12 +27,12 @@ struct AttackTests {
         #expect(names.count == 5)
         for name in names {
             let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-            let found = try attack(at: "http://127.0.0.1:1", ["--token", "x"] + Self.opaque, text)
+            let found = try AttackRun.at("http://127.0.0.1:1", ["--token", "x"] + AttackRun.opaque, text)
             #expect(found.status == 2 && !found.report.isEmpty, "\(name): \(found.errors)")
         }
         let cookie = try String(contentsOf: folder.appendingPathComponent("cookie.yaml"), encoding: .utf8)
             .replacing("cat cookie", with: "printf the-good-token").replacing("_oauth2_proxy", with: "gate")
-        let found = try attack("cookie", ["--only", "J*", "--only", "P*"], profile: cookie, token: false)
+        let found = try AttackRun.on("cookie", ["--only", "J*", "--only", "P*"], profile: cookie, token: false)
         #expect(found.status == 0, "\(found.output)\(found.errors)")
         #expect(found.verdicts.values.count { $0 == "passed" } > 20)
     }
@@ -134,8 +50,8 @@ struct AttackTests {
             ("client-certificate", authority + ["--client-cert", certificate, "--client-key", key], 0),
         ]
         for (mode, arguments, status) in runs {
-            let found = try attack(
-                mode, Self.opaque + arguments, scheme: "https", certificate: [certificate, key])
+            let found = try AttackRun.on(
+                mode, AttackRun.opaque + arguments, scheme: "https", certificate: [certificate, key])
             #expect(found.status == status, "\(mode) \(arguments): \(found.output)\(found.errors)")
             #expect(!(found.output + found.errors).contains("checkouts"), "\(found.output)\(found.errors)")
         }
@@ -144,8 +60,8 @@ struct AttackTests {
         defer { process.terminate() }
         let target = "https://127.0.0.1:\(try Program.line(output))"
         for (arguments, answer) in [([String](), "no TLS connection"), (authority, "answered 401")] {
-            let found = try attack(
-                at: "http://127.0.0.1:1", ["--token", "x", "--jwks", target + "/keys?p=1"] + arguments)
+            let found = try AttackRun.at(
+                "http://127.0.0.1:1", ["--token", "x", "--jwks", target + "/keys?p=1"] + arguments)
             #expect(found.status == 2 && found.errors.contains(answer), "\(arguments): \(found.errors)")
         }
     }
@@ -167,11 +83,11 @@ struct AttackTests {
         for target in [
             "http://example.com", "http://127.0.0.1.nip.io", "http://10.0.0.1", "http://[::2]", "http://0.0.0.0",
         ] {
-            let found = try attack(at: target, ["--token", "x"])
+            let found = try AttackRun.at(target, ["--token", "x"])
             #expect(found.status == 2 && found.errors.contains("--i-own-this-target"), "\(found.errors)")
             #expect(found.report.isEmpty)
         }
-        let keys = try attack(at: "http://127.0.0.1:1", ["--token", "x", "--jwks", "http://example.com/keys"])
+        let keys = try AttackRun.at("http://127.0.0.1:1", ["--token", "x", "--jwks", "http://example.com/keys"])
         #expect(keys.status == 2 && keys.errors.contains("example.com: not this machine"), "\(keys.errors)")
     }
 
@@ -179,7 +95,7 @@ struct AttackTests {
         "A report that can't be written is told, and counts for less than what failed",
         arguments: [("strict", Int32(2)), ("accepts-any-token", 1)])
     func unwritten(mode: String, status: Int32) throws {
-        let found = try attack(mode, Self.opaque + ["--report", "junit=/dev/full"])
+        let found = try AttackRun.on(mode, AttackRun.opaque + ["--report", "junit=/dev/full"])
         #expect(found.status == status && found.errors.contains("/dev/full: not written"), "\(found.errors)")
     }
 
@@ -190,12 +106,17 @@ struct AttackTests {
             ["attack"], ["attack", "ftp://127.0.0.1"], ["attack", target, "--only", "ZZ*"],
             ["attack", "--explain", "nope"], ["attack", "--export", "/nowhere/vectors.json"],
             ["attack", target, "--report", "xml=x"], ["attack", target, "--profile", "none.yaml"],
-            ["attack", target, "--replay", "none.json"], ["attack", target, "--rate", "0"], ["attack", target],
+            ["attack", target, "--replay", "none.json"], ["attack", target, "--rate", "0"],
+            ["attack", target, "--timeout", "0"],
+            ["attack", target],
         ] {
             let result = try GatewayProcess.run(arguments, in: GatewayProcess.makeDirectory(), stateful: false)
             #expect(result.status == 2, "\(arguments)")
             #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
         }
+        let wrong = try AttackRun.at(target, ["--token", "x"], "path: /x\nsockt: {path: /ws}\n")
+        #expect(wrong.status == 2 && wrong.report.isEmpty)
+        #expect(wrong.errors.contains("profile.yaml:2:1: 'sockt' is no key here"), "\(wrong.errors)")
     }
 
     @Test("The list names every case, and one is explained")
@@ -222,17 +143,38 @@ struct AttackTests {
         let old = FileManager.default.createFile(
             atPath: file, contents: Data("old".utf8), attributes: [.posixPermissions: 0o644])
         #expect(old)
-        let first = try attack(at: target, ["--token", "the-good-token", "--report", "json=\(file)"] + Self.opaque)
-        let again = try attack(at: target, ["--replay", file])
+        let first = try AttackRun.at(
+            target, ["--token", "the-good-token", "--report", "json=\(file)"] + AttackRun.opaque)
+        let again = try AttackRun.at(target, ["--replay", file])
         #expect(first.status == 1 && again.status == 1)
         #expect(again.verdicts == first.verdicts)
-        let none = try attack(at: target, ["--replay", file, "--category", "carrier"])
+        let none = try AttackRun.at(target, ["--replay", file, "--category", "carrier"])
         #expect(none.status == 2 && none.errors.contains("no case with evidence is selected"), "\(none.errors)")
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
         let strict = try Program.start("python3", [Program.script("target.py"), "strict"])
         defer { strict.process.terminate() }
-        let mended = try attack(at: "http://127.0.0.1:\(try Program.line(strict.output))", ["--replay", file])
+        let mended = try AttackRun.at("http://127.0.0.1:\(try Program.line(strict.output))", ["--replay", file])
         #expect(mended.status == 0 && Set(mended.verdicts.values) == ["passed"], "\(mended.output)")
+    }
+
+    private static let users = ["one", "two"].map { name in
+        TestUser(
+            email: "attack-\(name)@example.com", password: "attack-\(name)-password", tenant: "default", scopes: [])
+    }
+
+    @Test("A socket of our own gateway ends with its token, where tokens are short enough to wait for it")
+    func expiry() async throws {
+        let gateway = try await GatewayProcess.start(
+            "tokens: {access_token_lifetime: 8s, clock_skew: 0s}\nlimits: {enabled: false}", users: Self.users)
+        let profile = """
+            token:
+              login: {path: /api/auth/login, email: attack-one@example.com, password: attack-one-password,
+                      tenant_id: default}
+            path: /api/auth/me
+            socket: {path: /api/runtime/agent}
+            """
+        let found = try AttackRun.at(gateway.origin, ["--only", "W10-expiry"], profile)
+        #expect(found.verdicts == ["W10-expiry": "passed"], "\(found.output)\(found.errors)")
     }
 
     @Test(
@@ -250,18 +192,13 @@ struct AttackTests {
             tokens: {audience: [gateKeeper, gatehouse]}
             clients: {registration: true, registration_per_hour: 1000}
             routes:
-              - {path: /canary, upstream: "http://127.0.0.1:\(port)", require: token}
+              - {path: /canary, upstream: "http://127.0.0.1:\(port)", require: token, websocket: true}
               - path: /agents
                 upstream: "http://127.0.0.1:\(port)"
                 resource: {name: Agents, scopes: [read, write]}
                 scopes: [read]
             """,
-            users: [
-                TestUser(
-                    email: "attack-one@example.com", password: "attack-one-password", tenant: "default", scopes: []),
-                TestUser(
-                    email: "attack-two@example.com", password: "attack-two-password", tenant: "default", scopes: []),
-            ])
+            users: Self.users)
         let keys = gateway.directory.appendingPathComponent("keys")
         let signing = try #require(
             FileManager.default.contentsOfDirectory(atPath: keys.path).first { $0.hasSuffix(".pem") })
@@ -270,8 +207,8 @@ struct AttackTests {
             encoding: .utf8
         ).replacing("127.0.0.1:9390", with: "127.0.0.1:\(port)")
         let whole = place.path + "/whole.json"
-        let found = try attack(
-            at: gateway.origin,
+        let found = try AttackRun.at(
+            gateway.origin,
             ["--key", keys.appendingPathComponent(signing).path, "--strict", "--report", "json=\(whole)"]
                 + (isHTTP2 ? ["--http2", "--ca", certificate] : []), profile)
         #expect(found.status == 0, "\(found.output)\(found.errors)")
@@ -285,9 +222,18 @@ struct AttackTests {
             #expect(found.verdicts[id] == "passed", "\(id): \(found.output)")
         }
         #expect(found.report["powers"] as? [String] == ["black-box", "token", "two-users", "key"])
+        if !isHTTP2 {
+            // The same tokens, as a WebSocket's subprotocols carry them.
+            let subprotocol = try AttackRun.at(
+                gateway.origin,
+                ["--key", keys.appendingPathComponent(signing).path, "--only", "J0*", "--only", "J2*"],
+                profile.replacing("carrier: header", with: "carrier: subprotocol"))
+            #expect(subprotocol.status == 0, "\(subprotocol.output)\(subprotocol.errors)")
+            #expect(subprotocol.verdicts.values.count { $0 == "passed" } > 100, "\(subprotocol.output)")
+        }
         // A report of everything is one that can be sent again.
-        let again = try attack(
-            at: gateway.origin,
+        let again = try AttackRun.at(
+            gateway.origin,
             ["--replay", whole, "--only", "J01-*", "--only", "J03-*", "--only", "P15-token-leak"]
                 + (isHTTP2 ? ["--only", "H03-*", "--http2", "--ca", certificate] : []), profile)
         #expect(again.status == 0 && again.verdicts.count > (isHTTP2 ? 35 : 20), "\(again.output)\(again.errors)")
@@ -314,7 +260,7 @@ struct AttackTests {
             """
         var arguments = ["--key", keys.appendingPathComponent(signing).path, "--strict"]
         for row in ["J03-*", "J04-*", "J09-*", "J11-*", "J12-*"] { arguments += ["--only", row] }
-        let found = try attack(at: gateway.origin, arguments, profile)
+        let found = try AttackRun.at(gateway.origin, arguments, profile)
         #expect(found.status == 0, "\(found.output)\(found.errors)")
         let (row, count) =
             algorithm.hasPrefix("ES") ? ("J09-", 12) : algorithm.hasPrefix("Ed") ? ("J11-", 12) : ("J12-", 9)
@@ -327,7 +273,7 @@ struct AttackTests {
         let (process, output) = try Program.start("python3", [Program.script("target.py"), "strict"])
         defer { process.terminate() }
         let target = "http://127.0.0.1:\(try Program.line(output))"
-        let command = [GatewayProcess.binary.path, "attack", target, "--token", "the-good-token"] + Self.opaque
+        let command = [GatewayProcess.binary.path, "attack", target, "--token", "the-good-token"] + AttackRun.opaque
         let onTerminal = """
             import os, subprocess, sys
             main, other = os.openpty()

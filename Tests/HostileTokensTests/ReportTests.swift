@@ -63,6 +63,7 @@ struct ReportTests {
         let text = Self.report().junit
         #expect(text.contains("a &lt;title&gt; &amp; &quot;more&quot;"))
         #expect(text.contains(#"tests="4" failures="1" errors="1" skipped="1""#))
+        #expect(text.contains(#"<property name="powers" value="black-box token key"/>"#))
         #expect(!text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
     }
 
@@ -74,6 +75,9 @@ struct ReportTests {
         let results = try #require(run["results"]?.arrayValue?.compactMap { $0.objectValue })
         #expect(results.map { $0["kind"]?.stringValue } == ["fail", "open"])
         #expect(results.map { $0["level"]?.stringValue } == ["error", "none"])
+        let properties = try #require(run["properties"]?.objectValue)
+        #expect(properties["powers"] == ["black-box", "token", "key"])
+        #expect(properties["skipped"]?.objectValue?["J00-x"]?.stringValue?.hasPrefix("does not fit") == true)
     }
 
     @Test("Reports other than JSON contain no token")

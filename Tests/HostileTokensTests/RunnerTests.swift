@@ -83,6 +83,22 @@ struct RunnerTests {
         #expect(report.count(.inconclusive) == report.made && report.exitCode == 2)
     }
 
+    @Test("A run ends after five answers to the valid token that did not end; others in between do not count")
+    func endlessAnswers() async throws {
+        let material = try material(Keys.key(.es256), signs: false)
+        let control = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
+        let attacks = Array(AttackCatalogue.attacks(in: [.none]).prefix(10))
+        let controls = Counter()
+        let report = try await runner(material) { request in
+            var answer = RawResponse(status: request == control ? 200 : 401)
+            // The first is before all attacks, and the third one ends.
+            answer.isCut = request == control && controls.raise() != 3
+            return answer
+        }.run(attacks)
+        #expect(report.count(.passed) == 7 && report.count(.inconclusive) == 3)
+        #expect(report.results.last?.reason.contains("5 answers to the good token in a row did not end") == true)
+    }
+
     @Test("A valid token that has expired is renewed if possible")
     func renewal() async throws {
         let material = try material(Keys.key(.es256), signs: false)

@@ -6,8 +6,9 @@ public enum CaseCatalogue {
 
     private static let probes: [Probe] = [
         TokenProbes.all, SessionProbes.all, RefreshProbes.all, AuthorizeProbes.all, GrantProbes.all, ResourceProbes.all,
-        SocketProbes.all, LeaseProbes.all, RequestProbes.all, UpstreamProbes.all, AnswerProbes.all, DesyncProbes.all,
-        DowngradeProbes.all,
+        SocketProbes.all, CredentialProbes.all, LeaseProbes.all, TunnelProbes.all, RequestProbes.all, LineProbes.all,
+        UpstreamProbes.all, TrailerProbes.all, ConnectionProbes.all, AnswerProbes.all, CacheProbes.all,
+        DesyncProbes.all, DowngradeProbes.all,
     ].flatMap(\.self)
 
     /// The cases that match one pattern of `only` and none of `skip`.

@@ -36,6 +36,8 @@ public struct Probe: Sendable, Identifiable {
         case "S": "A conversation over the session API, judged by what an id or a secret still opens afterwards."
         case "R": "A conversation over login and refresh, judged by which tokens still work afterwards."
         case "O": "A conversation with the authorization server, judged by which codes and tokens come of it."
+        case "W" where needs.contains(.canary):
+            "A WebSocket that is passed on to the suite's own upstream, judged by what arrives there and at the client."
         case "W": "A WebSocket handshake, judged by whether the target answers 101 and for how long the socket lives."
         default: "A request on a connection of its own, judged by the answer and by what reached the upstream."
         }

@@ -7,20 +7,21 @@ public enum AnswerText {
 /// P17: what a faulty upstream answers must not reach other clients, and must not be read in two ways.
 enum AnswerProbes {
     static let all: [Probe] = [
-        probe("P17-answer-twice", "an upstream that answers one request twice", "RFC 9112 §9.2, CWE-444") { talk in
-            // The second answer must not become the answer to another client's request.
-            _ = try await talk.answer("twice")
-            for _ in 0..<4 {
-                guard let answer = try await talk.answer(nil) else { continue }
-                if String(decoding: answer.bytes, as: UTF8.self).contains(AnswerText.poison) {
-                    return .failed("another request was answered with it")
-                }
-            }
-            return .passed("no other request was answered with it")
-        },
+        poisons("twice", "an upstream that answers one request twice", "twice"),
+        poisons("body-of-304", "an upstream whose 304 has a body", "body-of-304"),
+        poisons("body-of-204", "an upstream whose 204 has a body", "body-of-204"),
+        poisons("body-of-head", "an upstream that answers HEAD with a body", "body-of-head", method: "HEAD"),
         framed("length-and-coding", "an upstream's answer with a length and chunks", "length-and-coding"),
         framed("two-lengths", "an upstream's answer with two lengths", "two-lengths"),
         framed("coding-unknown", "an upstream's answer with an unknown coding", "coding-unknown"),
+        malformed("carriage-return", "a carriage return alone in a field of an upstream's answer"),
+        malformed("nul", "a NUL in a field of an upstream's answer"),
+        malformed("folded", "a field on two lines in an upstream's answer"),
+        probe("P17-answer-short", "an upstream's answer that ends before its length", "RFC 9112 §8") { talk in
+            guard let answer = try await talk.answer("short") else { return .passed("the connection was ended") }
+            return talk.target.isSuccess(answer.status) && answer.isComplete
+                ? .failed("it was passed on as if it were whole") : .passed("the client can see that it is not whole")
+        },
         probe("P17-answer-gateway-cookie", "an upstream that sets the target's own cookie", "CWE-565", [.sessions]) {
             talk in
             guard let answer = try await talk.answer("cookie") else { return .passed("the connection was ended") }
@@ -28,6 +29,28 @@ enum AnswerProbes {
                 ? .failed("the upstream's cookie arrived at the client") : .passed("it did not arrive at the client")
         },
     ]
+
+    /// What the upstream sends behind one answer must not become the answer to another client's request.
+    private static func poisons(_ name: String, _ title: String, _ kind: String, method: String = "GET") -> Probe {
+        probe("P17-answer-\(name)", title, "RFC 9112 §6.3, §9.2, CWE-444") { talk in
+            _ = try await talk.answer(kind, method: method)
+            for _ in 0..<4 {
+                guard let answer = try await talk.answer(nil) else { continue }
+                if String(decoding: answer.bytes, as: UTF8.self).contains(AnswerText.poison) {
+                    return .failed("another request was answered with it")
+                }
+            }
+            return .passed("no other request was answered with it")
+        }
+    }
+
+    private static func malformed(_ name: String, _ title: String) -> Probe {
+        probe("P11-answer-\(name)", title, "RFC 9110 §5.5, RFC 9112 §5.2") { talk in
+            guard let answer = try await talk.answer(name) else { return .passed("the connection was ended") }
+            return LineProbes.fault(of: answer.bytes).map { .failed("\($0) arrived at the client") }
+                ?? .passed("answered \(answer.status), with lines of one reading")
+        }
+    }
 
     private static func framed(_ name: String, _ title: String, _ kind: String) -> Probe {
         probe("P17-answer-\(name)", title, "RFC 9112 §6.1, §6.3") { talk in
@@ -60,13 +83,10 @@ enum AnswerProbes {
 
 extension Conversation {
     /// A good request that the suite's own upstream answers in this way; nil if the connection was ended.
-    fileprivate func answer(_ kind: String?) async throws -> RawResponse? {
+    fileprivate func answer(_ kind: String?, method: String = "GET") async throws -> RawResponse? {
         let query = (kind.map { "answer=\($0)&" } ?? "") + Marker().value
-        let route = try canaryRoute()
         return try await attempt(
             kind == nil ? "control" : "attack",
-            RawRequest(
-                text: "GET \(route)?\(query) HTTP/1.1\r\nHost: \(target.authority)\r\n\(try credentialFields())"
-                    + "Connection: close\r\n\r\n"))
+            try canaryRequest("?\(query)", method: method, fields: try credentialFields()))
     }
 }

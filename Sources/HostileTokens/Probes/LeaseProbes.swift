@@ -75,7 +75,7 @@ enum LeaseProbes {
             [0x81, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
     ]
 
-    private static func frame(_ name: String, _ title: String, _ bytes: [UInt8]) -> Probe {
+    static func frame(_ name: String, _ title: String, _ bytes: [UInt8]) -> Probe {
         Probe(
             "W14-\(name)", title, reference: "RFC 6455 §5", expected: "the connection fails",
             needs: [.socket, .token]

@@ -1,6 +1,6 @@
 /// P: other spellings of the protected path, and requests whose end two parsers find at different places.
 enum RequestProbes {
-    static let all: [Probe] = opaque + paths + fields + framing
+    static let all: [Probe] = opaque + paths + fields + methods + framing
 
     // MARK: J02: tokens that are not JWTs
 
@@ -61,6 +61,10 @@ enum RequestProbes {
         path("fragment", "a fragment before it") { "/public#/.." + $0 },
         path("query", "the path of something public in the query") { $0 + "?x=/public" },
         path("absolute", "the absolute form") { "http://public.invalid" + $0 },
+        path("overlong", "a detour with dots in two bytes each") { "/public/%c0%ae%c0%ae" + $0 },
+        path("backslash-encoded", "a detour with an encoded backslash") { "/public%5c.." + $0 },
+        path("space", "an encoded space at the end") { $0 + "%20" },
+        path("line-break", "an encoded line break at the end") { $0 + "%0d%0a" },
     ]
 
     private static func path(
@@ -95,6 +99,31 @@ enum RequestProbes {
             bare("P12-method-lowercase", "the method in small letters", "RFC 9110 §9.1") { ("get", $0.path, "") },
             bare("P12-method-unknown", "a method that does not exist", "RFC 9110 §9.1") { ("GETS", $0.path, "") },
         ]
+
+    private static let methods: [Probe] = [
+        answered("P12-trace", "TRACE, which sends the token back", "CWE-693, RFC 9110 §9.3.8") { target, fields in
+            "TRACE \(target.path) HTTP/1.1\r\nHost: \(target.authority)\r\n\(fields)"
+        },
+        answered("P12-connect", "CONNECT, which would open a tunnel", "RFC 9110 §9.3.6") { target, fields in
+            "CONNECT \(target.authority) HTTP/1.1\r\nHost: \(target.authority)\r\n\(fields)"
+        },
+    ]
+
+    /// A request with the good token and a method that is not for it.
+    private static func answered(
+        _ id: String, _ title: String, _ reference: String,
+        _ lines: @escaping @Sendable (Target, String) -> String
+    ) -> Probe {
+        Probe(id, title, reference: reference, expected: "refused", needs: [.token]) { talk in
+            guard talk.keepsBytes else { throw Unfit("takes a connection of its own over HTTP/1.1") }
+            let text = lines(talk.target, try talk.credentialFields()) + "Connection: close\r\n\r\n"
+            guard let answer = try await talk.attempt("attack", RawRequest(text: text)) else {
+                return .passed("the connection was ended")
+            }
+            return (200..<300).contains(answer.status)
+                ? .failed("answered \(answer.status)") : .passed("refused with \(answer.status)")
+        }
+    }
 
     /// A request without a token, which must not get the answer that the valid token gets.
     private static func bare(
@@ -134,9 +163,17 @@ enum RequestProbes {
         framed("P04-name", "a field's name with a bracket", "X(Any): a\r\n"),
         framed("P04-no-colon", "a field without a colon", "X-Any\r\n"),
         framed("P10-host-twice", "two Host fields", "Host: other.invalid\r\n"),
+        framed("P01-length-empty", "an empty length", "Content-Length: \r\n"),
+        framed("P01-length-underscore", "a length with an underscore", "Content-Length: 0_0\r\n"),
+        framed("P10-host-missing", "no Host", "", host: ""),
+        framed("P10-host-list", "two hosts in one field", "", host: "Host: a.invalid, b.invalid\r\n"),
+        framed("P10-host-userinfo", "a Host with user information", "", host: "Host: a@b.invalid\r\n"),
+        framed("P10-host-port", "a Host whose port is no number", "", host: "Host: a.invalid:x\r\n"),
+        framed("P10-host-path", "a Host with a path", "", host: "Host: a.invalid/b\r\n"),
     ]
 
-    private static func framed(_ id: String, _ title: String, _ lines: String) -> Probe {
+    /// - Parameter host: the line with the host; nil for a right one.
+    private static func framed(_ id: String, _ title: String, _ lines: String, host: String? = nil) -> Probe {
         Probe(
             id, "a good request with \(title)", reference: "RFC 9112 §3.2, §5.1, §6.3", expected: "refused",
             needs: [.token]
@@ -147,14 +184,16 @@ enum RequestProbes {
                 throw Unfit("matters in front of an upstream: judged with 'canary' in the profile, or --strict")
             }
             let fields = try talk.credentialFields()
-            let start = "GET \(talk.target.path) HTTP/1.1\r\nHost: \(talk.target.authority)\r\n\(fields)"
-            let control = try await talk.exchange("control", RawRequest(text: start + "Connection: close\r\n\r\n"))
+            func start(_ host: String) -> String { "GET \(talk.target.path) HTTP/1.1\r\n\(host)\(fields)" }
+            let own = "Host: \(talk.target.authority)\r\n"
+            let control = try await talk.exchange(
+                "control", RawRequest(text: start(own) + "Connection: close\r\n\r\n"))
             guard talk.target.isSuccess(control.status) else {
                 throw Unjudged("the good request got \(control.status)")
             }
             guard
                 let answer = try await talk.attempt(
-                    "attack", RawRequest(text: start + lines + "Connection: close\r\n\r\n"))
+                    "attack", RawRequest(text: start(host ?? own) + lines + "Connection: close\r\n\r\n"))
             else { return .passed("the connection was ended") }
             return talk.target.isSuccess(answer.status)
                 ? .failed("accepted with \(answer.status)") : .passed("refused with \(answer.status)")

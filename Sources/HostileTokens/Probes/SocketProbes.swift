@@ -18,7 +18,7 @@ enum SocketProbes {
         },
     ]
 
-    private static func origin(
+    static func origin(
         _ name: String, _ title: String, _ value: @escaping @Sendable (Target) -> String
     ) -> Probe {
         changed("W01-origin-\(name)", title, "RFC 6455 §10.2, CVE-2023-0957") { handshake, target in
@@ -218,7 +218,7 @@ enum SocketProbes {
     ]
 
     /// The valid handshake with one change.
-    private static func changed(
+    static func changed(
         _ id: String, _ title: String, _ reference: String, isHTTP1Only: Bool = false,
         _ change: @escaping @Sendable (inout Handshake, Target) -> Void
     ) -> Probe {
@@ -284,7 +284,7 @@ extension Conversation {
     }
 
     /// A handshake with a new ticket.
-    fileprivate func ticket(origin: String? = nil) async throws -> Handshake {
+    func ticket(origin: String? = nil) async throws -> Handshake {
         let member = try await shared()
         guard let id = member.sessionID else { throw Unfit("the login names no session") }
         let answer = try await api(

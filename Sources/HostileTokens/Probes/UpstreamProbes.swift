@@ -51,6 +51,9 @@ enum UpstreamProbes {
     private static let knownNames = [
         "X-Auth-User", "X-Auth-Request-User", "X-User", "X-User-Id", "X-Remote-User", "Remote-User",
         "X-WebAuth-User", "X-Forwarded-User", "X-Forwarded-Email", "X-Forwarded-Preferred-Username",
+        "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Prefix", "X-Forwarded-Uri",
+        "X-Forwarded-Method", "X-Forwarded-Server", "Forwarded", "X-Real-IP", "X-Original-URL", "X-Rewrite-URL",
+        "X-HTTP-Method-Override",
     ]
 
     /// Sends the header names that the target adds itself, in another spelling.
@@ -75,24 +78,36 @@ enum UpstreamProbes {
 
     // MARK: P08: paths
 
-    private static let paths: [Probe] = [
-        path("double-slash", "two slashes") { "/" + $0 }, path("dot", "a dot segment") { "/." + $0 },
-        path("dot-dot", "a detour") { "/public/.." + $0 },
-        path("dot-dot-encoded", "an encoded detour") { "/public/%2e%2e" + $0 },
-        path("slash-encoded", "an encoded slash") { "/public/..%2f" + $0.dropFirst() },
-        path("backslash", "a backslash") { "/public\\.." + $0 },
-        path("capitals", "capitals") { $0.uppercased() == $0 ? nil : $0.uppercased() },
-        path("letter-encoded", "an encoded letter") { path in
-            path.utf8.last.map { path.dropLast() + "%" + String($0, radix: 16) }
-        },
-        path("absolute", "the absolute form of another host") { "http://public.invalid" + $0 },
-    ]
+    private static let paths: [Probe] =
+        [
+            path("double-slash", "two slashes") { "/" + $0 }, path("dot", "a dot segment") { "/." + $0 },
+            path("dot-dot", "a detour") { "/public/.." + $0 },
+            path("dot-dot-encoded", "an encoded detour") { "/public/%2e%2e" + $0 },
+            path("slash-encoded", "an encoded slash") { "/public/..%2f" + $0.dropFirst() },
+            path("backslash", "a backslash") { "/public\\.." + $0 },
+            path("capitals", "capitals") { $0.uppercased() == $0 ? nil : $0.uppercased() },
+            path("letter-encoded", "an encoded letter") { path in
+                path.utf8.last.map { path.dropLast() + "%" + String($0, radix: 16) }
+            },
+            path("absolute", "the absolute form of another host") { "http://public.invalid" + $0 },
+            path("overlong", "a detour with dots in two bytes each") { "/public/%c0%ae%c0%ae" + $0 },
+            path("backslash-encoded", "a detour with an encoded backslash") { "/public%5c.." + $0 },
+            // P09: rules that match in the middle or at the end of a path.
+            path(row: "P09", "below-public", "a public word below it") { $0 + "/public" },
+            path(row: "P09", "below-health", "a health check's path below it") { $0 + "/healthz" },
+            path(row: "P09", "below-style", "a style sheet below it") { $0 + "/x.css" },
+        ]
+        + ["HEAD", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "get"].map { method in
+            let name = method == "get" ? "lowercase" : method.lowercased()
+            return path(row: "P12", name, "the method \(method)", method) { $0 }
+        }
 
     private static func path(
-        _ name: String, _ title: String, _ change: @escaping @Sendable (String) -> String?
+        row: String = "P08", _ name: String, _ title: String, _ method: String = "GET",
+        _ change: @escaping @Sendable (String) -> String?
     ) -> Probe {
         Probe(
-            "P08-upstream-\(name)", "the upstream's path without a token, with \(title)",
+            "\(row)-upstream-\(name)", "the upstream's path without a token, with \(title)",
             reference: "CVE-2021-29492, GHSA-p224-6x5r-fjpm", expected: "nothing arrives at the upstream",
             needs: [.canary, .token]
         ) { talk in
@@ -102,7 +117,7 @@ enum UpstreamProbes {
             _ = try await talk.attempt(
                 "attack",
                 RawRequest(
-                    text: "GET \(path)?\(marker.value) HTTP/1.1\r\nHost: \(talk.target.authority)\r\n"
+                    text: "\(method) \(path)?\(marker.value) HTTP/1.1\r\nHost: \(talk.target.authority)\r\n"
                         + "Connection: close\r\n\r\n"))
             return try await talk.arrivals(of: marker.value).isEmpty
                 ? .passed("nothing arrived at the upstream") : .failed("it arrived at the upstream without a token")
@@ -132,7 +147,21 @@ enum UpstreamProbes {
             body: "0;a\nb\r\n\r\n"),
         smuggle("chunk-plus", "a chunk size with a plus", "Transfer-Encoding: chunked\r\n", body: "+0\r\n\r\n"),
         smuggle("length-plus", "a length with a plus", "Content-Length: +5\r\n"),
+        smuggle("length-equal", "the same length twice", "Content-Length: 5\r\nContent-Length: 5\r\n"),
+        smuggle("length-equal-list", "the same length twice in one field", "Content-Length: 5, 5\r\n"),
+        smuggle("length-overflow", "a length of more than 64 bits", "Content-Length: 18446744073709551621\r\n"),
+        smuggle("coding-list", "chunked and identity in one field", lengthFive + "chunked, identity\r\n"),
+        smuggle("coding-identity", "identity and a length", lengthFive + "identity\r\n"),
+        smuggle("chunk-space", "a space behind a chunk size", chunked, body: "0 \r\n\r\n"),
+        smuggle("chunk-line-feed", "a line feed alone behind a chunk size", chunked, body: "0\n\r\n"),
+        smuggle(
+            "chunk-carriage-return", "a carriage return in a chunk extension", chunked, body: "0;a\rb\r\n\r\n"),
+        smuggle(
+            "chunk-overflow", "a chunk size of more than 64 bits", chunked, body: "10000000000000000\r\n\r\n"),
     ]
+
+    private static let lengthFive = "Content-Length: 5\r\nTransfer-Encoding: "
+    private static let chunked = "Transfer-Encoding: chunked\r\n"
 
     private static func smuggle(_ name: String, _ title: String, _ lines: String, body: String = "0\r\n\r\n") -> Probe {
         Probe(
@@ -179,57 +208,6 @@ struct Marker: Sendable {
 
     init() {
         value = "m" + String(UInt64.random(in: .min ... .max), radix: 36)
-    }
-}
-
-/// The head of a request as it arrived.
-struct Head: Sequence {
-    let fields: [(name: String, value: String)]
-
-    init(_ bytes: [UInt8]) {
-        let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.lowerBound ?? bytes.endIndex
-        let lines = String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\r\n").dropFirst()
-        fields = lines.compactMap { line in
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            return (line[..<colon].lowercased(), String(line[line.index(after: colon)...].drop { $0 == " " }))
-        }
-    }
-
-    /// A chunk size that is not a plain hexadecimal number, or nil.
-    static func chunkFault(_ bytes: [UInt8]) -> String? {
-        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)),
-            Head(bytes).contains(where: { $0.name == "transfer-encoding" })
-        else { return nil }
-        let size = bytes[end.upperBound...].prefix { $0 != 0x0D && $0 != 0x0A }
-        return size.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit } ? nil : "an odd chunk size"
-    }
-
-    func makeIterator() -> IndexingIterator<[(name: String, value: String)]> { fields.makeIterator() }
-
-    /// The verdict on a request that named the gateway's own headers in `Connection`.
-    func judged(has names: [String]) -> Judgement {
-        let missing = names.filter { name in !contains { $0.name == name } }
-        return missing.isEmpty
-            ? .passed("the gateway's own headers arrived")
-            : .failed("\(missing.joined(separator: ", ")) did not arrive: the caller took it out")
-    }
-
-    /// The name as upstreams see it that turn header names into variables.
-    static func alias(_ name: String) -> String {
-        name.lowercased().replacing("_", with: "-").replacing(".", with: "-")
-    }
-
-    /// The framing fields that two parsers could read differently, or nil.
-    var framingFault: String? {
-        let lengths = fields.filter { $0.name == "content-length" }
-        let codings = fields.filter { Self.alias($0.name.filter { $0 != " " }) == "transfer-encoding" }
-        if !lengths.isEmpty, !codings.isEmpty { return "a length and a coding" }
-        if lengths.count > 1 { return "two lengths" }
-        if lengths.contains(where: { !$0.value.utf8.allSatisfy { (0x30...0x39).contains($0) } }) {
-            return "an odd length"
-        }
-        return codings.contains { $0.value != "chunked" || $0.name != "transfer-encoding" } || codings.count > 1
-            ? "an odd coding" : nil
     }
 }
 

@@ -5,6 +5,8 @@ extension Report {
             #"<?xml version="1.0" encoding="UTF-8"?>"#,
             "<testsuite name=\"gatehouse attack \(transport.rawValue)\" tests=\"\(results.count)\" "
                 + "failures=\"\(count(.failed))\" errors=\"\(count(.inconclusive))\" skipped=\"\(count(.skipped))\">",
+            "  <properties><property name=\"powers\" value=\"\(powers.map(\.rawValue).joined(separator: " "))\"/>"
+                + "</properties>",
         ]
         for result in results {
             let message = XML.escaped(result.reason)

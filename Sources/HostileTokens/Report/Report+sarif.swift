@@ -12,11 +12,19 @@ extension Report {
             "tool": ["driver": .object(driver)],
             "invocations": [["executionSuccessful": .bool(count(.inconclusive) == 0)]],
             "results": .array(found.map { .object(finding($0, target: target)) }),
+            "properties": .object(properties),
         ]
         return [
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
             "runs": .array([.object(run)]),
         ]
+    }
+
+    /// What the attacker had, and which cases could not be judged without more, with the reason.
+    private var properties: JSONObject {
+        var skipped = JSONObject()
+        for result in results where result.verdict == .skipped { skipped[result.info.id] = .string(result.reason) }
+        return ["powers": .array(powers.map { .string($0.rawValue) }), "skipped": .object(skipped)]
     }
 
     private static func rule(_ info: CaseInfo) -> JSONObject {

@@ -37,6 +37,8 @@ public struct RawResponse: Sendable, Equatable {
     public let body: [UInt8]
     /// All bytes that were received, including interim answers.
     public let bytes: [UInt8]
+    /// Whether it had not ended when nothing more of it was read: it takes too long, or is too long.
+    public var isCut = false
     /// The names in lower case.
     private let fields: [Field]
 

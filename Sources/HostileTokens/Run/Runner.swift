@@ -81,7 +81,9 @@ private struct Course {
     /// Whether the last control request was accepted. If so, none is made before the next case.
     private var isReady = true
     private var silence = 0
-    /// Why the run has ended; nil while it goes on.
+    /// The number of control requests in a row whose answer did not end.
+    private var endless = 0
+    /// Why the run has ended.
     private var end: String?
 
     init(_ runner: Runner) {
@@ -233,7 +235,10 @@ private struct Course {
     private mutating func faultOfOneControl() async throws -> String? {
         guard let request = control() else { return try await bareFault() }
         switch try await outcome(of: request) {
-        case .success(let response) where isAccepted(response): return nil
+        case .success(let response) where isAccepted(response):
+            endless = response.isCut ? endless + 1 : 0
+            if endless >= Self.silenceLimit { end = "\(endless) answers to the good token in a row did not end" }
+            return nil
         case .success(let response):
             if try await hasRenewed() { return nil }
             if let expiry = material?.goodTokenExpiry, runner.surroundings.now() >= expiry {

@@ -104,12 +104,20 @@ struct HTTP2Exchange {
         private(set) var wasRefused = false
         private var blocks: [[UInt8]] = []
         private var body: [UInt8] = []
+        private static let frameLimit = 4_096
 
         init(_ bytes: [UInt8]) {
             var rest = bytes[...]
             var block: [UInt8] = []
             var ends = false
+            var count = 0
             while rest.count >= 9 {
+                count += 1
+                // No answer takes that many frames.
+                guard count <= Self.frameLimit else {
+                    isOver = true
+                    return
+                }
                 let head = Array(rest.prefix(9))
                 let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
                 guard rest.count >= 9 + length else { return }

@@ -76,17 +76,19 @@ final class Inbox: Sendable {
     typealias Received = (bytes: [UInt8], hasEnded: Bool)
 
     /// The number of bytes after which the connection is closed.
-    private static let limit = 1 << 20
+    static let limit = 1 << 20
 
     private struct State {
         var bytes: [UInt8] = []
         var hasEnded = false
+        /// Whether more came than the limit. The connection has been closed for it, which is not its end by the target.
+        var isFull = false
         var fault: String?
         var waiter: (isEnough: @Sendable ([UInt8]) -> Bool, continuation: CheckedContinuation<Received, Never>)?
 
         /// Resumes the waiting reader if there is enough, the connection has ended, or `force` is set.
         mutating func settle(force: Bool = false) {
-            guard let waiter, force || hasEnded || waiter.isEnough(bytes) else { return }
+            guard let waiter, force || hasEnded || isFull || waiter.isEnough(bytes) else { return }
             self.waiter = nil
             let received = (bytes, hasEnded)
             bytes = []
@@ -112,18 +114,20 @@ final class Inbox: Sendable {
         state.withLock { $0.settle(force: true) }
     }
 
-    /// Adds bytes. False if the limit is exceeded.
+    /// Adds bytes. False if there are more of them than the limit.
     func take(_ bytes: ByteBufferView) -> Bool {
         state.withLock { state in
+            guard !state.isFull else { return false }
             state.bytes.append(contentsOf: bytes)
+            state.isFull = state.bytes.count > Self.limit
             state.settle()
-            return state.bytes.count <= Self.limit
+            return !state.isFull
         }
     }
 
     func end(_ fault: String? = nil) {
         state.withLock { state in
-            state.hasEnded = true
+            state.hasEnded = !state.isFull
             if let fault, state.fault == nil { state.fault = fault }
             state.settle()
         }
@@ -140,9 +144,7 @@ private final class InboxHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !inbox.take(unwrapInboundIn(data).readableBytesView) else { return }
-        inbox.end()
-        context.close(promise: nil)
+        if !inbox.take(unwrapInboundIn(data).readableBytesView) { context.close(promise: nil) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -24,7 +24,10 @@ struct RawSender: Sendable {
         }
         try await stream.send(request.bytes)
         let received = await stream.receive(within: timeout) { RawResponse(parsing: $0)?.isComplete ?? false }
-        if let response = RawResponse(parsing: received.bytes) { return response }
+        if var response = RawResponse(parsing: received.bytes) {
+            response.isCut = !received.hasEnded && !response.isComplete
+            return response
+        }
         throw Self.failure(received.bytes, received.hasEnded, stream.fault)
     }
 
@@ -33,6 +36,9 @@ struct RawSender: Sendable {
         if let fault {
             let advice = fault.contains("certificate") ? ": give --ca, or --insecure for a test's own" : ""
             return SendFailure(.unreachable, "no TLS connection: \(fault)\(advice)")
+        }
+        guard bytes.count <= Inbox.limit else {
+            return SendFailure(.unreadable, "more than \(Quantity.size(Inbox.limit)) came back, and no head of an answer")
         }
         if !hasEnded { return SendFailure(.timedOut, "no answer in time") }
         return bytes.isEmpty

@@ -86,10 +86,15 @@ private final class UpstreamHandler: ChannelInboundHandler {
             return
         }
         while let count = requestLength() {
-            let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
-            record.add(Array(bytes.prefix(count)))
+            let request = Array(bytes.prefix(count))
+            record.add(request)
             bytes.removeFirst(count)
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: UpstreamAnswer.text(for: line))), promise: nil)
+            let answer = UpstreamAnswer(to: request)
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer.text)), promise: nil)
+            if answer.closes {
+                context.close(promise: nil)
+                return
+            }
         }
     }
 
@@ -98,8 +103,8 @@ private final class UpstreamHandler: ChannelInboundHandler {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
         if head.contains("transfer-encoding"), head.contains("chunked") {
-            // A body of one last chunk ends at an empty line, whatever stands behind its size.
-            let ending = bytes[end.upperBound...].first == UInt8(ascii: "0") ? "\r\n\r\n" : "0\r\n\r\n"
+            // A body of one last chunk ends at an empty line, whatever stands behind its size, a line feed alone included.
+            let ending = bytes[end.upperBound...].first == UInt8(ascii: "0") ? "\n\r\n" : "0\r\n\r\n"
             return bytes[end.upperBound...].firstRange(of: Array(ending.utf8))?.upperBound
         }
         let line = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }

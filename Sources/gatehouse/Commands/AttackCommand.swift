@@ -50,12 +50,15 @@ struct AttackCommand: AsyncParsableCommand {
     var replay: String?
     @Option(help: .init("Requests per second, at most.", valueName: "n"))
     var rate = 200
+    @Option(help: .init("How long to wait for the end of an answer, in seconds.", valueName: "s"))
+    var timeout = 10
     @Flag(name: .customLong("i-own-this-target"), help: "Allow a target that is not this machine.")
     var ownsTarget = false
 
     func validate() throws {
         try selection.validate(isListing: url == nil)
         guard (1...10_000).contains(rate) else { throw ValidationError("--rate must lie between 1 and 10000") }
+        guard (1...60).contains(timeout) else { throw ValidationError("--timeout must lie between 1 and 60") }
         if let transport, Transport(rawValue: transport) == nil {
             throw ValidationError("--transport \(transport): there are \(Self.names(Transport.self))")
         }
@@ -96,7 +99,8 @@ struct AttackCommand: AsyncParsableCommand {
     private func sender(to aim: AttackAim, isHTTP2: Bool) throws -> RawSender {
         let endpoint = try Endpoint(host: aim.host, port: aim.port, anywhere: ownsTarget)
         let tls = aim.isSecure ? try tls.context(isHTTP2: isHTTP2) : nil
-        return RawSender(connector: Connector(endpoint: endpoint, tls: tls), usesHTTP2: isHTTP2)
+        return RawSender(
+            connector: Connector(endpoint: endpoint, tls: tls), usesHTTP2: isHTTP2, timeout: .seconds(timeout))
     }
 
     private func options(

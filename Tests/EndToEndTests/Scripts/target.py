@@ -9,6 +9,7 @@ import threading
 import time
 
 GOOD = b"the-good-token"
+SWITCH = b"HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
 mode = sys.argv[1]
 count = 0
 
@@ -24,6 +25,10 @@ def is_good(head):
         return b"?jwt=" + GOOD + b" " in head
     if mode == "body":
         return head.startswith(b"POST ") and head.endswith(b"\r\n\r\njwt=" + GOOD)
+    if mode == "subprotocol":
+        return b"bearer." + GOOD + b"\r\n" in head
+    if mode == "any-subprotocol":
+        return b"bearer." in head
     if mode == "own-field":
         return b"X-Token: " + GOOD + b"\r\n" in head
     return b"Bearer " + GOOD + b"\r\n" in head
@@ -37,6 +42,21 @@ def respond(connection, head):
         return connection.sendall(answer(200))
     if mode == "accepts-any-token" and b"Authorization" in head:
         return connection.sendall(answer(200, b"ok"))
+    if good and mode.endswith("subprotocol"):
+        return connection.sendall(SWITCH)
+    if good and mode == "socket-flood" and b"Upgrade: websocket" in head:
+        connection.sendall(SWITCH)
+        try:
+            for _ in range(1 << 14):
+                connection.sendall(b"\x81\x02ok" * 16384)
+        except OSError:
+            return None
+        return None
+    if good and mode == "endless-answers":
+        connection.sendall(b"HTTP/1.1 200 X\r\n\r\n")
+        while True:
+            connection.sendall(b".")
+            time.sleep(0.1)
     if good:
         return connection.sendall(answer(200, b"what is protected"))
     if mode == "dies" and count > 5:
@@ -92,6 +112,8 @@ def respond(connection, head):
 def serve(connection):
     try:
         connection.settimeout(40)
+        if mode == "mute":
+            return time.sleep(30)
         head = b""
         while b"\r\n\r\n" not in head:
             part = connection.recv(65536)
