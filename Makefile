@@ -115,10 +115,10 @@ attack-broken:
 	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
 	@"$(CURDIR)/.build/venv/bin/python" Tests/BrokenGateway/run.py
 
-# A copy of the sources, built once in debug, in which each check can be left out.
+# A copy of the sources, built once in debug, in which each check can be left out. `CHECKS` names some.
 attack-without-checks:
-	@.ci/install-dependencies test
-	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Tests/WithoutChecks/run.py $(CHECKS)
+	@.ci/install-dependencies attack
+	@python3 Tests/WithoutChecks/run.py $(CHECKS)
 
 # In an environment of its own, with the versions that the table names.
 attack-peers:
