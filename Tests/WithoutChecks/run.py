@@ -127,7 +127,8 @@ def copy(folder):
 
 def tried(folder, test, without=""):
     """Whether the test passes, and what it says."""
-    command = ["timeout", "900", "swift", "test", "--skip-build", "--filter", "^" + re.escape(test) + r"\b"]
+    tests = next((folder / ".build" / "debug").glob("*.xctest"))
+    command = ["timeout", "600", str(tests), "--testing-library", "swift-testing", "--filter", f"^{re.escape(test)}\\b"]
     done = subprocess.run(
         command, cwd=folder, env={**os.environ, "WITHOUT_CHECK": without}, capture_output=True, text=True)
     said = done.stdout + done.stderr
