@@ -34,13 +34,17 @@ package struct OpenConnection: Sendable, Equatable {
 
     /// The id of the request that opened it.
     package var id: String
+    /// What is open.
     package var kind: Kind
     /// The configured path, or `api`.
     package var route: String
     /// The first 12 characters of the session's id.
     package var session: String?
+    /// The session's owner, or the token's subject.
     package var userID: String?
+    /// That user's tenant.
     package var tenantID: String?
+    /// The client that acts for the user, or for itself.
     package var clientID: String?
     /// The client's address.
     package var client: String?
@@ -67,7 +71,9 @@ package struct UpstreamEntry: Sendable, Equatable {
     package var isUp: Bool
     /// Until when it is left out, in ms since the epoch.
     package var ejectedUntil: Int64?
+    /// Requests that this node has sent and whose answers are not complete.
     package var requestsInFlight: Int
+    /// Failures since the last answer that counts as good; see `outlier`.
     package var consecutiveFailures: Int
 
     package init(

@@ -36,6 +36,7 @@ package enum ReloadOutcome: Sendable, Equatable {
 package struct ReloadEntry: Sendable, Equatable {
     /// When it ended, in ms since the epoch.
     package var at: Int64
+    /// What became of it.
     package var outcome: ReloadOutcome
 
     package init(at: Int64, outcome: ReloadOutcome) {
@@ -48,11 +49,13 @@ package struct ReloadEntry: Sendable, Equatable {
 package struct OperatorConfiguration: Sendable, Equatable {
     /// One key.
     package struct Value: Sendable, Equatable {
+        /// The key with its path, such as `server.drain`.
         package var key: String
         /// The value as `config show` writes it.
         package var value: String
         /// `default`, `file`, `environment` or `flag`.
         package var from: String
+        /// The line of the file; nil where the value is from elsewhere.
         package var line: Int64?
 
         package init(key: String, value: String, from: String, line: Int64? = nil) {
@@ -65,6 +68,7 @@ package struct OperatorConfiguration: Sendable, Equatable {
 
     /// The files that were read.
     package var files: [String]
+    /// Every key.
     package var values: [Value]
 
     package init(files: [String], values: [Value]) {
@@ -93,6 +97,7 @@ package struct RefusalExplanation: Sendable, Equatable {
 
 /// The level of the log.
 package struct LogLevelEntry: Sendable, Equatable {
+    /// The level, such as `info`.
     package var level: String
     /// When it goes back to the configured one, in ms since the epoch; nil where it is the configured one.
     package var until: Int64?

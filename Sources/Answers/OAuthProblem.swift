@@ -2,6 +2,7 @@ import Encodings
 
 /// A refusal of `/oauth2/*`: `{error, error_description}` with the statuses of RFC 6749, 7009, 7662 and 8693.
 package struct OAuthProblem: Error, Sendable {
+    /// The codes of RFC 6749 section 5.2, RFC 7591 section 3.2.2 and RFC 8693 section 2.2.2.
     package enum Code: String, Sendable {
         case invalidRequest = "invalid_request"
         case invalidClient = "invalid_client"

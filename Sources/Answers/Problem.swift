@@ -1,7 +1,7 @@
 import Encodings
 import SecurityGuard
 
-/// The codes of refusals. Their statuses are in `ProblemStatus.swift`.
+/// The codes of refusals. Their statuses are in `Problem+status.swift`.
 package enum ProblemCode: String, Sendable, CaseIterable {
     case invalidRequest = "invalid_request"
     case unknownMember = "unknown_member"
@@ -117,6 +117,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
 
 /// A refusal or fault that is sent to a client: a problem of RFC 9457.
 package struct Problem: Error, Sendable {
+    /// What is wrong, from the closed list; it decides the status.
     package let code: ProblemCode
     /// The circumstance that the status depends on besides the code.
     package let circumstance: ProblemCircumstance

@@ -25,9 +25,11 @@ package enum RefusalForm: Sendable {
 
 /// A refusal in the form in which it is sent.
 package struct RefusalAnswer: Sendable {
+    /// The status.
     package let status: Int
     /// The header fields, except `Content-Length`, `Date` and `Connection`.
     package let fields: [(name: String, value: String)]
+    /// A problem, an OAuth error or a page, as the form asks.
     package let body: [UInt8]
 
     /// - Parameter explain: whether the client is told the reason (`errors.explain`).

@@ -17,8 +17,6 @@ struct APIStage: RequestStage {
     let request: EdgeRequest
     let path: String
 
-    private var services: EdgeServices { dispatcher.services }
-
     func start() throws(Problem) -> (any Exchange)? {
         let credentials = try Carriers.read(fields: request.head, query: request.query, cookies: request.cookieMode)
         try credentials.requireShapes()

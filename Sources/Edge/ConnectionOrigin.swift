@@ -18,6 +18,7 @@ package struct ConnectionOrigin {
     /// Whether the peer is on this machine.
     package let isLoopback: Bool
 
+    /// - Parameter peer: the address, 4 or 16 bytes; nil for a Unix socket.
     package init(peer: [UInt8]?, isTLS: Bool, isStream: Bool) {
         self.peer = peer
         self.isTLS = isTLS

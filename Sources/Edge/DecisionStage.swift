@@ -19,11 +19,6 @@ struct DecisionStage: GatedStage {
     /// The route by which the request is judged. Without one, only the credentials are judged.
     private var route = Self.bare
 
-    private var connection: EdgeConnection { dispatcher.connection }
-    private var services: EdgeServices { dispatcher.services }
-    private var loop: LoopState { dispatcher.loop }
-    private var head: RequestHead { request.head }
-
     init(dispatcher: Dispatcher, request: EdgeRequest, appended: [UInt8]) {
         self.dispatcher = dispatcher
         self.request = request

@@ -29,7 +29,10 @@ extension EdgeConnection: ResponseWriter {
     }
 
     package func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming) {
-        guard context != nil, let terms = machine.startAnswer(framing) else { return }
+        guard context != nil else { return }
+        // Before the connection itself is told: its client learns with this answer that it is the last.
+        if loop.isDraining { machine.closeAfterAnswer() }
+        guard let terms = machine.startAnswer(framing) else { return }
         record.answered(head)
         if let stream {
             stream.start(head, more: answerFields, terms)

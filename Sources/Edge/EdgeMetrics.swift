@@ -10,8 +10,11 @@ import Synchronization
 package final class EdgeMetrics: Sendable {
     /// Where the values can be read as text; nil for a backend that sends them elsewhere.
     package let exposition: (any MetricsExposition)?
+    /// Requests that were sent to an upstream.
     package let proxied: Counter
+    /// Upgrades that were admitted.
     package let upgrades: Counter
+    /// Connections that were accepted.
     package let connections: Counter
     /// Client connections that are open now. The gateway keeps this number itself, since `server.max_connections` needs
     /// it.
@@ -31,6 +34,7 @@ package final class EdgeMetrics: Sendable {
         var upstreams: Set<String> = []
     }
 
+    /// - Parameter factory: makes the metrics; one that is a ``MetricsExposition`` can be scraped.
     package init(_ factory: any MetricsFactory) {
         self.factory = factory
         exposition = factory as? any MetricsExposition

@@ -11,8 +11,11 @@ import Synchronization
 /// Makes the pipeline of a new connection: plain, TLS with HTTP/1.1, or TLS with HTTP/2 whose streams are each treated
 /// as a connection of their own.
 package struct EdgePipeline: Sendable {
+    /// What every connection shares.
     package let services: EdgeServices
+    /// The state of each event loop.
     package let loops: [ObjectIdentifier: NIOLoopBound<LoopState>]
+    /// Certificates and keys; nil without TLS.
     package let tls: ServerTLS?
 
     package init(services: EdgeServices, loops: [ObjectIdentifier: NIOLoopBound<LoopState>], tls: ServerTLS?) {
@@ -21,6 +24,11 @@ package struct EdgePipeline: Sendable {
         self.tls = tls
     }
 
+    /// Sets up a connection that was just accepted. Called on its loop.
+    ///
+    /// - Returns: A failed future where it is to be closed at once: over `server.max_connections`, without descriptors
+    ///   left, or from
+    ///   a peer that may not send the header of the PROXY protocol.
     package func connect(_ channel: any Channel) -> EventLoopFuture<Void> {
         guard let state = loops[ObjectIdentifier(channel.eventLoop)] else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)

@@ -51,6 +51,7 @@ package final class LeaseWatch: Sendable {
         loops.onEach { $0.leases.sessionEnded(id) }
     }
 
+    /// Ends the subscription. The leases stay as they are.
     package func stop() { subscription.withLock { $0?.cancel() } }
 
     private func heard(_ change: Change) {

@@ -1,11 +1,28 @@
 import Answers
 import EdgeCore
 import Gate
+import HTTPWire
 
 /// How one kind of target answers a request. ``Dispatcher`` runs the steps in order.
 protocol RequestStage {
+    /// Runs the stage.
+    var dispatcher: Dispatcher { get }
+    /// The request, after the checks of its form.
+    var request: EdgeRequest { get }
+
     /// Puts a refusal into the form that the target's clients understand, and answers with it.
     func refuse(_ problem: Problem)
+}
+
+extension RequestStage {
+    /// The connection that the request came on.
+    var connection: EdgeConnection { dispatcher.connection }
+    /// What every connection shares.
+    var services: EdgeServices { dispatcher.services }
+    /// The state of the connection's event loop.
+    var loop: LoopState { dispatcher.loop }
+    /// The request's head.
+    var head: RequestHead { request.head }
 }
 
 /// A stage behind the gate.

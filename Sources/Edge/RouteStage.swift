@@ -20,11 +20,6 @@ struct RouteStage: GatedStage {
     /// Whether the upstream is the external Runtime, which is told the session as well.
     let isRuntime: Bool
 
-    private var connection: EdgeConnection { dispatcher.connection }
-    private var services: EdgeServices { dispatcher.services }
-    private var loop: LoopState { dispatcher.loop }
-    private var head: RequestHead { request.head }
-
     func start() throws(Problem) -> (any Exchange)? {
         try connection.requireCertificate(for: route, at: request.receivedAt)
         // The announced length is already too large.

@@ -12,16 +12,6 @@ final class SettingsWait: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private enum Frame {
-        static let headerLength = 9
-        static let preface = 24
-        static let headers: UInt8 = 1
-        static let settings: UInt8 = 4
-        /// ACK of SETTINGS.
-        static let isAcknowledgement: UInt8 = 1
-        static let endsHead: UInt8 = 4
-    }
-
     /// Text of no more compressed bytes than this is less than 16 KiB long: Huffman's shortest code has five bits. A head
     /// of hundreds of references to HPACK's tables can be shorter and too long all the same; SwiftNIO ends the connection
     /// for one that comes first.
@@ -29,10 +19,7 @@ final class SettingsWait: ChannelInboundHandler {
     /// The most bytes that are held: when there are more, all of them are passed on as they came.
     private let maxHeld: Int
 
-    /// Bytes up to the next frame header: the preface, or the rest of a frame.
-    private var rest = Frame.preface
-    /// The frame header that is arriving.
-    private var header: [UInt8] = []
+    private var borders = HTTP2FrameBorders()
     /// A long head and the bytes that came after it.
     private var held: ByteBuffer?
     private var isOver = false
@@ -51,11 +38,11 @@ final class SettingsWait: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
-        var out = context.channel.allocator.buffer(capacity: bytes.readableBytes + Frame.headerLength)
-        while !isOver, bytes.readableBytes > 0 { advance(over: &bytes, to: &out) }
+        var out = context.channel.allocator.buffer(capacity: bytes.readableBytes + HTTP2FrameHeader.size)
+        while !isOver, let piece = borders.next(&bytes) { take(piece, to: &out) }
         if let all = held, isOver || all.readableBytes > maxHeld {
             out.writeImmutableBuffer(all)
-            out.writeBytes(header)
+            out.writeImmutableBuffer(borders.partial)
             letGo()
         }
         if held != nil, deadline == nil { startWaiting(context) }
@@ -73,7 +60,6 @@ final class SettingsWait: ChannelInboundHandler {
     private func letGo() {
         isOver = true
         held = nil
-        header = []
         deadline?.cancel()
         deadline = nil
     }
@@ -83,38 +69,29 @@ final class SettingsWait: ChannelInboundHandler {
         deadline = context.eventLoop.scheduleTask(in: Self.patience) {
             let (wait, context) = bound.value
             guard var all = wait.held else { return }
-            all.writeBytes(wait.header)
+            all.writeImmutableBuffer(wait.borders.partial)
             wait.letGo()
             context.fireChannelRead(wait.wrapInboundOut(all))
             context.fireChannelReadComplete()
         }
     }
 
-    private func advance(over bytes: inout ByteBuffer, to out: inout ByteBuffer) {
-        if rest > 0 {
-            guard var part = bytes.readSlice(length: min(rest, bytes.readableBytes)) else { return }
-            rest -= part.readableBytes
-            if held == nil { out.writeBuffer(&part) } else { held?.writeBuffer(&part) }
-            return
+    private func take(_ piece: HTTP2FrameBorders.Piece, to out: inout ByteBuffer) {
+        switch piece {
+        case .payload(let part): pass(part, to: &out)
+        case .header(let frame, let bytes):
+            if frame.kind == HTTP2FrameHeader.Kind.settings, frame.isAcknowledgement, frame.length == 0 {
+                isOver = true
+                out.writeImmutableBuffer(bytes)
+                return
+            }
+            let isLong = frame.kind == HTTP2FrameHeader.Kind.headers && (frame.length > Self.longest || !frame.endsHead)
+            if held == nil, isLong { held = ByteBuffer() }
+            pass(bytes, to: &out)
         }
-        header += bytes.readBytes(length: min(Frame.headerLength - header.count, bytes.readableBytes)) ?? []
-        guard header.count == Frame.headerLength else { return }
-        frameBegan(&out)
-        header.removeAll(keepingCapacity: true)
     }
 
-    private func frameBegan(_ out: inout ByteBuffer) {
-        let length = Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2])
-        let (type, flags) = (header[3], header[4])
-        rest = length
-        if type == Frame.settings, flags & Frame.isAcknowledgement != 0, length == 0 {
-            isOver = true
-            out.writeBytes(header)
-            return
-        }
-        if held == nil, type == Frame.headers, length > Self.longest || flags & Frame.endsHead == 0 {
-            held = ByteBuffer()
-        }
-        if held == nil { out.writeBytes(header) } else { held?.writeBytes(header) }
+    private func pass(_ bytes: ByteBuffer, to out: inout ByteBuffer) {
+        if held == nil { out.writeImmutableBuffer(bytes) } else { held?.writeImmutableBuffer(bytes) }
     }
 }

@@ -25,11 +25,6 @@ struct SocketStage: GatedStage {
     let request: EdgeRequest
     let peer: Peer
 
-    private var connection: EdgeConnection { dispatcher.connection }
-    private var services: EdgeServices { dispatcher.services }
-    private var loop: LoopState { dispatcher.loop }
-    private var head: RequestHead { request.head }
-
     func start() throws(Problem) -> (any Exchange)? {
         connection.closeAfterAnswer()
         if case .upstream(let route, _, _) = peer {

@@ -39,9 +39,13 @@ struct StoreLog {
 package struct StoreReporter {
     private static let interval = Duration.milliseconds(250)
 
+    /// The store.
     package let state: any StateSurface
+    /// Knows whether revocations are up to date.
     package let securityGuard: SecurityGuard
+    /// `state.grace`, in ms: how long verified traffic goes on without the store.
     package let grace: Int64
+    /// Where outages and their ends are told.
     package let logger: Logger
 
     package init(state: any StateSurface, securityGuard: SecurityGuard, grace: Int64, logger: Logger) {

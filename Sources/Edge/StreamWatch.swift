@@ -36,6 +36,7 @@ package final class StreamWatch: DeadlineHolder {
         channel.eventLoop.scheduleTask(in: delay) { body(me.value) }
     }
 
+    /// A client has opened a stream: the connection is not idle until it is closed.
     package func opened(_ stream: any Channel) {
         open += 1
         deadline.cancel()

@@ -15,10 +15,6 @@ struct ToolStage: GatedStage {
     let request: EdgeRequest
     let route: Route
 
-    private var connection: EdgeConnection { dispatcher.connection }
-    private var services: EdgeServices { dispatcher.services }
-    private var head: RequestHead { request.head }
-
     func start() throws(Problem) -> (any Exchange)? {
         guard request.path.elementsEqual(route.prefix) else { throw Problem(.notFound) }
         if case .length(let count) = head.framing, count > RPCBody.maximumBytes {

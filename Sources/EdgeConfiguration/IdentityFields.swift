@@ -21,12 +21,19 @@ package struct IdentityFields: OptionSet, Sendable, Hashable {
         }
     }
 
+    /// `X-Gatehouse-User`.
     package static let user = Self(rawValue: 1)
+    /// `X-Gatehouse-Tenant`.
     package static let tenant = Self(rawValue: 2)
+    /// `X-Gatehouse-Scope`.
     package static let scope = Self(rawValue: 4)
+    /// `X-Gatehouse-Email`.
     package static let email = Self(rawValue: 8)
+    /// `X-Gatehouse-Name`.
     package static let name = Self(rawValue: 16)
+    /// `X-Gatehouse-Groups`.
     package static let groups = Self(rawValue: 32)
+    /// `X-Gatehouse-Assertion`, the signed form of the others.
     package static let assertion = Self(rawValue: 64)
     /// Every fact.
     package static let all = Self(RouteConfiguration.Identity.allCases)

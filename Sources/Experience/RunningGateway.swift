@@ -80,14 +80,13 @@ final class RunningGateway: Sendable {
     /// What the operator's API stands on.
     private func adminServices() -> AdminServices {
         let (first, admin) = (services, self.admin)
-        let isPostgres = first.configuration.state.url.hasPrefix("postgres")
         return AdminServices(
             version: gateway.version, nodeName: editions.runtime.nodeID, startedAt: gateway.clock(),
             clock: gateway.clock, securityGuard: securityGuard, signIn: editions.signIn,
             agents: editions.agents(for: first.configuration), store: state,
             node: NodeObserver(
                 loops: loops, services: { [weak self] in self?.services ?? first }, feed: state,
-                storeKind: isPostgres ? "postgres" : "sqlite",
+                storeKind: state.capabilities.name,
                 isDraining: { [weak admin] in admin?.isDraining.load(ordering: .relaxed) ?? true }),
             controls: gateway.controls, audit: { [gateway] in if gateway.isAudited { gateway.audit($0, $1) } },
             explainsErrors: first.configuration.errors.explain)
@@ -179,12 +178,16 @@ final class RunningGateway: Sendable {
     }
 
     /// Stops accepting; open connections finish their requests within `server.drain`.
+    ///
+    /// Every loop knows of the stop before the listener is closed. So when nobody can connect any more, no answer leaves
+    /// a connection open; and one that is accepted in between is served as the last.
     private func drain() async {
         admin.isDraining.store(true, ordering: .relaxed)
-        await listener.close()
         let limit = services.configuration.server.drain
-        loops.onEach { $0.drain(within: limit) }
         let end = ContinuousClock.now + .milliseconds(limit)
+        loops.onEach { $0.drain(within: limit) }
+        await loops.settled()
+        await listener.close()
         while ContinuousClock.now < end {
             if await openConnections() == 0 { break }
             try? await Task.sleep(for: .milliseconds(50))

@@ -62,10 +62,14 @@ package final class APICall: Sendable {
 
 /// The answer of a route that does not refuse.
 package struct APIAnswer: Sendable {
+    /// The status.
     package var status: HTTPResponse.Status = .ok
+    /// `Content-Type`; nil for an answer without a body.
     package var contentType: String? = "application/json"
     var cacheControl = "no-store"
+    /// The body.
     package var body: [UInt8] = []
+    /// Further fields, in the order in which they are sent.
     package var headers: [(name: String, value: String)] = []
 
     /// An answer with status 200 and a JSON object.

@@ -14,17 +14,17 @@ public struct ByteRange: Sendable, Hashable {
 
     /// The offset of the first byte.
     @inlinable
-    public var start: Int { Int(self.lower) }
+    public var start: Int { Int(lower) }
 
     /// The offset after the last byte.
     @inlinable
-    public var end: Int { Int(self.upper) }
+    public var end: Int { Int(upper) }
 
     /// The number of bytes.
     @inlinable
-    public var count: Int { Int(self.upper) - Int(self.lower) }
+    public var count: Int { Int(upper) - Int(lower) }
 
     /// Whether the range has no bytes.
     @inlinable
-    public var isEmpty: Bool { self.lower == self.upper }
+    public var isEmpty: Bool { lower == upper }
 }

@@ -23,20 +23,20 @@ public struct HeadScanner: Sendable {
     }
 
     /// Whether a head has begun and is not complete, so that the deadline for heads applies.
-    public var isInsideHead: Bool { self.position > 0 || self.skippedEmptyLine }
+    public var isInsideHead: Bool { position > 0 || skippedEmptyLine }
 
     /// Continues with the bytes in `buffer`. A complete head is removed from it, and the scanner expects the next
     /// request line. A failure is final.
     public mutating func feed(_ buffer: inout ByteBuffer) -> ParseResult<RequestHead> {
         if let failure { return .failed(failure) }
         do throws(WireError) {
-            guard try self.passEmptyLine(&buffer) else { return .needMoreData }
-            guard try self.scan(buffer) else { return .needMoreData }
-            guard let slice = buffer.readSlice(length: self.position) else { return .needMoreData }
+            guard try passEmptyLine(&buffer) else { return .needMoreData }
+            guard try scan(buffer) else { return .needMoreData }
+            guard let slice = buffer.readSlice(length: position) else { return .needMoreData }
             let head = try slice.withUnsafeReadableBytes { (bytes) throws(WireError) -> RequestHead in
-                try RequestHead(bytes, slice: slice, line: self.line, section: self.section)
+                try RequestHead(bytes, slice: slice, line: line, section: section)
             }
-            self = HeadScanner(limits: self.limits)
+            self = HeadScanner(limits: limits)
             return .head(head)
         } catch {
             self.failure = error
@@ -46,20 +46,20 @@ public struct HeadScanner: Sendable {
 
     private mutating func scan(_ buffer: ByteBuffer) throws(WireError) -> Bool {
         try buffer.withUnsafeReadableBytes { (all) throws(WireError) -> Bool in
-            let bytes = UnsafeRawBufferPointer(rebasing: all.prefix(self.limits.maxHead))
-            if !self.hasLine {
-                guard try self.line.scan(bytes, &self.position) else { return try self.unfinished() }
-                self.hasLine = true
-                self.section.facts.versionMinor = self.line.versionMinor
+            let bytes = UnsafeRawBufferPointer(rebasing: all.prefix(limits.maxHead))
+            if !hasLine {
+                guard try line.scan(bytes, &position) else { return try unfinished() }
+                hasLine = true
+                section.facts.versionMinor = line.versionMinor
             }
-            guard try self.section.scan(bytes, &self.position) else { return try self.unfinished() }
+            guard try section.scan(bytes, &position) else { return try unfinished() }
             return true
         }
     }
 
     private func unfinished() throws(WireError) -> Bool {
-        guard self.position < self.limits.maxHead else {
-            throw self.line.isInTarget
+        guard position < limits.maxHead else {
+            throw line.isInTarget
                 ? WireError(.targetTooLong, "request target too long") : WireError(.headTooLong, "head too long")
         }
         return false
@@ -67,14 +67,14 @@ public struct HeadScanner: Sendable {
 
     /// Skips at most one empty line before the request line (RFC 9112 section 2.2). True when a request line may begin.
     private mutating func passEmptyLine(_ buffer: inout ByteBuffer) throws(WireError) -> Bool {
-        guard self.position == 0, !self.hasLine else { return true }
+        guard position == 0, !hasLine else { return true }
         guard let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else { return false }
         guard first == Byte.carriageReturn else { return true }
-        guard !self.skippedEmptyLine else { throw WireError(.lineEnding, "more than one empty line") }
+        guard !skippedEmptyLine else { throw WireError(.lineEnding, "more than one empty line") }
         guard let second = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt8.self) else { return false }
         guard second == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
         buffer.moveReaderIndex(forwardBy: 2)
-        self.skippedEmptyLine = true
+        skippedEmptyLine = true
         return buffer.readableBytes > 0 ? try self.passEmptyLine(&buffer) : false
     }
 }

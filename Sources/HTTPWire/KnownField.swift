@@ -95,10 +95,10 @@ public struct KnownFieldSet: Sendable, Equatable {
 
     /// Whether `field` is in the set.
     @inlinable
-    public func contains(_ field: KnownField) -> Bool { (self.bits &>> UInt64(field.rawValue)) & 1 == 1 }
+    public func contains(_ field: KnownField) -> Bool { (bits &>> UInt64(field.rawValue)) & 1 == 1 }
 
     @inline(__always)
-    mutating func insert(_ field: KnownField) { self.bits |= 1 &<< UInt64(field.rawValue) }
+    mutating func insert(_ field: KnownField) { bits |= 1 &<< UInt64(field.rawValue) }
 }
 
 /// One field line of a head: the ranges of its name and value, and which field it is.

@@ -17,7 +17,7 @@ extension MessageHead {
     /// Calls `body` with the bytes of `range`. A range that goes beyond this head gives no bytes.
     @inlinable
     public func withBytes<Result>(_ range: ByteRange, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        self.bytes.withUnsafeReadableBytes { all in
+        bytes.withUnsafeReadableBytes { all in
             guard range.end <= all.count else { return body(UnsafeRawBufferPointer(rebasing: all[0..<0])) }
             return body(UnsafeRawBufferPointer(rebasing: all[range.start..<range.end]))
         }
@@ -25,18 +25,18 @@ extension MessageHead {
 
     /// The bytes of `range` as text. Invalid UTF-8 is replaced, so comparisons should use ``equals(_:_:)``.
     public func string(_ range: ByteRange) -> String {
-        self.withBytes(range) { String(decoding: $0, as: UTF8.self) }
+        withBytes(range) { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The bytes of `range` as a slice that shares the head's storage.
     @inlinable
     public func slice(_ range: ByteRange) -> ByteBuffer {
-        self.bytes.getSlice(at: self.bytes.readerIndex + range.start, length: range.count) ?? ByteBuffer()
+        bytes.getSlice(at: bytes.readerIndex + range.start, length: range.count) ?? ByteBuffer()
     }
 
     /// Whether the bytes of `range` are `lowercaseASCII` in any case.
     public func equals(_ range: ByteRange, _ lowercaseASCII: StaticString) -> Bool {
-        self.withBytes(range) { bytes in
+        withBytes(range) { bytes in
             ByteScan.equals(bytes, ByteRange(start: 0, end: bytes.count), lowercaseASCII)
         }
     }
@@ -44,24 +44,24 @@ extension MessageHead {
     /// The first field line of this field, or nil.
     @inlinable
     public func first(_ id: KnownField) -> HeaderField? {
-        guard self.present.contains(id) else { return nil }
-        for field in self.fields where field.id == id { return field }
+        guard present.contains(id) else { return nil }
+        for field in fields where field.id == id { return field }
         return nil
     }
 
     /// The number of field lines of this field.
     @inlinable
     public func count(_ id: KnownField) -> Int {
-        guard self.present.contains(id) else { return 0 }
+        guard present.contains(id) else { return 0 }
         var count = 0
-        for field in self.fields where field.id == id { count += 1 }
+        for field in fields where field.id == id { count += 1 }
         return count
     }
 
     /// The field line of this field if there is exactly one.
     @inlinable
     public func only(_ id: KnownField) -> HeaderField? {
-        self.count(id) == 1 ? self.first(id) : nil
+        count(id) == 1 ? first(id) : nil
     }
 
     /// Whether the name of `field` is one of `names`, ignoring case. Used for fields that `Connection` lists (RFC 9110

@@ -41,26 +41,26 @@ public struct RequestHeadBuilder: Sendable {
 
     /// Adds one field. Whitespace around the value is no part of it.
     public mutating func add(_ name: String, _ value: String) throws(WireError) {
-        guard self.fields.count < self.limits.maxFields else { throw WireError(.tooManyFields, "too many fields") }
+        guard fields.count < limits.maxFields else { throw WireError(.tooManyFields, "too many fields") }
         guard !name.isEmpty, name.utf8.allSatisfy({ ByteClass.token.contains($0) }) else {
             throw WireError(.fieldName, "a byte in a field name that no token has")
         }
         guard value.utf8.allSatisfy(\.isFieldContent) else {
             throw WireError(.fieldValue, "a control byte in a field value")
         }
-        let start = self.bytes.writerIndex
+        let start = bytes.writerIndex
         // The empty line still has to follow.
-        guard start + name.utf8.count + value.utf8.count + 6 <= self.limits.maxHead else {
+        guard start + name.utf8.count + value.utf8.count + 6 <= limits.maxHead else {
             throw WireError(.headTooLong, "head too long")
         }
-        self.bytes.writeString(name)
-        let nameEnd = self.bytes.writerIndex
-        self.bytes.writeStaticString(": ")
-        let valueStart = self.bytes.writerIndex
-        self.bytes.writeString(value)
-        let valueEnd = self.bytes.writerIndex
-        self.bytes.writeStaticString("\r\n")
-        try self.note(name: ByteRange(start: start, end: nameEnd), value: ByteRange(start: valueStart, end: valueEnd))
+        bytes.writeString(name)
+        let nameEnd = bytes.writerIndex
+        bytes.writeStaticString(": ")
+        let valueStart = bytes.writerIndex
+        bytes.writeString(value)
+        let valueEnd = bytes.writerIndex
+        bytes.writeStaticString("\r\n")
+        try note(name: ByteRange(start: start, end: nameEnd), value: ByteRange(start: valueStart, end: valueEnd))
     }
 
     private mutating func note(name: ByteRange, value: ByteRange) throws(WireError) {
@@ -76,23 +76,23 @@ public struct RequestHeadBuilder: Sendable {
             let field = HeaderField(
                 name: name, value: trimmed, id: KnownField.lookup(all, name),
                 hasPlainName: plain.allSatisfy { ByteClass.plainName.contains(all[$0]) })
-            self.fields.append(field)
+            fields.append(field)
             guard field.id != .other else { return }
-            self.present.insert(field.id)
+            present.insert(field.id)
             let padding: MessageFacts.Padding = trimmed == value ? .none : hasTab ? .tabs : .spaces
-            try self.facts.note(field, padding: padding, all)
+            try facts.note(field, padding: padding, all)
         }
     }
 
     /// The head; fails where its parts do not make one.
     public consuming func finish() throws(WireError) -> RequestHead {
-        guard self.bytes.writerIndex + 2 <= self.limits.maxHead else { throw WireError(.headTooLong, "head too long") }
-        self.bytes.writeStaticString("\r\n")
-        let slice = self.bytes
+        guard bytes.writerIndex + 2 <= limits.maxHead else { throw WireError(.headTooLong, "head too long") }
+        bytes.writeStaticString("\r\n")
+        let slice = bytes
         return try slice.withUnsafeReadableBytes { (all) throws(WireError) in
             try RequestHead(
-                all, slice: slice, method: self.method, target: self.target, fields: self.fields,
-                present: self.present, facts: self.facts)
+                all, slice: slice, method: method, target: target, fields: fields,
+                present: present, facts: facts)
         }
     }
 }

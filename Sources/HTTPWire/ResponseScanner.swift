@@ -18,7 +18,7 @@ public struct ResponseScanner: Sendable {
     }
 
     /// Whether a head has begun and is not complete.
-    public var isInsideHead: Bool { self.position > 0 }
+    public var isInsideHead: Bool { position > 0 }
 
     /// Continues with the bytes in `buffer`. A complete head, interim (1xx) or final, is removed from it. A failure is
     /// final.
@@ -27,11 +27,11 @@ public struct ResponseScanner: Sendable {
     public mutating func feed(_ buffer: inout ByteBuffer, requestWasHead: Bool) -> ParseResult<ResponseHead> {
         if let failure { return .failed(failure) }
         do throws(WireError) {
-            guard try self.scan(buffer) else { return .needMoreData }
-            guard let slice = buffer.readSlice(length: self.position) else { return .needMoreData }
+            guard try scan(buffer) else { return .needMoreData }
+            guard let slice = buffer.readSlice(length: position) else { return .needMoreData }
             let head = try ResponseHead(
-                slice: slice, line: self.line, section: self.section, requestWasHead: requestWasHead)
-            self = ResponseScanner(limits: self.limits)
+                slice: slice, line: line, section: section, requestWasHead: requestWasHead)
+            self = ResponseScanner(limits: limits)
             return .head(head)
         } catch {
             self.failure = error
@@ -41,19 +41,19 @@ public struct ResponseScanner: Sendable {
 
     private mutating func scan(_ buffer: ByteBuffer) throws(WireError) -> Bool {
         try buffer.withUnsafeReadableBytes { (all) throws(WireError) -> Bool in
-            let bytes = UnsafeRawBufferPointer(rebasing: all.prefix(self.limits.maxHead))
-            if !self.hasLine {
-                guard try self.line.scan(bytes, &self.position) else { return try self.unfinished() }
-                self.hasLine = true
-                self.section.facts.versionMinor = self.line.versionMinor
+            let bytes = UnsafeRawBufferPointer(rebasing: all.prefix(limits.maxHead))
+            if !hasLine {
+                guard try line.scan(bytes, &position) else { return try unfinished() }
+                hasLine = true
+                section.facts.versionMinor = line.versionMinor
             }
-            guard try self.section.scan(bytes, &self.position) else { return try self.unfinished() }
+            guard try section.scan(bytes, &position) else { return try unfinished() }
             return true
         }
     }
 
     private func unfinished() throws(WireError) -> Bool {
-        guard self.position < self.limits.maxHead else { throw WireError(.headTooLong, "head too long") }
+        guard position < limits.maxHead else { throw WireError(.headTooLong, "head too long") }
         return false
     }
 }

@@ -10,15 +10,15 @@ public struct UTF8Scanner: Sendable {
     public init() {}
 
     /// Whether the bytes so far end with a complete character.
-    public var isAtBoundary: Bool { self.needed == 0 }
+    public var isAtBoundary: Bool { needed == 0 }
 
     /// Continues with one byte. False if it makes the text invalid.
     public mutating func take(_ byte: UInt8) -> Bool {
-        if self.needed == 0 { return byte < 0x80 || self.begin(byte) }
-        guard byte >= self.lowest, byte <= self.highest else { return false }
-        self.needed -= 1
-        self.lowest = 0x80
-        self.highest = 0xBF
+        if needed == 0 { return byte < 0x80 || begin(byte) }
+        guard byte >= lowest, byte <= highest else { return false }
+        needed -= 1
+        lowest = 0x80
+        highest = 0xBF
         return true
     }
 
@@ -26,7 +26,7 @@ public struct UTF8Scanner: Sendable {
     public mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < bytes.count {
-            if self.needed == 0, bytes.count - position >= 8 {
+            if needed == 0, bytes.count - position >= 8 {
                 let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
                 if word & 0x8080_8080_8080_8080 == 0 {
                     position += 8
@@ -41,15 +41,15 @@ public struct UTF8Scanner: Sendable {
 
     private mutating func begin(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0xC2...0xDF: self.needed = 1
+        case 0xC2...0xDF: needed = 1
         case 0xE0...0xEF:
-            self.needed = 2
-            if byte == 0xE0 { self.lowest = 0xA0 }
-            if byte == 0xED { self.highest = 0x9F }
+            needed = 2
+            if byte == 0xE0 { lowest = 0xA0 }
+            if byte == 0xED { highest = 0x9F }
         case 0xF0...0xF4:
-            self.needed = 3
-            if byte == 0xF0 { self.lowest = 0x90 }
-            if byte == 0xF4 { self.highest = 0x8F }
+            needed = 3
+            if byte == 0xF0 { lowest = 0x90 }
+            if byte == 0xF4 { highest = 0x8F }
         default: return false
         }
         return true

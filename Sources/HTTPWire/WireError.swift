@@ -81,7 +81,7 @@ public struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// The status of the answer to a request that was refused. A response that was refused is always answered with 502.
     public var status: Int {
-        switch self.code {
+        switch code {
         case .targetTooLong: 414
         case .headTooLong, .tooManyFields: 431
         case .expectation: 417
@@ -92,7 +92,7 @@ public struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Code and reason.
-    public var description: String { "\(self.code.rawValue): \(self.reason)" }
+    public var description: String { "\(code.rawValue): \(reason)" }
 
     /// Equality of the codes; reasons are not compared.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }

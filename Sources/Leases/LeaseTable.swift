@@ -7,6 +7,7 @@ import SecurityGuard
 /// A refresh only changes the expiry; the timing wheel notices that at the old one. A lease is added before it is
 /// verified, so that no event that ends it is missed.
 package final class LeaseTable {
+    /// Names a lease of this table; never used again.
     package typealias ID = UInt64
 
     private struct Entry {
@@ -209,7 +210,7 @@ package final class LeaseTable {
             // Removed first, so that the lease cannot end twice.
             entries.values[index].holder = nil
             holder.leaseEnded(reason)
-            self.ends[reason, default: 0] += 1
+            ends[reason, default: 0] += 1
             ended.append((id, holder))
         }
         for (id, holder) in ended {

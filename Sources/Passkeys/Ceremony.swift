@@ -4,11 +4,13 @@ import Libcrypto
 /// A registration or sign-in that was begun: what is stored until the authenticator has answered, once, within five
 /// minutes.
 package struct Ceremony: Sendable, Equatable {
+    /// The two ceremonies (WebAuthn Level 3 §7.1, §7.2).
     package enum Kind: String, Sendable {
         case registration
         case authentication
     }
 
+    /// Which ceremony it is; a response of the other kind does not finish it.
     package let kind: Kind
     /// SHA-256 of the challenge; what it is found by.
     package let challengeHash: [UInt8]
@@ -71,6 +73,7 @@ struct Challenge: Sendable {
 package struct BegunCeremony: Sendable {
     /// `PublicKeyCredentialCreationOptionsJSON` or `PublicKeyCredentialRequestOptionsJSON` (WebAuthn Level 3 §5.1.8-9).
     package let options: JSONObject
+    /// What is stored until the authenticator has answered.
     package let ceremony: Ceremony
 
     /// Begins a registration.

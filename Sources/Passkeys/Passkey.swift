@@ -5,11 +5,13 @@ package struct Passkey: Sendable, Equatable {
     /// The longest credential id, in bytes (§4).
     package static let maximumIDBytes = 1023
 
+    /// What the authenticator calls it; unique among all accounts.
     package let credentialID: [UInt8]
     /// The account that it signs in to; its UTF-8 bytes are the user handle.
     package let userID: String
     /// DER SubjectPublicKeyInfo.
     package let publicKey: [UInt8]
+    /// The algorithm of its signatures, fixed at registration.
     package let algorithm: PasskeyAlgorithm
     /// The authenticator's counter; 0 for one that has none.
     package var signCount: UInt32

@@ -100,11 +100,15 @@ package struct UpstreamAttempt {
 
     // MARK: Events
 
+    /// The request may be sent: a connection is asked for.
     package mutating func start() {
         guard case .created = state else { return }
         state = .connecting(terms.reuse, isAsked: false)
     }
 
+    /// There is a connection.
+    ///
+    /// - Parameter isPooled: whether it has carried requests before, so that the upstream may just be closing it.
     package mutating func connected(to member: Int, isPooled: Bool) {
         guard case .connecting = state else { return }
         self.member = member

@@ -51,8 +51,10 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     /// Whether it can be used, according to the last events; asking the channel would cost more.
     package var isUsable: Bool { isOpen }
+    /// Whether the upstream takes bytes, according to the last event.
     package private(set) var isWritable = true
     private var isFlushPending = false
+    /// All bytes for the upstream are written through this.
     package var output: DirectOutput
 
     /// Gives the connection to `user`, which gets all calls from here on.

@@ -143,7 +143,7 @@ package final class UpstreamPool {
 
     private func open(_ index: Int) -> EventLoopFuture<any Channel> {
         let target = members[index].target
-        if let dial { return dial(target) { try self.prepare($0, index) } }
+        if let dial { return dial(target) { try prepare($0, index) } }
         let bootstrap = bootstrap(for: index)
         switch (target.socketAddress, target.address) {
         case (let address?, _):

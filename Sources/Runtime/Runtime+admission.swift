@@ -2,6 +2,7 @@ import StateSurface
 
 /// The session that a login is for, found by its secret.
 package struct LoginTarget: Sendable, Equatable {
+    /// The session as it was when it was found.
     package let session: SessionSnapshot
     /// False if the secret is the previous one, within its grace.
     package let isCurrentSecret: Bool
@@ -17,75 +18,75 @@ extension Runtime {
         sessionID: String, tenantID: String, userID: String, epoch: Int64? = nil
     ) async throws -> Result<Permit, SessionFault> {
         let owner = SessionOwner(tenantID: tenantID, userID: userID)
-        guard let entry = try await self.load(sessionID), epoch == nil || entry.epoch == epoch,
-            let permit = Admit.owner(owner, to: entry, now: self.clock())
+        guard let entry = try await load(sessionID), epoch == nil || entry.epoch == epoch,
+            let permit = Admit.owner(owner, to: entry, now: clock())
         else { return .failure(.mismatch) }
-        self.noteUse(sessionID)
+        noteUse(sessionID)
         return .success(permit)
     }
 
     /// A permit for the live session with this current secret, read from the store.
     package func admit(secretHash: [UInt8]) async throws -> Result<Permit, SessionFault> {
-        let mark = self.view.mark()
-        guard let record = try await self.keeper.current(secretHash: secretHash) else { return .failure(.mismatch) }
-        self.view.remember(record, readAfter: mark)
+        let mark = view.mark()
+        guard let record = try await keeper.current(secretHash: secretHash) else { return .failure(.mismatch) }
+        view.remember(record, readAfter: mark)
         let entry = SessionView.Entry(record)
-        guard let permit = Admit.bearer(ofSecret: secretHash, to: entry, now: self.clock()) else {
+        guard let permit = Admit.bearer(ofSecret: secretHash, to: entry, now: clock()) else {
             return .failure(.mismatch)
         }
-        self.noteUse(record.id)
+        noteUse(record.id)
         return .success(permit)
     }
 
     /// Checks a permit again, in the store.
     package func renew(_ permit: Permit) async throws -> Renewal {
-        Admit.again(permit, to: try await self.load(permit.sessionID), now: self.clock())
+        Admit.again(permit, to: try await load(permit.sessionID), now: clock())
     }
 
     /// The epoch of a live session, read from the store; nil if it is not live.
     package func liveEpoch(sessionID: String) async throws -> Int64? {
-        guard let entry = try await self.load(sessionID), entry.isLive(at: self.clock()) else { return nil }
+        guard let entry = try await load(sessionID), entry.isLive(at: clock()) else { return nil }
         return entry.epoch
     }
 
     /// The epoch of a live session, from memory; nil if it is not in memory, in which case the store must be asked.
     package func knownEpoch(sessionID: String) -> Int64? {
-        guard let entry = self.view.entry(id: sessionID), entry.isLive(at: self.clock()) else { return nil }
+        guard let entry = view.entry(id: sessionID), entry.isLive(at: clock()) else { return nil }
         return entry.epoch
     }
 
     /// Checks a permit again, in memory if it still holds there, otherwise in the store.
     func confirm(_ permit: Permit) async throws -> Renewal {
-        let remembered = Admit.again(permit, to: self.view.entry(id: permit.sessionID), now: self.clock())
+        let remembered = Admit.again(permit, to: view.entry(id: permit.sessionID), now: clock())
         if case .holds = remembered { return remembered }
-        return try await self.renew(permit)
+        return try await renew(permit)
     }
 
     /// The live session for a login with this secret.
     package func loginTarget(secretHash: [UInt8]) async throws -> LoginTarget? {
-        if let record = try await self.keeper.current(secretHash: secretHash) {
+        if let record = try await keeper.current(secretHash: secretHash) {
             return LoginTarget(session: SessionSnapshot(record), isCurrentSecret: true)
         }
-        let now = self.clock()
-        guard let record = try await self.store.session(secretHash: secretHash).map(self.uses.apply),
-            self.keeper.lifecycle.repeats(record, secretHash: secretHash, now: now)
+        let now = clock()
+        guard let record = try await store.session(secretHash: secretHash).map(uses.apply),
+            keeper.lifecycle.repeats(record, secretHash: secretHash, now: now)
         else { return nil }
         return LoginTarget(session: SessionSnapshot(record), isCurrentSecret: false)
     }
 
     /// Loads a session into memory. If it has expired, it is marked so first.
     private func load(_ id: String) async throws -> SessionView.Entry? {
-        let mark = self.view.mark()
-        guard let record = try await self.store.session(id: id).map(self.uses.apply) else { return nil }
-        if record.state.isLive, SessionLifecycle.isPast(record, self.clock()) {
+        let mark = view.mark()
+        guard let record = try await store.session(id: id).map(uses.apply) else { return nil }
+        if record.state.isLive, SessionLifecycle.isPast(record, clock()) {
             // Regardless of the caller, so that a session that was found expired is never found live again.
             do {
-                return SessionView.Entry(try await self.keeper.apply(.lapse, to: id).after)
+                return SessionView.Entry(try await keeper.apply(.lapse, to: id).after)
             } catch is SessionFault {
                 return nil
             }
         }
-        self.view.remember(record, readAfter: mark)
+        view.remember(record, readAfter: mark)
         return SessionView.Entry(record)
     }
 
@@ -94,9 +95,9 @@ extension Runtime {
     /// Records a use of a session. Uses are written to the store in batches, before other nodes would find the session
     /// idle.
     package func noteUse(_ sessionID: String) {
-        let now = self.clock()
-        guard self.view.touch(id: sessionID, at: now, resolution: self.policy.flushInterval / 2) else { return }
-        self.uses.note(sessionID, at: now)
+        let now = clock()
+        guard view.touch(id: sessionID, at: now, resolution: policy.flushInterval / 2) else { return }
+        uses.note(sessionID, at: now)
     }
 
     // MARK: Tickets
@@ -105,12 +106,12 @@ extension Runtime {
     /// - Parameter tokenFacts: data that is returned when the ticket is redeemed.
     /// - Returns: nil if the session has too many unused tickets.
     package func mintTicket(for permit: Permit, tokenFacts: [UInt8], origin: String?) async throws -> String? {
-        try await self.tickets.mint(for: permit, tokenFacts: tokenFacts, origin: origin, now: self.clock())
+        try await tickets.mint(for: permit, tokenFacts: tokenFacts, origin: origin, now: clock())
     }
 
     /// Uses a ticket. Nil if it is unknown, used, expired or from another Origin.
     package func redeemTicket(_ text: some Collection<UInt8>, origin: String?) async throws -> TicketGrant? {
-        try await self.tickets.redeem(text, origin: origin, now: self.clock())
+        try await tickets.redeem(text, origin: origin, now: clock())
     }
 
     /// The lifetime of a ticket in seconds.

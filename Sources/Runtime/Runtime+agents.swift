@@ -14,26 +14,26 @@ extension Runtime {
     package func attach(
         permit: Permit, resumeFrom: Int64?, window: Int = .max, send: @escaping @Sendable (AgentOutput) -> Void
     ) async throws -> AgentConnection {
-        guard case .holds(let permit) = try await self.confirm(permit), permit.userID != nil else {
+        guard case .holds(let permit) = try await confirm(permit), permit.userID != nil else {
             throw SessionFault.mismatch
         }
         let listener = EventStreams.Listener(sessionID: permit.sessionID, window: window, send: send)
         // Added before the stream's bounds are read, so that no event in between is missed.
-        self.streams.add(listener)
+        streams.add(listener)
         let bounds: (first: Int64, last: Int64)
         do {
-            bounds = try await self.store.eventBounds(sessionID: permit.sessionID)
+            bounds = try await store.eventBounds(sessionID: permit.sessionID)
         } catch {
-            self.streams.remove(listener)
+            streams.remove(listener)
             throw error
         }
         let start = StreamStart(resumeFrom: resumeFrom, first: bounds.first, last: bounds.last)
         listener.emit(
             .message(AgentProtocol.ready(permit, lastSeq: bounds.last, lostBefore: start.isLost ? bounds.first : nil)))
-        self.streams.start(listener, after: start.position, lastSeq: bounds.last)
-        self.noteUse(permit.sessionID)
+        streams.start(listener, after: start.position, lastSeq: bounds.last)
+        noteUse(permit.sessionID)
         return AgentConnection(
-            permit: permit, listener: listener, streams: self.streams, runner: self.runner, limits: self.agentLimits,
+            permit: permit, listener: listener, streams: streams, runner: runner, limits: agentLimits,
             confirm: { [weak self] in try await self?.confirm($0) ?? .ended })
     }
 
@@ -42,11 +42,11 @@ extension Runtime {
     /// - Throws: ``AgentFault``, or the store's errors.
     package func execute(permit: Permit, intentJSON body: some Collection<UInt8>) async throws -> String {
         try await self.execute(
-            permit: permit, intent: AgentProtocol.intent(body, isFrame: false, limits: self.agentLimits))
+            permit: permit, intent: AgentProtocol.intent(body, isFrame: false, limits: agentLimits))
     }
 
     /// The intents that there are, in the order of their names.
-    package var intentDescriptions: [IntentDescription] { self.runner.descriptions }
+    package var intentDescriptions: [IntentDescription] { runner.descriptions }
 
     /// What has become of an intent.
     package enum IntentState: Sendable, Equatable {
@@ -60,7 +60,7 @@ extension Runtime {
 
     /// What has become of an intent of a session, on whichever node it ran.
     package func state(ofIntent id: String, in permit: Permit) async throws -> IntentState {
-        try await self.runner.state(sessionID: permit.sessionID, intentID: id)
+        try await runner.state(sessionID: permit.sessionID, intentID: id)
     }
 
     /// Runs one intent and returns its event as JSON. An intent whose id was used before in the session is not run: the
@@ -72,20 +72,20 @@ extension Runtime {
         guard running <= Self.maxRunning else {
             throw AgentFault(.overloaded, "Too many intents are running.", intentID: intent.id)
         }
-        guard case .holds(let permit) = try await self.confirm(permit) else {
+        guard case .holds(let permit) = try await confirm(permit) else {
             throw AgentFault(.sessionMismatch, "The session is not open to this caller.", intentID: intent.id)
         }
-        self.noteUse(permit.sessionID)
-        switch try await self.runner.run(intent, with: permit) {
+        noteUse(permit.sessionID)
+        switch try await runner.run(intent, with: permit) {
         case .event(let event, _): return event.payload
-        case .underWay: return try await self.awaitOutcome(of: intent, sessionID: permit.sessionID)
+        case .underWay: return try await awaitOutcome(of: intent, sessionID: permit.sessionID)
         }
     }
 
     /// Waits for the event of an intent that another request or node is running.
     private func awaitOutcome(of intent: Intent, sessionID: String) async throws -> String {
         for _ in 0..<100 {
-            if let event = try await self.runner.recorded(sessionID: sessionID, intentID: intent.id) {
+            if let event = try await runner.recorded(sessionID: sessionID, intentID: intent.id) {
                 return event.payload
             }
             try await Task.sleep(for: .milliseconds(100))

@@ -5,8 +5,8 @@ extension Runtime {
 
     /// The live session with this current secret, or nil.
     package func current(secretHash: [UInt8]) async throws -> SessionSnapshot? {
-        guard let record = try await self.keeper.current(secretHash: secretHash) else { return nil }
-        self.noteUse(record.id)
+        guard let record = try await keeper.current(secretHash: secretHash) else { return nil }
+        noteUse(record.id)
         return SessionSnapshot(record)
     }
 
@@ -14,15 +14,15 @@ extension Runtime {
     /// - Throws: ``SessionFault``: `.mismatch` if it is unknown, or the proof is foreign or outdated; `.ended` or
     ///   `.expired` only for the owner or the last secret.
     package func find(id: String, proof: SessionProof) async throws -> SessionSnapshot {
-        let record = try await self.keeper.apply(.read(proof), to: id).after
-        self.noteUse(record.id)
-        return SessionSnapshot(self.uses.apply(to: record))
+        let record = try await keeper.apply(.read(proof), to: id).after
+        noteUse(record.id)
+        return SessionSnapshot(uses.apply(to: record))
     }
 
     /// A user's live sessions, newest first.
     package func liveSessions(tenantID: String, userID: String, limit: Int = 100) async throws -> [SessionSnapshot] {
-        let records = try await self.store.liveSessions(
-            tenantID: tenantID, userID: userID, now: self.clock(), limit: limit)
+        let records = try await store.liveSessions(
+            tenantID: tenantID, userID: userID, now: clock(), limit: limit)
         return records.map { SessionSnapshot(self.uses.apply(to: $0)) }
     }
 
@@ -44,9 +44,9 @@ extension Runtime {
     }
 
     private func end(_ id: String, _ event: SessionEvent) async throws -> EndedSession {
-        let (before, after) = try await self.keeper.apply(event, to: id)
+        let (before, after) = try await keeper.apply(event, to: id)
         let wasLive = before.state.isLive && after.state == .ended
-        if wasLive { self.audit(SessionAudit(.ended, SessionSnapshot(after))) }
+        if wasLive { audit(SessionAudit(.ended, SessionSnapshot(after))) }
         return EndedSession(id: after.id, familyID: after.familyID, wasLive: wasLive)
     }
 }

@@ -28,7 +28,7 @@ extension Runtime {
     package func run() async {
         var times = UpkeepTimes()
         while !Task.isCancelled {
-            await self.upkeep(&times)
+            await upkeep(&times)
             try? await Task.sleep(for: Self.step)
         }
         // In a separate task, because this one is cancelled and the write must not be. If it fails, seconds of the idle
@@ -39,25 +39,25 @@ extension Runtime {
     /// One round. If the store fails, it is tried again in the next round. Sessions do not live longer because of that,
     /// as their expiry is checked whenever they are used.
     func upkeep(_ times: inout UpkeepTimes) async {
-        if UpkeepTimes.isDue(&times.flushed, every: .milliseconds(self.policy.flushInterval)) {
-            try? await self.flushUses()
+        if UpkeepTimes.isDue(&times.flushed, every: .milliseconds(policy.flushInterval)) {
+            try? await flushUses()
         }
-        if UpkeepTimes.isDue(&times.reaped, every: Self.reapPeriod) { try? await self.expireSessions() }
-        if UpkeepTimes.isDue(&times.beat, every: Self.beatPeriod) { try? await self.finishInterrupted() }
+        if UpkeepTimes.isDue(&times.reaped, every: Self.reapPeriod) { try? await expireSessions() }
+        if UpkeepTimes.isDue(&times.beat, every: Self.beatPeriod) { try? await finishInterrupted() }
     }
 
     /// Writes the uses of sessions. An open socket counts as a use.
     func flushUses() async throws {
-        for id in self.streams.sessionIDs { self.noteUse(id) }
-        try await self.uses.flush(to: self.store)
+        for id in streams.sessionIDs { noteUse(id) }
+        try await uses.flush(to: store)
     }
 
     /// Marks expired sessions. Uses are written first, so that a session in use is not found idle.
     func expireSessions() async throws {
-        try await self.flushUses()
+        try await flushUses()
         while true {
-            let expired = try await self.store.expireSessions(now: self.clock(), limit: Self.batch)
-            for id in expired { self.audit(SessionAudit(.expired, sessionID: id)) }
+            let expired = try await store.expireSessions(now: clock(), limit: Self.batch)
+            for id in expired { audit(SessionAudit(.expired, sessionID: id)) }
             guard expired.count >= Self.batch else { return }
             await Task.yield()
         }
@@ -65,10 +65,10 @@ extension Runtime {
 
     /// Records that this node is alive, and finishes the intents that dead nodes left unfinished.
     func finishInterrupted() async throws {
-        try await self.runner.recordLeftovers()
-        let living = try await self.store.beat(nodeID: self.nodeID, at: self.clock(), within: Self.beatWindow)
-        let interrupted = try await self.store.interruptedExecutions(
-            livingNodes: living.union([self.nodeID]), limit: Self.batch)
-        for execution in interrupted { try await self.runner.finishInterrupted(execution) }
+        try await runner.recordLeftovers()
+        let living = try await store.beat(nodeID: nodeID, at: clock(), within: Self.beatWindow)
+        let interrupted = try await store.interruptedExecutions(
+            livingNodes: living.union([nodeID]), limit: Self.batch)
+        for execution in interrupted { try await runner.finishInterrupted(execution) }
     }
 }

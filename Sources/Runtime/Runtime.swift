@@ -18,10 +18,12 @@ package typealias RuntimeStore = SessionStore & ExecutionStore & ArtifactStore &
 package final class Runtime: Sendable {
     /// Sessions in memory, for the data plane.
     package let view: SessionView
+    /// The settings for sessions.
     package let policy: SessionPolicy
     let store: any RuntimeStore
     let cop: TrafficCop
     let clock: @Sendable () -> Milliseconds
+    /// The id of this node instance, unique for each run of the process.
     package let nodeID: String
     let keeper: SessionKeeper
     let uses: SessionUses
@@ -70,7 +72,7 @@ package final class Runtime: Sendable {
     }
 
     deinit {
-        self.subscription.cancel()
+        subscription.cancel()
     }
 
     /// `echo`, `session.describe` and the artifacts.
@@ -84,7 +86,7 @@ package final class Runtime: Sendable {
     /// Calls `observer` for everything that may end a permit. It must not block. The memory of sessions is up to date
     /// when it is called.
     package func observe(_ observer: @escaping @Sendable (SessionNotice) -> Void) -> NoticeSubscription {
-        self.notices.add(observer)
+        notices.add(observer)
     }
 
     private static func heard(_ change: Change, view: SessionView, streams: EventStreams, notices: Notices) {
@@ -125,6 +127,6 @@ final class Notices: Sendable {
     }
 
     func tell(_ notice: SessionNotice) {
-        for observer in self.state.withLock({ Array($0.observers.values) }) { observer(notice) }
+        for observer in state.withLock({ Array($0.observers.values) }) { observer(notice) }
     }
 }

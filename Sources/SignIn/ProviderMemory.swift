@@ -127,6 +127,7 @@ package struct ProviderMemory: Sendable {
 package struct ProviderOrigin: Sendable, Equatable {
     /// The name of the provider.
     package let provider: String
+    /// `sub`, the provider's id of the person.
     package let subject: String
     /// The provider's own session; nil where the token names none.
     package let session: String?

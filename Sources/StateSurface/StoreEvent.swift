@@ -1,5 +1,6 @@
 /// What a transaction has done and others may be told of.
 package struct StoreEvent: Sendable, Equatable {
+    /// What can happen.
     package enum Kind: Sendable {
         /// A session got an owner.
         case sessionUpgraded
@@ -7,12 +8,17 @@ package struct StoreEvent: Sendable, Equatable {
         case sessionEnded
         /// A refresh token was used twice, which ended its family.
         case tokenReused
+        /// An operator disabled an account.
         case accountDisabled
     }
 
+    /// What happened.
     package let kind: Kind
+    /// The session that it is about; nil where it is about none.
     package let sessionID: String?
+    /// The tenant of ``userID``.
     package let tenantID: String?
+    /// The account that it is about; nil for an anonymous session.
     package let userID: String?
     /// Why; nil where there is nothing to say.
     package let reason: String?
@@ -29,12 +35,19 @@ package struct StoreEvent: Sendable, Equatable {
 
     /// Why sessions end, for receivers of events.
     package enum EndReason {
+        /// Its refresh family ended.
         package static let familyEnded = "family_ended"
+        /// A refresh token of its family was used twice.
         package static let reused = "refresh_reused"
+        /// It expired.
         package static let expired = "expired"
+        /// The password of its owner was changed.
         package static let passwordChanged = "password_changed"
+        /// Its owner's account was disabled.
         package static let accountDisabled = "account_disabled"
+        /// Its owner is a client, which was disabled.
         package static let clientDisabled = "client_disabled"
+        /// An operator ended it.
         package static let endedByOperator = "ended_by_operator"
     }
 }

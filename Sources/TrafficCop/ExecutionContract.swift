@@ -41,17 +41,17 @@ package struct ExecutionContract: Sendable, Equatable {
     private var signedBytes: [UInt8] {
         var fields = FieldDigest()
         fields.append("gatehouse execution contract 1")
-        fields.append(self.intentID)
-        fields.append(self.kind)
-        fields.append(self.fieldsDigest)
-        fields.append(self.issuedAt)
-        fields.append(self.expiresAt)
-        fields.append(self.nonce)
+        fields.append(intentID)
+        fields.append(kind)
+        fields.append(fieldsDigest)
+        fields.append(issuedAt)
+        fields.append(expiresAt)
+        fields.append(nonce)
         return fields.bytes
     }
 
     func computeMAC(key: HMACKey) -> [UInt8] {
-        key.tag(of: self.signedBytes)
+        key.tag(of: signedBytes)
     }
 }
 

@@ -8,7 +8,7 @@ struct FieldDigest {
 
     mutating func append(_ field: some Collection<UInt8>) {
         self.append(UInt64(field.count))
-        self.bytes.append(contentsOf: field)
+        bytes.append(contentsOf: field)
     }
 
     mutating func append(_ field: String) {
@@ -17,7 +17,7 @@ struct FieldDigest {
 
     /// Appends an optional field: nil and the empty string give different bytes.
     mutating func append(_ field: String?) {
-        self.bytes.append(field == nil ? 0 : 1)
+        bytes.append(field == nil ? 0 : 1)
         if let field { self.append(field.utf8) }
     }
 
@@ -27,19 +27,7 @@ struct FieldDigest {
 
     private mutating func append(_ number: UInt64) {
         for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            self.bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+            bytes.append(UInt8(truncatingIfNeeded: number >> shift))
         }
-    }
-
-    /// The bytes as lower-case hexadecimal digits.
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }

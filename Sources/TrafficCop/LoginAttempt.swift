@@ -14,15 +14,15 @@ package struct LoginAttempt: Sendable {
     /// account was counted by hashing guesses.
     package var counters: LoginCounters {
         LoginCounters(
-            byAddress: self.counter("login by address", self.addressKey),
-            byAccount: self.counter("login by account", self.accountKey))
+            byAddress: counter("login by address", addressKey),
+            byAccount: counter("login by account", accountKey))
     }
 
     private func counter(_ kind: String, _ key: String) -> String {
         var fields = FieldDigest()
         fields.append(kind)
         fields.append(key)
-        return Base64URL.encode(self.counterKey.tag(of: fields.bytes).prefix(16))
+        return Base64URL.encode(counterKey.tag(of: fields.bytes).prefix(16))
     }
 }
 
@@ -47,12 +47,12 @@ extension TrafficCop {
     package func admitLogin(address: String, account: String) -> Result<LoginAttempt, Denial> {
         let attempt = LoginAttempt(
             addressKey: address, accountKey: "\(address.utf8.count):\(address)\(account)",
-            counterKey: self.counterKey)
-        if case .limited(let seconds) = self.allow(.loginByAddress, key: attempt.addressKey) {
+            counterKey: counterKey)
+        if case .limited(let seconds) = allow(.loginByAddress, key: attempt.addressKey) {
             return .failure(Denial(.rateLimited, retryAfterSeconds: seconds))
         }
-        if case .limited(let seconds) = self.allow(.loginByAccount, key: attempt.accountKey) {
-            self.refund(.loginByAddress, key: attempt.addressKey)
+        if case .limited(let seconds) = allow(.loginByAccount, key: attempt.accountKey) {
+            refund(.loginByAddress, key: attempt.addressKey)
             return .failure(Denial(.rateLimited, retryAfterSeconds: seconds))
         }
         return .success(attempt)
@@ -70,18 +70,18 @@ extension TrafficCop {
     ///   - failuresByAccount: the count under ``LoginCounters/byAccount`` in the last ``loginWindow``.
     /// - Returns: nil when the attempt may go on. Otherwise a denial; what the attempt took has then been given back.
     package func judge(_ attempt: LoginAttempt, failuresByAddress: Int64, failuresByAccount: Int64) -> Denial? {
-        guard self.limitsLogins else { return nil }
+        guard limitsLogins else { return nil }
         let isWithin =
-            failuresByAddress < self.perMinute(.loginByAddress) && failuresByAccount < self.perMinute(.loginByAccount)
+            failuresByAddress < perMinute(.loginByAddress) && failuresByAccount < perMinute(.loginByAccount)
         if isWithin { return nil }
-        self.loginDidNotFail(attempt)
+        loginDidNotFail(attempt)
         return Denial(.rateLimited, retryAfterSeconds: Int(Self.loginWindow / 1_000))
     }
 
     /// Gives back what the attempt took: the login succeeded, or was never checked because the store or the password
     /// hasher was not available.
     package func loginDidNotFail(_ attempt: LoginAttempt) {
-        self.refund(.loginByAddress, key: attempt.addressKey)
-        self.refund(.loginByAccount, key: attempt.accountKey)
+        refund(.loginByAddress, key: attempt.addressKey)
+        refund(.loginByAccount, key: attempt.accountKey)
     }
 }

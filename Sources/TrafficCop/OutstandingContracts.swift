@@ -30,8 +30,8 @@ final class OutstandingContracts: Sendable {
 
     /// Removes a nonce. False when it was never issued or has been used already.
     func use(_ nonce: [UInt8]) -> Bool {
-        self.state.withLock { $0.expiry.removeValue(forKey: nonce) != nil }
+        state.withLock { $0.expiry.removeValue(forKey: nonce) != nil }
     }
 
-    var count: Int { self.state.withLock { $0.expiry.count } }
+    var count: Int { state.withLock { $0.expiry.count } }
 }

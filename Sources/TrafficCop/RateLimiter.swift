@@ -30,28 +30,28 @@ final class RateLimiter: Sendable {
 
     /// Takes `cost` tokens from a key's bucket. With `cost` 0 it takes nothing and says whether one token is left.
     func take(_ limit: Limit, key: String, cost: Int, perMinute: Int, now: Int64) -> RateDecision {
-        self.withBucket(limit, key: key, perMinute: perMinute, now: now) { bucket in
+        withBucket(limit, key: key, perMinute: perMinute, now: now) { bucket in
             bucket.take(cost: cost, now: now)
         }
     }
 
     /// Gives tokens back, up to a full bucket.
     func refund(_ limit: Limit, key: String, cost: Int, perMinute: Int, now: Int64) {
-        self.withBucket(limit, key: key, perMinute: perMinute, now: now) { bucket in
+        withBucket(limit, key: key, perMinute: perMinute, now: now) { bucket in
             bucket.refund(cost: cost, now: now)
         }
     }
 
     /// How many buckets the table holds.
     var count: Int {
-        self.shards.reduce(0) { sum, shard in sum + shard.value.withLock { $0.buckets.count } }
+        shards.reduce(0) { sum, shard in sum + shard.value.withLock { $0.buckets.count } }
     }
 
     private func withBucket<R: Sendable>(
         _ limit: Limit, key: String, perMinute: Int, now: Int64, _ body: (inout TokenBucket) -> R
     ) -> R {
-        let hashed = self.hash(limit, key)
-        let shard = self.shards[Int(hashed.low % UInt64(Self.shardCount))]
+        let hashed = hash(limit, key)
+        let shard = shards[Int(hashed.low % UInt64(Self.shardCount))]
         return shard.value.withLock { state in
             var bucket = state.buckets[hashed] ?? TokenBucket(perMinute: perMinute, now: now)
             bucket.limit(perMinute: perMinute, now: now)
@@ -82,7 +82,7 @@ final class RateLimiter: Sendable {
         var fields = FieldDigest()
         fields.append(limit.rawValue)
         fields.append(key)
-        let mac = self.hashKey.tag(of: fields.bytes)
+        let mac = hashKey.tag(of: fields.bytes)
         func word(_ range: some Sequence<UInt8>) -> UInt64 { range.reduce(0) { $0 << 8 | UInt64($1) } }
         return Key(high: word(mac.prefix(8)), low: word(mac.dropFirst(8).prefix(8)))
     }

@@ -18,9 +18,9 @@ package struct RateLimits: Sendable, Equatable {
     /// How many are allowed per minute. A caller that has done nothing for a minute may do as many at once.
     package func perMinute(_ limit: Limit) -> Int {
         switch limit {
-        case .anonymousSession: self.anonymousPerMinute
-        case .loginByAccount: self.loginPerMinute
-        case .loginByAddress: self.loginPerMinute.multipliedReportingOverflow(by: 10).partialValue
+        case .anonymousSession: anonymousPerMinute
+        case .loginByAccount: loginPerMinute
+        case .loginByAddress: loginPerMinute.multipliedReportingOverflow(by: 10).partialValue
         }
     }
 }

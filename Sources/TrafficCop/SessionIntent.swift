@@ -1,3 +1,4 @@
+import Encodings
 import Libcrypto
 
 /// A request to create a session or to give one an owner, before Traffic Cop has decided on it.
@@ -36,7 +37,7 @@ package struct SessionIntent: Sendable, Equatable {
         kind: Kind, clientAddress: String, sessionID: String? = nil, tenantID: String? = nil, userID: String? = nil,
         metadata: String = "{}"
     ) {
-        self.id = FieldDigest.hexadecimal(SecureRandom.bytes(16))
+        self.id = Hexadecimal.text(SecureRandom.bytes(16))
         self.kind = kind
         self.clientAddress = clientAddress
         self.sessionID = sessionID
@@ -55,12 +56,12 @@ package struct SessionIntent: Sendable, Equatable {
 
     /// Whether the intent has exactly the fields that its kind requires.
     package var isWellFormed: Bool {
-        let hasOwner = self.tenantID?.isEmpty == false && self.userID?.isEmpty == false
-        let hasNoOwner = self.tenantID == nil && self.userID == nil
-        switch self.kind {
-        case .anonymous: return self.sessionID == nil && hasNoOwner
-        case .authenticated: return self.sessionID == nil && hasOwner
-        case .upgrade, .resume: return self.sessionID?.isEmpty == false && hasOwner
+        let hasOwner = tenantID?.isEmpty == false && userID?.isEmpty == false
+        let hasNoOwner = tenantID == nil && userID == nil
+        switch kind {
+        case .anonymous: return sessionID == nil && hasNoOwner
+        case .authenticated: return sessionID == nil && hasOwner
+        case .upgrade, .resume: return sessionID?.isEmpty == false && hasOwner
         }
     }
 }

@@ -15,53 +15,53 @@ struct TokenBucket: Sendable, Equatable {
         self.filledAt = now
     }
 
-    private var capacity: Int64 { self.perMinute * Self.unit }
+    private var capacity: Int64 { perMinute * Self.unit }
 
     /// Goes on with another limit. What was taken stays taken.
     mutating func limit(perMinute: Int, now: Int64) {
         let wanted = Int64(min(max(perMinute, 0), 1_000_000_000))
         guard wanted != self.perMinute else { return }
-        self.fill(until: now)
-        let taken = self.capacity - self.level
+        fill(until: now)
+        let taken = capacity - level
         self.perMinute = wanted
-        self.level = max(0, self.capacity - taken)
+        level = max(0, capacity - taken)
     }
 
     /// Takes `cost` tokens, or nothing when there are fewer. With `cost` 0 it takes nothing and asks for one.
     mutating func take(cost: Int, now: Int64) -> RateDecision {
-        self.fill(until: now)
+        fill(until: now)
         let needed = Int64(min(max(cost, 1), 1_000_000)) * Self.unit
-        guard self.level >= needed else {
-            guard self.perMinute > 0 else { return .limited(retryAfterSeconds: 60) }
-            let milliseconds = (needed - self.level + self.perMinute - 1) / self.perMinute
+        guard level >= needed else {
+            guard perMinute > 0 else { return .limited(retryAfterSeconds: 60) }
+            let milliseconds = (needed - level + perMinute - 1) / perMinute
             return .limited(retryAfterSeconds: Int(max(1, (milliseconds + 999) / 1_000)))
         }
-        if cost > 0 { self.level -= needed }
+        if cost > 0 { level -= needed }
         return .allowed
     }
 
     /// Puts `cost` tokens back, up to a full bucket.
     mutating func refund(cost: Int, now: Int64) {
-        self.fill(until: now)
-        self.level = min(self.capacity, self.level + Int64(min(max(cost, 0), 1_000_000)) * Self.unit)
+        fill(until: now)
+        level = min(capacity, level + Int64(min(max(cost, 0), 1_000_000)) * Self.unit)
     }
 
     /// Whether the bucket is full at `now`, so that forgetting it changes nothing.
-    func isFull(at now: Int64) -> Bool { self.levelAt(now) >= self.capacity }
+    func isFull(at now: Int64) -> Bool { levelAt(now) >= capacity }
 
     /// The level between 0 (empty) and 1 (full).
     func fill(at now: Int64) -> Double {
-        self.capacity == 0 ? 0 : Double(self.levelAt(now)) / Double(self.capacity)
+        capacity == 0 ? 0 : Double(levelAt(now)) / Double(capacity)
     }
 
     /// Refills up to `now`. A clock that was set back adds and takes nothing; refilling goes on from the new time.
     private mutating func fill(until now: Int64) {
-        self.level = self.levelAt(now)
-        self.filledAt = now
+        level = levelAt(now)
+        filledAt = now
     }
 
     private func levelAt(_ now: Int64) -> Int64 {
-        let elapsed = min(max(0, now.subtractingReportingOverflow(self.filledAt).partialValue), Self.unit)
-        return min(self.capacity, self.level + elapsed * self.perMinute)
+        let elapsed = min(max(0, now.subtractingReportingOverflow(filledAt).partialValue), Self.unit)
+        return min(capacity, level + elapsed * perMinute)
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// All state is in memory; it imports no store, no session and no network code.
 package final class TrafficCop: Sendable {
     private let holder: LimitHolder
-    private var limits: RateLimits { self.holder.limits }
+    private var limits: RateLimits { holder.limits }
     private let clock: @Sendable () -> Int64
     private let limiter: RateLimiter
     private let outstanding: OutstandingContracts
@@ -64,7 +64,7 @@ package final class TrafficCop: Sendable {
     }
 
     /// Replaces the limits. What was counted before counts on.
-    package func limit(_ limits: RateLimits) { self.holder.limits = limits }
+    package func limit(_ limits: RateLimits) { holder.limits = limits }
 
     // MARK: Intents
 
@@ -73,17 +73,17 @@ package final class TrafficCop: Sendable {
     /// - Returns: the contract, or a denial: ``Denial/Code/intentUnknown`` for an intent with the wrong fields,
     ///   ``Denial/Code/rateLimited``, or ``Denial/Code/overloaded`` when too many contracts are unused.
     package func prepare(_ intent: SessionIntent) -> Result<ExecutionContract, Denial> {
-        let now = self.clock()
+        let now = clock()
         guard intent.isWellFormed else { return .failure(Denial(.intentUnknown)) }
-        let decision = Self.decide(intent, cost: 0, limits: self.limits, limiter: self.limiter, now: now)
+        let decision = Self.decide(intent, cost: 0, limits: limits, limiter: limiter, now: now)
         if case .limited(let seconds) = decision {
             return .failure(Denial(.rateLimited, retryAfterSeconds: seconds))
         }
         var contract = ExecutionContract(
             intentID: intent.id, kind: intent.kind.rawValue, fieldsDigest: intent.fieldsDigest, issuedAt: now,
             expiresAt: now + ExecutionContract.lifetime, nonce: SecureRandom.bytes(16))
-        contract.mac = contract.computeMAC(key: self.key)
-        guard self.outstanding.issue(contract.nonce, expiresAt: contract.expiresAt, now: now) else {
+        contract.mac = contract.computeMAC(key: key)
+        guard outstanding.issue(contract.nonce, expiresAt: contract.expiresAt, now: now) else {
             return .failure(Denial(.overloaded, retryAfterSeconds: 1))
         }
         return .success(contract)
@@ -95,8 +95,8 @@ package final class TrafficCop: Sendable {
     package func validate(
         _ contract: ExecutionContract, for intent: SessionIntent
     ) -> Result<ValidatedIntent, Denial> {
-        let evidence = Evidence(contract: contract, intent: intent, now: self.clock())
-        for primitive in self.primitives {
+        let evidence = Evidence(contract: contract, intent: intent, now: clock())
+        for primitive in primitives {
             if let denial = primitive.check(evidence) { return .failure(denial) }
         }
         return .success(ValidatedIntent(intent: intent))
@@ -115,21 +115,21 @@ package final class TrafficCop: Sendable {
     // MARK: Limits
 
     /// Whether logins are limited. If not, failures need not be counted in the store.
-    package var limitsLogins: Bool { self.limits.enabled }
+    package var limitsLogins: Bool { limits.enabled }
 
-    func perMinute(_ limit: Limit) -> Int64 { Int64(self.limits.perMinute(limit)) }
+    func perMinute(_ limit: Limit) -> Int64 { Int64(limits.perMinute(limit)) }
 
     /// Takes `cost` from a key's allowance. With `cost` 0 it takes nothing and says whether something is left.
     package func allow(_ limit: Limit, key: String, cost: Int = 1) -> RateDecision {
-        guard self.limits.enabled else { return .allowed }
-        return self.limiter.take(
-            limit, key: key, cost: cost, perMinute: self.limits.perMinute(limit), now: self.clock())
+        guard limits.enabled else { return .allowed }
+        return limiter.take(
+            limit, key: key, cost: cost, perMinute: limits.perMinute(limit), now: clock())
     }
 
     /// Gives back what ``allow(_:key:cost:)`` took.
     package func refund(_ limit: Limit, key: String, cost: Int = 1) {
-        guard self.limits.enabled else { return }
-        self.limiter.refund(limit, key: key, cost: cost, perMinute: self.limits.perMinute(limit), now: self.clock())
+        guard limits.enabled else { return }
+        limiter.refund(limit, key: key, cost: cost, perMinute: limits.perMinute(limit), now: clock())
     }
 }
 
@@ -140,7 +140,7 @@ private final class LimitHolder: Sendable {
     init(_ limits: RateLimits) { self.held = Mutex(limits) }
 
     var limits: RateLimits {
-        get { self.held.withLock { $0 } }
-        set { self.held.withLock { $0 = newValue } }
+        get { held.withLock { $0 } }
+        set { held.withLock { $0 = newValue } }
     }
 }

@@ -3,7 +3,9 @@ package struct Delivery: Sendable, Equatable {
     /// Which deliveries wait for each other: those to one receiver about one session. What is about no session has a
     /// lane of its own.
     package struct Lane: Sendable, Hashable {
+        /// The receiver's name in the configuration.
         package let receiver: String
+        /// The session, or the event where it is about none.
         package let key: String
 
         /// - Parameters:
@@ -17,6 +19,7 @@ package struct Delivery: Sendable, Equatable {
 
     /// Of the event and the receiver together.
     package let id: String
+    /// Which deliveries it waits for.
     package let lane: Lane
     /// Its place among the deliveries of its lane, as the store counts them.
     package let sequence: Int64

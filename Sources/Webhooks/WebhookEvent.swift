@@ -17,10 +17,13 @@ package struct WebhookEvent: Sendable, Equatable {
 
     /// `Event-Id` and `jti`: the same in every attempt, so that a receiver that has seen it can pass it over.
     package let id: String
+    /// What happened.
     package let kind: Kind
     /// When it happened, in milliseconds since 1970.
     package let occurredAt: Int64
+    /// The tenant of ``userID``.
     package let tenantID: String?
+    /// The account that it is about; nil where there is none, or an unknown one.
     package let userID: String?
     /// The beginning of the session's id.
     package let session: String?

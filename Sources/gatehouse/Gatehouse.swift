@@ -17,21 +17,36 @@ struct Gatehouse: AsyncParsableCommand {
         ])
 
     static func main() async {
+        ProcessLimits.occupyStandardStreams()
         ProcessLimits.guardMemory()
         // Writing to a closed pipe (`gatehouse … | head`) should fail with an error and not end the process.
         signal(SIGPIPE, SIG_IGN)
         // Writing beyond the file size limit should fail with an error and not end the process.
         signal(SIGXFSZ, SIG_IGN)
         do {
-            var command = try parseAsRoot(CommandArguments.ofProcess())
+            let arguments = CommandArguments.ofProcess()
+            CommandArguments.hideSecrets()
+            var command = try parseAsRoot(arguments)
+            try requireComplete(command)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
+            try Terminal.requireAnswered()
         } catch {
             leave(with: error)
         }
+    }
+
+    /// Refuses a group of commands without one of them, which would print its help and succeed: a script whose variable
+    /// is empty would not notice.
+    private static func requireComplete(_ command: any ParsableCommand) throws(CommandFailure) {
+        let group = type(of: command)
+        let names = group.configuration.subcommands.map { $0._commandName }.joined(separator: ", ")
+        if names.isEmpty { return }
+        throw CommandFailure(
+            "which command of \(group._commandName)? \(names); --help explains them", status: .misused)
     }
 
     private static func leave(with error: any Error) -> Never {

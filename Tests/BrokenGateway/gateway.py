@@ -121,6 +121,7 @@ class Gateway:
         self.verifier = Verifier(self.bugs)
         self.sessions = Sessions(self)
         self.oauth = OAuth(self)
+        self.assertion = self.verifier.issue("usr_one", "none", 60, "upstream")
         self.pooled = None
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port = self.listener.getsockname()[1]
@@ -240,6 +241,10 @@ class Gateway:
                 return {"sub": "usr_one", "fid": "x"}
             if self.has("secret-is-token") and token.startswith(b"sec_"):
                 return {"sub": "usr_one", "fid": "x"}
+            if self.has("ticket-is-token") and token.startswith(b"tkt_"):
+                return {"sub": "usr_one", "fid": "x"}
+            if self.has("assertion-is-token") and token == self.assertion:
+                return {"sub": "usr_one", "fid": "x"}
             if self.has("takes-resource-tokens"):
                 audiences = [AUDIENCE, self.origin + RESOURCE]
             return self.verifier.verify(token, audiences)
@@ -249,15 +254,21 @@ class Gateway:
             raise Answer(401) from error
 
     def user(self, request, raw):
+        return self.caller(request, raw).get("sub")
+
+    def caller(self, request, raw):
+        """The claims of whoever asks."""
         if self.is_open(request, raw):
-            return "usr_one"
+            return {"sub": "usr_one"}
         # A mistake lets through lines of which the last has the method.
         if request.method.rpartition("\n")[2] not in ("GET", "POST"):
             raise Answer(405)
-        return self.claims(self.token(request)).get("sub")
+        return self.claims(self.token(request))
 
     def protected(self, request, path, raw):
         user = self.user(request, raw)
+        if self.has("writes-pages"):
+            raise Answer(200, f"<p title=\"{user}\">what is protected</p>".encode(), [("Content-Type", "text/html")])
         # The same for whoever asks, as a page would be.
         raise Answer(200, {"user": user, "secret": "what is protected"})
 
@@ -266,7 +277,7 @@ class Gateway:
     IDENTITY = ("X-Gate-User", "X-Gate-Realm")
 
     def proxy(self, request, path, raw):
-        user = self.user(request, raw)
+        caller = self.caller(request, raw)
         is_stream = request.version == "HTTP/2"
         verbatim = self.has("forwards-framing") or is_stream and (self.has("h2-length") or self.has("h2-coding"))
         fields = []
@@ -281,7 +292,10 @@ class Gateway:
             if alias in ("connection", "content-length", "transfer-encoding") and not verbatim:
                 continue
             fields.append((name, value))
-        fields += [(self.IDENTITY[0], user), (self.IDENTITY[1], "default")]
+        told = [(self.IDENTITY[0], caller.get("sub")), (self.IDENTITY[1], caller.get("tenant_id", "default"))]
+        told += [("X-Gate-" + name.replace("_", "-"), caller[name])
+                 for name in ("client_id", "scope", "email", "name") if name in caller]
+        fields += [(name, self.told(value)) for name, value in told] + [("X-Gate-Assertion", self.assertion.decode())]
         if self.has("connection-last") or is_stream and self.has("h2-connection"):
             listed = {name.strip().lower() for name in (request.one("connection") or "").split(",")}
             fields = [(name, value) for name, value in fields if name.lower() not in listed]
@@ -291,6 +305,15 @@ class Gateway:
         head = f"{request.method} /canary?{request.query_text} HTTP/1.1\r\n"
         head += "".join(f"{name}: {value}\r\n" for name, value in fields)
         self.relay(self.exchange(head.encode("latin-1") + b"\r\n" + body))
+
+    def told(self, claim):
+        """A claim as the value of a field."""
+        text = str(claim)
+        if self.has("low-bytes"):
+            return text.encode("utf-16-le")[::2].decode("latin-1")
+        if not self.has("raw-claims") and not re.fullmatch(r"[\x20-\x7e]*", text):
+            raise Answer(403)
+        return text
 
     def forward(self, request, user, fields):
         """A request of the protected resource, of which only the path is kept."""
@@ -365,7 +388,7 @@ class Verbatim(Answer):
 def main():
     gateway = Gateway(sys.argv[2:], int(sys.argv[1]))
     key = tempfile.NamedTemporaryFile(prefix="broken-", suffix=".pem", delete=False)
-    key.write(gateway.verifier.private_pem())
+    key.write(gateway.verifier.key.private_pem())
     key.close()
     print(gateway.port, key.name, flush=True)
     gateway.run()

@@ -11,6 +11,7 @@ import urllib.parse
 import urllib.request
 
 from answers import Answer
+from verifier import AUDIENCE
 
 RESOURCE = "/agents"
 SCOPES = ["read", "write"]
@@ -262,7 +263,7 @@ class OAuth:
         token = token.partition(" ")[2]
         if self.has("code-is-token") and token in self.codes:
             raise Answer(200, {})
-        audiences = [gateway.origin + RESOURCE] + (["broken"] if self.has("resource-any-audience") else [])
+        audiences = [gateway.origin + RESOURCE] + ([AUDIENCE] if self.has("resource-any-audience") else [])
         user = gateway.claims(token.encode(), audiences)["sub"]
         self.check_protocol_session(request, user)
         opened = re.search(r"open-session=([a-z0-9]+)", request.query_text)

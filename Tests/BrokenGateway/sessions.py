@@ -30,6 +30,7 @@ class Sessions:
         self.refresh = {}
         self.tickets = {}
         self.sockets = []
+        self.passwords = dict(PASSWORDS)
 
     def has(self, bug):
         return self.gateway.has(bug)
@@ -42,9 +43,18 @@ class Sessions:
         with self.lock:
             if path == "/api/session/create-anonymous":
                 session = Session()
+                body = request.json()
+                if self.has("adopts-chosen-id"):
+                    session.id = body.get("session_id", session.id)
+                if self.has("adopts-chosen-secret"):
+                    session.secret = request.one("session-secret") or session.secret
                 self.sessions[session.id] = session
-                request.json()
                 raise Answer(200, self.view(session, True))
+            if path == "/api/session":
+                user = self.bearer(request)
+                mine = [one for one in self.sessions.values() if not one.ended
+                        and (self.has("lists-everybody") or user is not None and one.user == user)]
+                raise Answer(200 if user else 401, {"sessions": [self.view(one) for one in mine]})
             if path == "/api/session/create":
                 user = self.bearer(request)
                 if user is None:
@@ -61,6 +71,8 @@ class Sessions:
                 self.rotate(request)
             if path == "/api/auth/logout":
                 self.logout(request)
+            if path == "/api/auth/password":
+                self.change_password(request)
         if path.startswith("/api/session/"):
             self.session(request, path.split("/")[3], (path.split("/") + [""])[4])
         raise Answer(404)
@@ -81,8 +93,10 @@ class Sessions:
 
     def by_secret(self, request, required=True):
         secret = request.one("session-secret")
-        cookies = dict(pair.strip().partition("=")[::2] for pair in (request.one("cookie") or "").split(";"))
-        other = cookies.get("gatehouse")
+        pairs = [pair.strip().partition("=")[::2] for pair in (request.one("cookie") or "").split(";")]
+        if len({value for name, value in pairs if name == "gatehouse"}) > 1 and not self.has("last-cookie"):
+            raise Answer(400)
+        other = dict(pairs).get("gatehouse")
         if secret and other and secret != other and not self.has("two-secrets"):
             raise Answer(400)
         secret = secret or other
@@ -94,6 +108,8 @@ class Sessions:
             if self.has("token-is-secret") and secret in session.tokens:
                 return session
             if self.has("id-is-secret") and secret == session.id:
+                return session
+            if self.has("refresh-is-secret") and self.refresh.get(secret, {}).get("session") is session:
                 return session
         if required:
             raise Answer(401)
@@ -117,7 +133,7 @@ class Sessions:
 
     def login(self, request):
         body = request.json()
-        user, password = PASSWORDS.get(body.get("email"), (None, None))
+        user, password = self.passwords.get(body.get("email"), (None, None))
         if password is None or password != body.get("password"):
             raise Answer(401)
         named = self.sessions.get(body.get("session_id"))
@@ -134,16 +150,46 @@ class Sessions:
             session = None
         if session and session.user not in (None, user) and not self.has("changes-owner"):
             raise Answer(409)
+        self.race("login-race", 0.2)
         if session is None:
             session = Session()
             self.sessions[session.id] = session
+        if not self.has("keeps-old-family"):
+            self.gateway.verifier.ended |= session.families
+            session.families = set()
         session.user = user
         session.old_secrets.add(session.secret)
         session.secret = "sec_" + secrets.token_urlsafe(32)
         raise Answer(200, self.view(session, True) | self.tokens(session, user))
 
+    def race(self, bug, seconds=0.02):
+        """Lets others go on in the middle, if that mistake is made."""
+        if self.has(bug):
+            self.lock.release()
+            time.sleep(seconds)
+            self.lock.acquire()
+
+    def change_password(self, request):
+        user, body = self.bearer(request), request.json()
+        session = self.of_token(request)
+        email = next((email for email, (one, _) in self.passwords.items() if one == user), None)
+        if email is None or self.passwords[email][1] != body.get("current") or not body.get("new"):
+            raise Answer(401)
+        self.passwords[email] = (user, body["new"])
+        for one in self.sessions.values():
+            if one.user == user and one is not session and not self.has("outlives-password"):
+                self.end(one, "password")
+        raise Answer(204)
+
+    def of_token(self, request):
+        """The session of a request's access token."""
+        family = self.gateway.claims(self.gateway.token(request)).get("fid")
+        return next((one for one in self.sessions.values() if family in one.families), None)
+
     def rotate(self, request):
         token = request.json().get("refresh_token", "")
+        if self.has("one-store") and token.startswith(("sec_", "tkt_")):
+            raise Answer(200, {"access_token": "x", "refresh_token": "ref_x"})
         if self.has("access-is-refresh") and token.startswith("ey"):
             raise Answer(200, {"access_token": token, "refresh_token": "ref_x"})
         if self.has("empty-refresh") and token == "":
@@ -160,14 +206,21 @@ class Sessions:
         if session.ended and not self.has("refresh-outlives-logout"):
             raise Answer(401)
         successor = self.refresh.get(entry["next"])
-        if self.has("refresh-race"):
-            self.lock.release()
-            time.sleep(0.02)
-            self.lock.acquire()
-            successor = None if successor is None else successor
+        self.race("refresh-race")
+        if self.has("logout-race"):
+            self.race("logout-race", 0.2)
+            if session.ended:
+                # What ended meanwhile is made again.
+                session.ended = False
+                family = secrets.token_urlsafe(8)
+                session.families.add(family)
         if successor is not None and not self.has("refresh-race"):
-            if successor["next"] is None:
+            if successor["next"] is None and not self.has("forks-family"):
                 self.answer_pair(session, entry, entry["next"])
+            if self.has("forks-family"):
+                new = "ref_" + secrets.token_urlsafe(32)
+                self.refresh[new] = {"family": family, "user": entry["user"], "next": None, "session": session}
+                self.answer_pair(session, entry, new)
             if self.has("reusable-refresh"):
                 self.answer_pair(session, entry, entry["next"])
             self.end_family(session, family)
@@ -193,16 +246,25 @@ class Sessions:
     # Ends
 
     def logout(self, request):
-        token = self.gateway.token(request)
-        family = self.gateway.claims(token).get("fid")
-        session = next((one for one in self.sessions.values() if family in one.families), None)
+        self.race("logout-race", 0.05)
+        refresh = request.json().get("refresh_token")
+        if refresh and request.one("authorization") is None:
+            entry = self.refresh.get(refresh)
+            session = entry and entry["session"]
+            if self.has("forgets-refresh-only"):
+                self.refresh.pop(refresh, None)
+                session = None
+        else:
+            session = self.of_token(request)
         if session:
             self.end(session, "logout")
         raise Answer(204)
 
     def end(self, session, cause):
         session.ended = True
-        if not self.has("access-outlives-logout"):
+        if self.has("revokes-by-text"):
+            self.gateway.verifier.ended_texts |= session.tokens
+        elif not self.has("access-outlives-logout"):
             self.gateway.verifier.ended |= session.families
         if not self.has("socket-outlives-" + cause):
             self.close_sockets(session)
@@ -230,9 +292,10 @@ class Sessions:
             if user is None and proof is None and not (self.has(f"id-alone-{name}") and session):
                 raise Answer(401)
             if session is None or not (is_owner or proof is session or self.has(f"foreign-{name}")
+                                       or (proof is not None and self.has("any-secret"))
                                        or (user is None and self.has(f"id-alone-{name}"))):
                 raise Answer(404 if session is None and self.has("tells-unknown") else 403)
-            if session.ended:
+            if session.ended and not (name == "ticket" and self.has("ticket-outlives-session")):
                 raise Answer(410)
             if name == "ticket":
                 ticket = "tkt_" + secrets.token_urlsafe(32)
@@ -244,14 +307,14 @@ class Sessions:
             raise Answer(200, self.view(session))
 
     def upgrade(self, request, session, proof, user):
-        if session is None or proof is not session or user is None:
+        if session and session.ended and self.has("revives-sessions"):
+            session.ended, proof = False, session
+        proved = proof is session or (proof is None and self.has("upgrades-without-secret"))
+        if session is None or not proved or user is None:
             raise Answer(403)
         owner = session.user
-        if self.has("upgrade-race"):
-            self.lock.release()
-            time.sleep(0.02)
-            self.lock.acquire()
-        if owner not in (None, user):
+        self.race("upgrade-race")
+        if owner not in (None, user) and not self.has("changes-owner") and not self.has("upgrades-without-secret"):
             raise Answer(409)
         session.user = user
         if owner is None:

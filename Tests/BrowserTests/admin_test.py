@@ -252,7 +252,7 @@ async def everywhere(tab, what):
     for width in WIDTHS:
         for scheme in ["light", "dark"]:
             await window(width, scheme)(tab)
-            await judge(tab, f"{what} at {width}, {scheme}", width)
+            await judge(tab, f"{what} at {width}, {scheme}", width, scheme)
             await keep_picture(tab, f"{what.replace(' ', '-')}-{width}-{scheme}")
 
 
@@ -313,8 +313,7 @@ async def works(browser):
 
 
 async def many(browser):
-    await tells_an_outage(browser)
-    await lists_by_pages(browser)
+    await asyncio.gather(tells_an_outage(browser), lists_by_pages(browser))
     tab = await lists_fifty_thousand(browser, admin_fake.serve())
     assert not tab.faults, tab.faults
 

@@ -410,9 +410,15 @@ async def plain_example(browser, gateway):
     await tab.close()
 
 
-async def main(program):
+async def apart(program):
+    """What waits for seconds, in a browser of its own: cookies are those of an address, whatever its port."""
+    async with Browser() as browser:
+        await asyncio.gather(closing.every_way(browser), expiry(browser, program))
+
+
+async def together(program):
     with tempfile.TemporaryDirectory() as folder:
-        gateway = Gateway(os.path.abspath(program), folder)
+        gateway = Gateway(program, folder)
         gateway.start()
         try:
             async with Browser() as browser:
@@ -432,11 +438,13 @@ async def main(program):
                 await logout_everywhere(browser, gateway)
                 await platform_state(browser, gateway)
                 await plain_example(browser, gateway)
-                await closing.every_way(browser)
-                await expiry(browser, os.path.abspath(program))
                 assert not one.faults + two.faults, one.faults + two.faults
         finally:
             gateway.stop(signal.SIGKILL)
+
+
+async def main(program):
+    await asyncio.gather(apart(os.path.abspath(program)), together(os.path.abspath(program)))
     print("client: all is well")
 
 

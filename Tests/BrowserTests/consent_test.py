@@ -83,7 +83,7 @@ async def fits(tab, origin):
     for width in WIDTHS:
         for scheme in ["light", "dark"]:
             await window(width, scheme)(tab)
-            await judge(tab, f"consent at {width}, {scheme}", width)
+            await judge(tab, f"consent at {width}, {scheme}", width, scheme)
             await keep_picture(tab, f"consent-{width}-{scheme}")
     assert await tab.value("document.scripts.length") == 0
     # Nor may one be added: no text becomes a script or markup, and no address one.

@@ -122,7 +122,7 @@ async def is_readable(tab, token):
         for width in [360, 1280]:
             for scheme in ["light", "dark"]:
                 await window(width, scheme)(tab)
-                await judge(tab, f"inspector: {words}, at {width}, {scheme}", width)
+                await judge(tab, f"inspector: {words}, at {width}, {scheme}", width, scheme)
 
 
 async def works_by_keyboard(tab, token):

@@ -32,8 +32,10 @@ def window(width, scheme, height=800):
     return prepare
 
 
-async def judge(tab, what, width):
-    """Unless it is as wide as 4K, where nothing is arranged anew, axe-core finds nothing, the page is no wider than its window, and nothing went against its policy."""
+async def judge(tab, what, width, scheme="light"):
+    """The page is no wider than its window, nothing went against its policy, and axe-core finds nothing: by all its rules in
+    light, by those about colours, which is all that changes, in dark; and not where it is as wide as 4K, where nothing is
+    arranged anew."""
     wide = await tab.value(
         "[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && "
         "!e.closest('.list, .wide-table, pre, nav, .quietly')).slice(0, 3).map((e) => e.outerHTML.slice(0, 120))")
@@ -42,8 +44,10 @@ async def judge(tab, what, width):
     if script:
         if not await tab.value("'axe' in globalThis"):
             await tab.command("Runtime.evaluate", expression=script)
+        rules = ", runOnly: ['color-contrast', 'link-in-text-block']" if scheme == "dark" else ""
         found = await tab.value(
-            "axe.run().then((r) => r.violations.map((v) => [v.id, ...v.nodes.map((n) => String(n.target))]))")
+            "axe.run({ resultTypes: ['violations']" + rules + " })"
+            ".then((r) => r.violations.map((v) => [v.id, ...v.nodes.map((n) => String(n.target))]))")
         assert found == [], f"{what}: {found}"
     assert not tab.faults, f"{what}: {tab.faults}"
 

@@ -36,7 +36,7 @@ async def fits(browser, origin, page):
     for width in WIDTHS:
         for scheme in ["light", "dark"]:
             await window(width, scheme)(tab)
-            await judge(tab, f"{page} at {width}, {scheme}", width)
+            await judge(tab, f"{page} at {width}, {scheme}", width, scheme)
             await keep_picture(tab, f"{page.strip('/').replace('/', '-').replace('.gatehouse-', '') or 'page'}-{width}-{scheme}")
     keeps_to_itself(tab, origin)
     size = small(tab, origin, page)

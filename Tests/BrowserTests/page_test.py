@@ -71,7 +71,7 @@ async def is_readable(tab):
     for width in [360, 1280]:
         for scheme in ["light", "dark"]:
             await window(width, scheme)(tab)
-            await judge(tab, f"the page after all its steps at {width}, {scheme}", width)
+            await judge(tab, f"the page after all its steps at {width}, {scheme}", width, scheme)
 
 
 async def by_keyboard(tab, email, password):

@@ -130,7 +130,7 @@ async def brings_back(browser, origin, email, password):
     for width in [360, 1280]:
         for scheme in ["light", "dark"]:
             await window(width, scheme)(tab)
-            await judge(tab, f"the sign-in page, signed in, at {width}, {scheme}", width)
+            await judge(tab, f"the sign-in page, signed in, at {width}, {scheme}", width, scheme)
     # A route that wants a newer sign-in gets one.
     tab = await open_page(browser, origin, "?return_to=%2Forders&max_age=60")
     await tab.until("!document.getElementById('signed-in').hidden")

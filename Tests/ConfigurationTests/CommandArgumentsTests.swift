@@ -26,4 +26,28 @@ struct CommandArgumentsTests {
         ]
         for arguments in others { #expect(CommandArguments.settled(arguments) == arguments) }
     }
+
+    @Test(
+        "Of a secret argument `ps` shows at most the name of its option",
+        arguments: [
+            ("postgres://u:hunter2@db/x", "--state", "postgres://"),
+            ("--state=postgres://u:pw@db/x", "", "--state=postgres://"),
+            ("postgres://db/x?sslpassword=hunter2", "", "postgres://"), ("eyJhbGciOiJFUzI1NiJ9.e30.c2ln", "verify", ""),
+            ("sec_AAAAAAAAAAAAAAAA", "", ""), ("--claim=x=ref_AAAAAAAAAAAAAAAA", "", "--claim="),
+            ("hunter2", "--token", ""), ("--token=hunter2", "", "--token="), ("pat_AAAAAAAAAAAAAAAA", "", ""),
+        ])
+    func hides(argument: String, previous: String, shown: String) {
+        #expect(CommandArguments.shownCount(of: argument, after: previous) == shown.utf8.count)
+    }
+
+    @Test(
+        "Other arguments are shown",
+        arguments: [
+            ("serve", ""), ("--config=/etc/gatehouse/gatehouse.yaml", ""), ("sqlite:var/state.sqlite", "--state"),
+            ("postgres://gatehouse@db/x?sslmode=verify-full", "--state"), ("-", "--token"), ("token", ""),
+            ("ada@example.com", "add"), ("https://app.example/cb", "--redirect-uri"),
+        ])
+    func shows(argument: String, previous: String) {
+        #expect(CommandArguments.shownCount(of: argument, after: previous) == nil)
+    }
 }

@@ -109,6 +109,19 @@ struct ValueFormatTests {
     }
 
     @Test(
+        "Of a URL of others no user and no value of the query is shown",
+        arguments: [
+            ("https://hunter2@h.example/a@b", "https://redacted@h.example/a@b"),
+            ("https://u:hunter2@h.example", "https://redacted@h.example"),
+            ("https://h.example/x?sig=hunter2&hunter2", "https://h.example/x?sig=redacted&redacted"),
+            ("/health?auth=hunter2", "/health?auth=redacted"), ("keys/a.json", "keys/a.json"),
+            ("https://h.example:1/x", "https://h.example:1/x"),
+        ])
+    func hidesValues(text: String, shown: String) {
+        #expect(URLText.withoutValues(text) == shown)
+    }
+
+    @Test(
         "A URL without a password is shown as it is",
         arguments: ["sqlite:var/x.sqlite", "postgres://user@db:5432/x?sslmode=require", "https://idp.example/jwks"])
     func leavesOthers(text: String) {

@@ -12,6 +12,8 @@ import Testing
         let mistakes = [
             "alg-none", "keeps-old-secret", "reusable-refresh", "any-redirect", "no-verifier", "any-origin",
             "strips-exact-names", "leaves-bodies", "relays-framing", "h2-length", "h2-lines",
+            "key-rs256 algorithm-from-header", "key-eddsa unreduced-signature", "revokes-by-text", "raw-claims",
+            "forks-family",
         ]
         let found = try Program.run(
             "timeout", ["480", "python3", script] + mistakes,

@@ -23,6 +23,11 @@ import Testing
         Self.expectFailure(try Self.run("frobnicate"), 2, "frobnicate")
         Self.expectFailure(try Self.run("serve", "--frobnicate"), 2, "--frobnicate")
         #expect(try Self.run("--help").status == 0)
+        Self.expectFailure(try Self.run("users"), 2, "disable, enable")
+        Self.expectFailure(try Self.run("users", "passkeys"), 2, "list, remove")
+        Self.expectFailure(try Self.run("keys", "list", "--keys", "/nowhere"), 1, "/nowhere", "keys generate")
+        Self.expectFailure(try Self.run("keys", "rotate", "--keys", "/nowhere"), 1, "/nowhere", "keys generate")
+        Self.expectFailure(try Self.run("state", "restore", "x", "--config", "/nowhere.yaml"), 2, "/nowhere.yaml")
         Self.expectFailure(try Self.run("serve", "--config", "/nowhere.yaml"), 2, "/nowhere.yaml", "no such file")
         Self.expectFailure(try Self.run("serve", "--listen", "nonsense"), 2, "--listen")
         Self.expectFailure(try Self.run("serve", "--state", "mongodb://x"), 2, "--state")
@@ -36,6 +41,32 @@ import Testing
         Self.expectFailure(try Self.run("config", "check", "--config", file.path), 2, "bad.yaml:2", "1 banana")
         try "tokens:\n  clock_skew: 10s\n".write(to: file, atomically: true, encoding: .utf8)
         #expect(try Self.run("config", "check", "--config", file.path).status == 0)
+    }
+
+    @Test("A result that can't be written is a failure, and no file takes the place of a stream that is closed")
+    func streams() throws {
+        let place = try GatewayProcess.makeDirectory()
+        try "keys: {directory: keys}\naudit: {file: audit.jsonl}\n".write(
+            to: place.appendingPathComponent("g.yaml"), atomically: true, encoding: .utf8)
+        func run(_ command: String, _ redirection: String) throws -> Int32 {
+            let shell = Process()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.currentDirectoryURL = place
+            shell.arguments = [
+                "-c", "exec \"$0\" \(command) --config g.yaml \(redirection)", GatewayProcess.binary.path,
+            ]
+            try Program.start(shell) {}
+            shell.waitUntilExit()
+            return shell.terminationStatus
+        }
+        #expect(try run("config show", ">/dev/full 2>/dev/null") == 1)
+        #expect(try run("config show", ">/dev/null 2>&1") == 0)
+        for redirection in [">&- 2>/dev/null", ">&- 2>&-", "<&- >&- 2>&-"] {
+            #expect(try run("keys generate", redirection) == 0)
+        }
+        let log = place.appendingPathComponent("audit.jsonl")
+        #expect(try String(contentsOf: log, encoding: .utf8).split(separator: "\n").count == 3)
+        #expect(try GatewayProcess.run(["audit", "verify", log.path], in: place, stateful: false).status == 0)
     }
 
     @Test("A port in use and a key that can't be read are told in one sentence")

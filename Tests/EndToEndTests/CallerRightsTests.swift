@@ -303,7 +303,7 @@ import Testing
         }
     }
 
-    @Test("Whoever has not signed in is sent to sign in; whoever has, and may not, is refused")
+    @Test("A visitor who has not signed in is sent to sign in; one who has, and may not, is refused")
     func navigation() async throws {
         let (gateway, upstream) = try await Self.start()
         defer { upstream.stop() }

@@ -73,7 +73,7 @@ import Testing
     @Test(
         "Settings of PostgreSQL that lose what was answered are found, and an empty database stays empty",
         .enabled(if: PrivatePostgres.isAvailable))
-    func postgres() throws {
+    func postgres() async throws {
         let postgres = try PrivatePostgres.shared.get()
         let database = try postgres.createDatabase()
         let place = try GatewayProcess.makeDirectory()
@@ -88,7 +88,7 @@ import Testing
         #expect(
             try postgres.query("SELECT COUNT(*) FROM pg_namespace WHERE nspname = 'gatehouse'", database: database)
                 == "0")
-        try TwoNodes<GatewayProcess>.add(.ada, url: postgres.url(database: database), in: place)
+        try await TestAccounts.add([.ada], url: postgres.url(database: database))
         try postgres.query("ALTER DATABASE \(database) SET synchronous_commit = off")
         let used = try doctor()
         #expect(

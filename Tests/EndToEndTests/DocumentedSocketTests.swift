@@ -4,7 +4,7 @@ import Testing
 /// The scripts of docs/sockets.md, run as they stand.
 @Suite(
     .enabled(if: Program.pythonHas("websockets"), "needs python3 with websockets"),
-    .alone("its tokens live for three seconds"))
+    .quiet("its tokens live for three seconds"))
 struct DocumentedSocketTests {
     /// The Python on the page, block by block.
     private static func scripts() throws -> [String] {

@@ -106,17 +106,24 @@ import Testing
         defer { gateway.stop() }
         #expect(try await eventually { gateway.log.contains("one was generated, encrypted") })
         let token = try gateway.login(.ada).token
-        let elsewhere = try GatewayProcess.makeDirectory()
-        let foreign = try Self.generated("open, wheat", in: elsewhere)
-        try FileManager.default.moveItem(
-            at: Self.file(foreign, in: elsewhere), to: Self.file(foreign, in: gateway.directory))
+        func put(_ passphrase: String) throws -> String {
+            let elsewhere = try GatewayProcess.makeDirectory()
+            let keyID = try Self.generated(passphrase, in: elsewhere)
+            try FileManager.default.moveItem(
+                at: Self.file(keyID, in: elsewhere), to: Self.file(keyID, in: gateway.directory))
+            return keyID
+        }
+        let foreign = try put("open, wheat")
         let sentence = "\(foreign).pem is encrypted, and not with this passphrase"
         #expect(try await eventually { gateway.log.contains(sentence) })
-        try await Task.sleep(for: .milliseconds(1_500))
-        #expect(gateway.log.components(separatedBy: sentence).count == 2, "\(gateway.log)")
         let later = try gateway.login(.ada).token
         #expect(Self.signer(later) == Self.signer(token))
         #expect(try gateway.isHealthy(token) && gateway.isHealthy(later))
+        // One that it can open makes it read all of them again, and it says nothing more of the other.
+        let own = try put(Self.secret)
+        #expect(try await eventually { try gateway.request("GET", "/.well-known/jwks.json").text.contains(own) })
+        gateway.stop()
+        #expect(gateway.log.components(separatedBy: sentence).count == 2, "\(gateway.log)")
     }
 
     @Test("The passphrase may stand in a file of its owner's, and in one place only")

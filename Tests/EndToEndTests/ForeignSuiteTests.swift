@@ -159,7 +159,7 @@ import Testing
 
     @Test(
         "Clients that send a byte now and then are let go, and nobody else waits for them",
-        .enabled(if: has("slowhttptest"), "slowhttptest is not installed"), .alone("it times the others' requests"),
+        .enabled(if: has("slowhttptest"), "slowhttptest is not installed"), .quiet("it times the others' requests"),
         arguments: ["-H", "-B"])
     func slow(attack: String) async throws {
         let gateway = try await GatewayProcess.start("server: {header_timeout: 3s, idle_timeout: 3s}")

@@ -29,7 +29,7 @@ import Testing
                     directory: place))
         }
         defer { for node in nodes { node.stop() } }
-        try TwoNodes<GatewayProcess>.add(.ada, url: url, in: nodes[0].directory)
+        try await TestAccounts.add([.ada], url: url)
 
         let front = try SocketAddressing.unusedPort()
         let proxy = Process()

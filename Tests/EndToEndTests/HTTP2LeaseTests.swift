@@ -3,7 +3,7 @@ import Testing
 
 /// Streaming answers over HTTP/2 under their leases. The same over HTTP/1.1 is in `SocketRelayTests`.
 @Suite(
-    .enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .alone("its tokens live for some seconds"))
+    .enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .quiet("its tokens live for some seconds"))
 struct HTTP2LeaseTests {
     /// A text of six seconds, or events for half a minute.
     private static let script: RecordingUpstream.Script = { request, stream in

@@ -3,7 +3,7 @@ import Testing
 
 /// Sockets over HTTP/2 (RFC 8441) that end at an upstream over HTTP/1.1, seen from both ends by one script.
 @Suite(
-    .enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .alone("times what comes after a logout"))
+    .enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .quiet("times what comes after a logout"))
 struct HTTP2RelayTests {
     @Test("Bytes pass untouched, what is refused is no tunnel, and a logout puts its Close between two frames")
     func relay() async throws {

@@ -81,7 +81,7 @@ import Testing
         let twin = TestUser(email: TestUser.ada.email, password: "another one", tenant: "second")
         let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
-        try GatewayProcess.add(twin, in: gateway.directory)
+        try await TestAccounts.add([twin], url: GatewayProcess.stateURL(gateway.directory))
         expectRefused(try gateway.attemptLogin(.ada), 401, "invalid_credentials")
         for user in [TestUser.ada, twin] {
             let answer = try gateway.attemptLogin(user, also: ["tenant_id": user.tenant])

@@ -21,7 +21,9 @@ import Testing
             #expect(result.errors.contains("no store at") && result.errors.filter { $0 == "\n" }.count == 1)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.path).isEmpty)
-        try GatewayProcess.add(.ada, in: place)
+        let added = try GatewayProcess.run(
+            ["users", "add", "ada@example.com", "--tenant", "acme", "--password-stdin"], in: place, input: "correct horse")
+        #expect(added.status == 0, "\(added.errors)")
         #expect(try Self.json(GatewayProcess.run(["users", "list", "--json"], in: place)).count == 1)
     }
 

@@ -3,7 +3,7 @@ import PostgresForTests
 import Testing
 
 /// PostgreSQL goes away and comes back: nothing is let in that should not be, and nothing is lost.
-@Suite(.enabled(if: PrivatePostgres.isAvailable), .alone("its tokens live for some seconds")) struct OutageTests {
+@Suite(.enabled(if: PrivatePostgres.isAvailable), .quiet("its tokens live for some seconds")) struct OutageTests {
     private static let login = ["email": TestUser.ada.email, "password": TestUser.ada.password]
 
     @Test("A store that is away is failed closed, and everything is there when it is back")

@@ -8,16 +8,27 @@ import Testing
         "The SDK lists and calls the Runtime's intents, sees progress, and resumes a broken stream without a second run",
         .enabled(if: Program.pythonHas("mcp, httpx2"), "needs python3 with mcp"), arguments: ["legacy", "auto"])
     func official(_ mode: String) async throws {
-        let gateway = try await GatewayInProcess.start(ToolCaller.on, realms: [SlowRealm()])
+        let realm = HeldRealm()
+        let gateway = try await GatewayInProcess.start(ToolCaller.on, realms: [realm])
         defer { gateway.stop() }
+        // Asked once the stream has been resumed.
+        let release = try RecordingUpstream { _, stream in
+            realm.letGo()
+            try stream.send(RecordingUpstream.plainAnswer)
+            return .close
+        }
+        defer { release.stop() }
         let ada = TestUser.ada
         let result = try Program.run(
             "timeout",
-            ["120", "python3", Program.script("mcp_tools.py"), gateway.origin, ada.email, ada.password, mode])
+            [
+                "120", "python3", Program.script("mcp_tools.py"), gateway.origin, ada.email, ada.password, mode,
+                release.url,
+            ])
         let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any]
         let found = try #require(json, "\(result.errors)")
         let tools = found["tools"] as? [String] ?? []
-        #expect(tools.contains("echo") && tools.contains("artifact.put") && tools.contains("slow"))
+        #expect(tools.contains("echo") && tools.contains("artifact.put") && tools.contains("held"))
         #expect((found["echo"] as? [String: String]) == ["hello": "world"])
         #expect((found["structured"] as? [String: String]) == ["hello": "world"])
         #expect(found["progress"] as? [Double] == [0, 1])
@@ -26,7 +37,7 @@ import Testing
         #expect((found["clash"] as? [Any])?.last as? String == "version_conflict")
         #expect((found["version"] as? String == "2026-07-28") == (mode == "auto"))
         if mode == "legacy" {
-            #expect(found["cuts"] as? Int == 1 && (found["slow"] as? [String: Int]) == ["runs": 1])
+            #expect(found["cuts"] as? Int == 1 && (found["held"] as? [String: Int]) == ["runs": 1])
         }
         // The token opens nothing else.
         let token = found["token"] as? String ?? ""

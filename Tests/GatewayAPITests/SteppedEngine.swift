@@ -10,7 +10,7 @@ struct SteppedEngine: SQLEngine {
     /// Thrown where a question is asked, for which its SQL is given.
     var fault: @Sendable (_ sql: String) throws -> Void = { _ in }
 
-    var capabilities: StoreCapabilities { inner.capabilities }
+    var dialect: SQLDialect { inner.dialect }
     var observers: Observers { inner.observers }
 
     /// One step: nothing can come between what a transaction reads and what it writes.

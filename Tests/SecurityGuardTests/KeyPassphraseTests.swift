@@ -115,11 +115,16 @@ struct KeyPassphraseTests {
             clock: fixture.clock.read)
         _ = try stranger.rotate(immediately: true)
         try await eventually { !reported.all.isEmpty }
-        // Long enough for the watch to look again.
-        try await Task.sleep(for: .milliseconds(1_200))
-        #expect(reported.all.count == 1)
         #expect(reported.all.first?.contains(KeyPassphrase.variable) == true)
         #expect(subject.keyRing.jwks == keys && subject.keyRing.signingKey.keyID == signing)
+        // One that it can open makes it read all of them again, and it says nothing more of the other.
+        let elsewhere = try TemporaryFolder()
+        let another = KeyDirectory(path: elsewhere.path, policy: fixture.policy, clock: fixture.clock.read)
+        let own = try #require(try another.loadOrCreate().plan.active)
+        try FileManager.default.moveItem(
+            atPath: "\(elsewhere.path)/\(own.file)", toPath: "\(fixture.folder.path)/\(own.file)")
+        try await eventually { String(decoding: subject.keyRing.jwks, as: UTF8.self).contains(own.keyID) }
+        #expect(reported.all.count == 1)
     }
 
     // MARK: The passphrase's file

@@ -110,7 +110,7 @@ final class InterruptibleEngine: SQLEngine {
 
     init(inner: any SQLEngine) { self.inner = inner }
 
-    var capabilities: StoreCapabilities { inner.capabilities }
+    var dialect: SQLDialect { inner.dialect }
     var observers: Observers { inner.observers }
 
     func write<Value: Sendable>(

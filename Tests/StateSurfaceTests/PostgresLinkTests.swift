@@ -1,6 +1,7 @@
 import Foundation
 import PostgresForTests
 import StateSurfaceTesting
+import Synchronization
 import Testing
 
 @testable import StateSurface
@@ -79,6 +80,27 @@ struct PostgresLinkTests {
         #expect(try await eventually(within: .seconds(20)) { (try? await store.session(id: "ses_a")) != nil })
         await store.close()
         try cluster.remove()
+    }
+
+    @Test("A lookup of the server's name that does not end holds no caller, and is not begun again")
+    func slowLookup() async throws {
+        let cluster = try PrivatePostgres.shared.get()
+        let settings = try PostgresSettings(url: cluster.url(database: "postgres"))
+        let resolver = DispatchSemaphore(value: 0)
+        let lookups = Mutex(0)
+        let gate = ConnectGate {
+            lookups.withLock { $0 += 1 }
+            resolver.wait()
+            return try settings.connect()
+        }
+        let worker = PostgresWorker(gate, patience: .milliseconds(50))
+        for _ in 0..<2 {
+            await #expect(throws: PostgresFault.self) { try await worker.rows("SELECT 1", []) }
+        }
+        resolver.signal()
+        #expect(try await eventually(within: .seconds(30)) { (try? await worker.rows("SELECT 1", [])) != nil })
+        #expect(lookups.withLock { $0 } == 1)
+        await worker.disconnect()
     }
 
     @Test(

@@ -11,6 +11,7 @@ struct SQLStoreTests {
             let isShared = backend == .postgres
             #expect(store.capabilities.isSharedBetweenMachines == isShared)
             #expect(store.capabilities.hasRowLocks == isShared)
+            #expect(store.capabilities.name == (isShared ? "postgres" : "sqlite"))
         }
     }
 

@@ -1,14 +1,24 @@
 import Foundation
+import StateSurfaceTesting
+import Synchronization
 import Testing
 
 @testable import StateSurface
 
 @Suite("The embedded database's writer")
 struct SQLiteWriterTests {
-    private func withEngine<Result>(_ body: (SQLiteEngine) async throws -> Result) async throws -> Result {
+    private final class Tally: Sendable {
+        private let number = Mutex(0)
+        var count: Int { number.withLock { $0 } }
+        func add() { number.withLock { $0 += 1 } }
+    }
+
+    private func withEngine<Result>(
+        limits: WaitingLimits = WaitingLimits(), _ body: (SQLiteEngine) async throws -> Result
+    ) async throws -> Result {
         let folder = NSTemporaryDirectory() + "gh-writer-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let engine = try SQLiteEngine(url: "sqlite:\(folder)/state.sqlite")
+        let engine = try SQLiteEngine(url: "sqlite:\(folder)/state.sqlite", limits: limits)
         do {
             let result = try await body(engine)
             await engine.close()
@@ -49,6 +59,38 @@ struct SQLiteWriterTests {
             #expect(!outcomes.contains("unforeseen"))
             var count = try #require(try await engine.rows("SELECT COUNT(*) FROM nodes", []).first)
             #expect(try count.integer() == 32)
+        }
+    }
+
+    @Test("Only so many writes wait for a slow disk: the next are refused, the others done")
+    func limited() async throws {
+        try await withEngine(limits: WaitingLimits(count: 4, patience: .seconds(300))) { engine in
+            let (hold, held, refused) = (DispatchSemaphore(value: 0), Tally(), Tally())
+            async let first = engine.write { _ in
+                held.add()
+                return hold.wait(timeout: .now() + 120) == .success
+            }
+            #expect(try await eventually(within: .seconds(30)) { held.count == 1 })
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<7 {
+                    group.addTask {
+                        do {
+                            try await engine.write {
+                                _ = try $0.execute(
+                                    "INSERT INTO nodes (id, seen_at) VALUES (?1, 1)", [.text("n\(index)")])
+                            }
+                        } catch let error as StateSurfaceError where error.code == .unavailable {
+                            refused.add()
+                        }
+                    }
+                }
+                #expect(try await eventually(within: .seconds(30)) { refused.count == 3 })
+                hold.signal()
+                try await group.waitForAll()
+            }
+            #expect(try await first)
+            #expect(refused.count == 3)
+            #expect(try await engine.rows("SELECT id FROM nodes", []).count == 4)
         }
     }
 

@@ -193,7 +193,9 @@ final class HandshakeRecord {
 package struct RequestCaller: Sendable, Equatable {
     /// The user, or the client that asks for itself.
     package var user: String?
+    /// The user's tenant.
     package var tenant: String?
+    /// The client that acts for the user.
     package var clientID: String?
     /// The first 12 characters of the session's id.
     package var session: String?

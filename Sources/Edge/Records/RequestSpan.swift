@@ -12,10 +12,13 @@ package struct RequestSpan: Sendable {
     package let route: String
     /// The path of the request without query, credentials shortened; nil where it could not be read.
     package let path: String?
+    /// The answer's status; nil where none was sent.
     package let status: Int?
     /// The code of the refusal.
     package let code: String?
+    /// The id that the answer has (`X-Request-Id`).
     package let requestID: String
+    /// The client's address.
     package let client: String?
     /// `HOST:PORT` of the upstream.
     package let upstream: String?

@@ -39,20 +39,20 @@ public struct BodyDecoder: Sendable {
     }
 
     /// Whether the whole body has been read.
-    public var isComplete: Bool { self.state == .ended }
+    public var isComplete: Bool { state == .ended }
 
     /// Reads the next piece, of at most `maxSlice` bytes, from `buffer`. A failure is final: every later call returns
     /// it again.
     public mutating func next(_ buffer: inout ByteBuffer, maxSlice: Int = .max) -> BodyEvent {
         if let failure { return .failed(failure) }
-        switch self.state {
+        switch state {
         case .ended: return .end
         case .untilClose: return Self.slice(&buffer, upTo: maxSlice)
         case .length:
-            let event = Self.slice(&buffer, upTo: Self.bound(self.remaining, maxSlice))
-            if case .data(let data) = event { self.consume(data.readableBytes) }
+            let event = Self.slice(&buffer, upTo: Self.bound(remaining, maxSlice))
+            if case .data(let data) = event { consume(data.readableBytes) }
             return event
-        case .chunks: return self.nextOfChunks(&buffer, maxSlice: maxSlice)
+        case .chunks: return nextOfChunks(&buffer, maxSlice: maxSlice)
         }
     }
 
@@ -60,40 +60,40 @@ public struct BodyDecoder: Sendable {
     /// truncates any other.
     public mutating func finish() -> BodyEvent {
         if let failure { return .failed(failure) }
-        switch self.state {
+        switch state {
         case .ended, .untilClose:
-            self.state = .ended
+            state = .ended
             return .end
-        case .length, .chunks: return self.fail(WireError(.truncatedBody, "closed before the end of the body"))
+        case .length, .chunks: return fail(WireError(.truncatedBody, "closed before the end of the body"))
         }
     }
 
     private mutating func nextOfChunks(_ buffer: inout ByteBuffer, maxSlice: Int) -> BodyEvent {
-        if self.remaining == 0 {
+        if remaining == 0 {
             do throws(WireError) {
-                switch try self.chunks.scan(&buffer) {
+                switch try chunks.scan(&buffer) {
                 case .needMoreData: return .needMoreData
-                case .chunk(let size): self.remaining = size
+                case .chunk(let size): remaining = size
                 case .end:
-                    self.state = .ended
+                    state = .ended
                     return .end
                 }
             } catch {
-                return self.fail(error)
+                return fail(error)
             }
         }
-        let event = Self.slice(&buffer, upTo: Self.bound(self.remaining, maxSlice))
-        if case .data(let data) = event { self.remaining -= Int64(data.readableBytes) }
+        let event = Self.slice(&buffer, upTo: Self.bound(remaining, maxSlice))
+        if case .data(let data) = event { remaining -= Int64(data.readableBytes) }
         return event
     }
 
     private mutating func consume(_ count: Int) {
-        self.remaining -= Int64(count)
-        if self.remaining <= 0 { self.state = .ended }
+        remaining -= Int64(count)
+        if remaining <= 0 { state = .ended }
     }
 
     private mutating func fail(_ error: WireError) -> BodyEvent {
-        self.failure = error
+        failure = error
         return .failed(error)
     }
 

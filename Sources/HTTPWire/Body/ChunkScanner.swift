@@ -58,7 +58,7 @@ struct ChunkScanner: Sendable {
             while consumed < bytes.count {
                 let byte = bytes[consumed]
                 consumed += 1
-                if let step = try self.take(byte) { return step }
+                if let step = try take(byte) { return step }
             }
             return .needMoreData
         }
@@ -67,22 +67,22 @@ struct ChunkScanner: Sendable {
     }
 
     private mutating func take(_ byte: UInt8) throws(WireError) -> Step? {
-        switch self.state {
-        case .size: try self.takeSize(byte)
+        switch state {
+        case .size: try takeSize(byte)
         case .sizeLineFeed:
             try Self.expect(byte, Byte.lineFeed)
-            return self.endSizeLine()
+            return endSizeLine()
         case .dataEnd:
             try Self.expect(byte, Byte.carriageReturn)
-            self.state = .dataLineFeed
+            state = .dataLineFeed
         case .dataLineFeed:
             try Self.expect(byte, Byte.lineFeed)
-            self.state = .size
+            state = .size
         case .extensionNameStart, .extensionName, .extensionValueStart, .extensionToken, .extensionText,
             .extensionEscape, .extensionTextEnd:
-            try self.takeExtension(byte)
+            try takeExtension(byte)
         case .trailerStart, .trailerName, .trailerValue, .trailerLineFeed:
-            try self.takeTrailer(byte)
+            try takeTrailer(byte)
         case .finalLineFeed:
             try Self.expect(byte, Byte.lineFeed)
             return .end
@@ -92,18 +92,18 @@ struct ChunkScanner: Sendable {
 
     private mutating func takeSize(_ byte: UInt8) throws(WireError) {
         if let value = byte.hexValue {
-            self.digits += 1
-            let (shifted, overflow) = self.size.multipliedReportingOverflow(by: 16)
-            guard self.digits <= Self.maxSizeDigits, !overflow else {
+            digits += 1
+            let (shifted, overflow) = size.multipliedReportingOverflow(by: 16)
+            guard digits <= Self.maxSizeDigits, !overflow else {
                 throw WireError(.chunk, "chunk size too large")
             }
-            self.size = shifted + Int64(value)
+            size = shifted + Int64(value)
             return
         }
-        guard self.digits > 0 else { throw WireError(.chunk, "chunk without a size") }
+        guard digits > 0 else { throw WireError(.chunk, "chunk without a size") }
         switch byte {
-        case Byte.carriageReturn: self.state = .sizeLineFeed
-        case Byte.semicolon: self.state = .extensionNameStart
+        case Byte.carriageReturn: state = .sizeLineFeed
+        case Byte.semicolon: state = .extensionNameStart
         default: throw WireError(.chunk, "chunk size is not hexadecimal")
         }
     }
@@ -111,60 +111,60 @@ struct ChunkScanner: Sendable {
     private mutating func endSizeLine() -> Step? {
         let size = self.size
         self.size = 0
-        self.digits = 0
-        self.extensionBytes = 0
-        self.state = size == 0 ? .trailerStart : .dataEnd
+        digits = 0
+        extensionBytes = 0
+        state = size == 0 ? .trailerStart : .dataEnd
         return size == 0 ? nil : .chunk(size)
     }
 
     private mutating func takeExtension(_ byte: UInt8) throws(WireError) {
-        self.extensionBytes += 1
-        self.extensionBytesInBody += 1
-        guard self.extensionBytes <= Self.maxExtension, self.extensionBytesInBody <= Self.maxExtensionsInBody else {
+        extensionBytes += 1
+        extensionBytesInBody += 1
+        guard extensionBytes <= Self.maxExtension, extensionBytesInBody <= Self.maxExtensionsInBody else {
             throw WireError(.chunkExtension, "chunk extensions too long")
         }
-        switch (self.state, byte) {
-        case (.extensionName, Byte.equals): self.state = .extensionValueStart
-        case (.extensionValueStart, Byte.quote): self.state = .extensionText
-        case (.extensionText, Byte.quote): self.state = .extensionTextEnd
-        case (.extensionText, Byte.backslash): self.state = .extensionEscape
+        switch (state, byte) {
+        case (.extensionName, Byte.equals): state = .extensionValueStart
+        case (.extensionValueStart, Byte.quote): state = .extensionText
+        case (.extensionText, Byte.quote): state = .extensionTextEnd
+        case (.extensionText, Byte.backslash): state = .extensionEscape
         case (.extensionName, Byte.semicolon), (.extensionToken, Byte.semicolon), (.extensionTextEnd, Byte.semicolon):
-            self.state = .extensionNameStart
+            state = .extensionNameStart
         case (.extensionName, Byte.carriageReturn), (.extensionToken, Byte.carriageReturn),
             (.extensionTextEnd, Byte.carriageReturn):
-            self.state = .sizeLineFeed
+            state = .sizeLineFeed
         case (.extensionText, _), (.extensionEscape, _):
             guard byte.isFieldContent, byte < 0x80 else { throw Self.badExtension }
-            self.state = .extensionText
+            state = .extensionText
         case (.extensionTextEnd, _): throw Self.badExtension
         default:
             guard ByteClass.token.contains(byte) else { throw Self.badExtension }
-            if self.state == .extensionNameStart { self.state = .extensionName }
-            if self.state == .extensionValueStart { self.state = .extensionToken }
+            if state == .extensionNameStart { state = .extensionName }
+            if state == .extensionValueStart { state = .extensionToken }
         }
     }
 
     private mutating func takeTrailer(_ byte: UInt8) throws(WireError) {
-        self.trailerBytes += 1
-        guard self.trailerBytes <= Self.maxTrailer else { throw WireError(.trailer, "trailers too long") }
-        switch self.state {
-        case .trailerStart where byte == Byte.carriageReturn: self.state = .finalLineFeed
+        trailerBytes += 1
+        guard trailerBytes <= Self.maxTrailer else { throw WireError(.trailer, "trailers too long") }
+        switch state {
+        case .trailerStart where byte == Byte.carriageReturn: state = .finalLineFeed
         case .trailerName where byte == Byte.colon:
-            for name in ForbiddenTrailer.names where name.utf8.elementsEqual(self.trailerName) {
+            for name in ForbiddenTrailer.names where name.utf8.elementsEqual(trailerName) {
                 throw ForbiddenTrailer.error
             }
-            self.trailerName.removeAll(keepingCapacity: true)
-            self.state = .trailerValue
+            trailerName.removeAll(keepingCapacity: true)
+            state = .trailerValue
         case .trailerStart, .trailerName:
             guard ByteClass.token.contains(byte) else { throw WireError(.trailer, "malformed trailer name") }
-            if self.trailerName.count < Self.longestForbidden { self.trailerName.append(byte.asciiLowercased) }
-            self.state = .trailerName
-        case .trailerValue where byte == Byte.carriageReturn: self.state = .trailerLineFeed
+            if trailerName.count < Self.longestForbidden { trailerName.append(byte.asciiLowercased) }
+            state = .trailerName
+        case .trailerValue where byte == Byte.carriageReturn: state = .trailerLineFeed
         case .trailerValue:
             guard byte.isFieldContent else { throw WireError(.trailer, "a control byte in a trailer") }
         default:
             guard byte == Byte.lineFeed else { throw WireError(.trailer, "bare CR in a trailer") }
-            self.state = .trailerStart
+            state = .trailerStart
         }
     }
 

@@ -5,7 +5,7 @@ struct ByteClass: Sendable {
 
     @inline(__always)
     func contains(_ byte: UInt8) -> Bool {
-        let half = byte < 64 ? self.low : self.high
+        let half = byte < 64 ? low : high
         return byte < 128 && (half &>> UInt64(byte & 63)) & 1 == 1
     }
 }
@@ -74,7 +74,7 @@ extension UInt8 {
     /// The value of a hexadecimal digit in either case, or nil.
     @inline(__always)
     var hexValue: UInt8? {
-        if self.isDigit { return self &- Byte.zero }
+        if isDigit { return self &- Byte.zero }
         let letter = self | 0x20
         return letter &- 0x61 < 6 ? letter &- 0x61 &+ 10 : nil
     }

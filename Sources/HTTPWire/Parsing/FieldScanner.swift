@@ -31,28 +31,28 @@ struct FieldScanner: Sendable {
     /// Continues at `position`. True when the final empty line has been read.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
         while position < bytes.count {
-            switch self.state {
+            switch state {
             case .lineStart:
-                if try self.scanWholeLine(bytes, &position) { continue }
-                try self.startLine(bytes[position], at: position)
-                if self.state == .finalLineFeed { position &+= 1 }
+                if try scanWholeLine(bytes, &position) { continue }
+                try startLine(bytes[position], at: position)
+                if state == .finalLineFeed { position &+= 1 }
             case .name:
-                try self.scanName(bytes, &position)
+                try scanName(bytes, &position)
             case .beforeValue:
                 while position < bytes.count, bytes[position].isOptionalWhitespace { position &+= 1 }
-                self.valueStart = position
-                if position < bytes.count { self.state = .value }
+                valueStart = position
+                if position < bytes.count { state = .value }
             case .value:
                 position = ByteScan.endOfFieldContent(bytes, position, bytes.count)
                 guard position < bytes.count else { return false }
                 guard bytes[position] == Byte.carriageReturn else { throw Self.badValue(bytes[position]) }
                 position &+= 1
-                self.state = .lineFeed
+                state = .lineFeed
             case .lineFeed:
                 guard bytes[position] == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
-                try self.endField(bytes, at: position &- 1)
+                try endField(bytes, at: position &- 1)
                 position &+= 1
-                self.state = .lineStart
+                state = .lineStart
             case .finalLineFeed:
                 guard bytes[position] == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
                 position &+= 1
@@ -78,34 +78,34 @@ struct FieldScanner: Sendable {
         guard end &+ 1 < bytes.count, bytes[end] == Byte.carriageReturn, bytes[end &+ 1] == Byte.lineFeed,
             !bytes[end &- 1].isOptionalWhitespace || end == valueStart
         else { return false }
-        try self.makeRoom()
+        try makeRoom()
         let name = ByteRange(start: start, end: colon)
         let field = HeaderField(
             name: name, value: ByteRange(start: valueStart, end: end), id: KnownField.lookup(bytes, name),
             hasPlainName: true)
-        self.fields.append(field)
+        fields.append(field)
         position = end &+ 2
         guard field.id != .other else { return true }
-        self.present.insert(field.id)
-        try self.facts.note(field, padding: .none, bytes)
+        present.insert(field.id)
+        try facts.note(field, padding: .none, bytes)
         return true
     }
 
     private mutating func makeRoom() throws(WireError) {
-        if self.fields.isEmpty { self.fields.reserveCapacity(16) }
-        guard self.fields.count < self.maxFields else { throw WireError(.tooManyFields, "too many fields") }
+        if fields.isEmpty { fields.reserveCapacity(16) }
+        guard fields.count < maxFields else { throw WireError(.tooManyFields, "too many fields") }
     }
 
     private mutating func startLine(_ byte: UInt8, at position: Int) throws(WireError) {
         if byte == Byte.carriageReturn {
-            self.state = .finalLineFeed
+            state = .finalLineFeed
             return
         }
         guard ByteClass.token.contains(byte) else { throw Self.badLineStart(byte) }
-        try self.makeRoom()
-        self.nameStart = position
-        self.hasPlainName = true
-        self.state = .name
+        try makeRoom()
+        nameStart = position
+        hasPlainName = true
+        state = .name
     }
 
     private mutating func scanName(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) {
@@ -113,10 +113,10 @@ struct FieldScanner: Sendable {
         guard position < bytes.count else { return }
         let byte = bytes[position]
         if byte == Byte.colon {
-            self.name = ByteRange(start: self.nameStart, end: position)
-            self.state = .beforeValue
+            name = ByteRange(start: nameStart, end: position)
+            state = .beforeValue
         } else if ByteClass.token.contains(byte) {
-            self.hasPlainName = false
+            hasPlainName = false
         } else {
             throw WireError(.fieldName, "a byte in a field name that no token has")
         }
@@ -125,17 +125,17 @@ struct FieldScanner: Sendable {
 
     private mutating func endField(_ bytes: UnsafeRawBufferPointer, at end: Int) throws(WireError) {
         var valueEnd = end
-        while valueEnd > self.valueStart, bytes[valueEnd &- 1].isOptionalWhitespace { valueEnd &-= 1 }
+        while valueEnd > valueStart, bytes[valueEnd &- 1].isOptionalWhitespace { valueEnd &-= 1 }
         let field = HeaderField(
-            name: self.name,
-            value: ByteRange(start: self.valueStart, end: valueEnd),
-            id: KnownField.lookup(bytes, self.name),
-            hasPlainName: self.hasPlainName)
-        self.fields.append(field)
+            name: name,
+            value: ByteRange(start: valueStart, end: valueEnd),
+            id: KnownField.lookup(bytes, name),
+            hasPlainName: hasPlainName)
+        fields.append(field)
         guard field.id != .other else { return }
-        self.present.insert(field.id)
+        present.insert(field.id)
         let padding = Self.padding(bytes, field, lineEnd: end)
-        try self.facts.note(field, padding: padding, bytes)
+        try facts.note(field, padding: padding, bytes)
     }
 
     /// The whitespace around a value other than one space before it.

@@ -34,20 +34,20 @@ struct MessageFacts: Sendable {
     /// Checks and records one field.
     mutating func note(_ field: HeaderField, padding: Padding, _ bytes: UnsafeRawBufferPointer) throws(WireError) {
         switch field.id {
-        case .contentLength: try self.noteContentLength(field.value, padding, bytes)
-        case .transferEncoding: try self.noteTransferEncoding(field.value, padding, bytes)
+        case .contentLength: try noteContentLength(field.value, padding, bytes)
+        case .transferEncoding: try noteTransferEncoding(field.value, padding, bytes)
         case .connection:
             guard padding != .tabs else { throw WireError(.connection, "Connection is not a list of tokens") }
-            try self.noteConnection(field.value, bytes)
-        case .host where self.kind == .request:
-            guard self.host == nil else { throw WireError(.duplicateHost, "more than one Host") }
+            try noteConnection(field.value, bytes)
+        case .host where kind == .request:
+            guard host == nil else { throw WireError(.duplicateHost, "more than one Host") }
             guard HostRule.accepts(bytes, field.value) else { throw WireError(.host, "Host is not a host and port") }
-            self.host = field.value
-        case .expect where self.kind == .request:
-            guard ByteScan.equals(bytes, field.value, "100-continue"), !self.expectsContinue else {
+            host = field.value
+        case .expect where kind == .request:
+            guard ByteScan.equals(bytes, field.value, "100-continue"), !expectsContinue else {
                 throw WireError(.expectation, "an expectation other than 100-continue")
             }
-            self.expectsContinue = true
+            expectsContinue = true
         default: break
         }
     }
@@ -55,11 +55,11 @@ struct MessageFacts: Sendable {
     private mutating func noteContentLength(
         _ value: ByteRange, _ padding: Padding, _ bytes: UnsafeRawBufferPointer
     ) throws(WireError) {
-        guard self.contentLength == nil else {
+        guard contentLength == nil else {
             throw WireError(.duplicateContentLength, "more than one Content-Length")
         }
-        guard !self.isChunked else { throw Self.bothFramings }
-        if self.isTooMuch(padding) || (self.kind == .request && value.count > 1 && bytes[value.start] == Byte.zero) {
+        guard !isChunked else { throw Self.bothFramings }
+        if isTooMuch(padding) || (kind == .request && value.count > 1 && bytes[value.start] == Byte.zero) {
             throw WireError(.contentLength, "padded Content-Length")
         }
         guard (1...19).contains(value.count) else { throw Self.badLength }
@@ -71,20 +71,20 @@ struct MessageFacts: Sendable {
             guard !overflow, !carry else { throw Self.badLength }
             length = sum
         }
-        self.contentLength = length
+        contentLength = length
     }
 
     private mutating func noteTransferEncoding(
         _ value: ByteRange, _ padding: Padding, _ bytes: UnsafeRawBufferPointer
     ) throws(WireError) {
-        guard self.contentLength == nil else { throw Self.bothFramings }
-        guard self.versionMinor == 1 else {
+        guard contentLength == nil else { throw Self.bothFramings }
+        guard versionMinor == 1 else {
             throw WireError(.transferEncodingInHTTP10, "Transfer-Encoding in HTTP/1.0")
         }
-        guard !self.isChunked else { throw Self.badEncoding }
-        if self.isTooMuch(padding) { throw WireError(.transferEncoding, "padded Transfer-Encoding") }
+        guard !isChunked else { throw Self.badEncoding }
+        if isTooMuch(padding) { throw WireError(.transferEncoding, "padded Transfer-Encoding") }
         if ByteScan.equals(bytes, value, "chunked") {
-            self.isChunked = true
+            isChunked = true
             return
         }
         throw Self.otherEncoding(value, bytes)
@@ -93,7 +93,7 @@ struct MessageFacts: Sendable {
     /// Whether a framing field has whitespace that is not accepted. In requests it is a means of smuggling; some old
     /// servers pad their responses with spaces.
     private func isTooMuch(_ padding: Padding) -> Bool {
-        padding == .tabs || (padding == .spaces && self.kind == .request)
+        padding == .tabs || (padding == .spaces && kind == .request)
     }
 
     /// The error for a transfer coding other than `chunked` alone: malformed, or well-formed and not supported.
@@ -121,32 +121,32 @@ struct MessageFacts: Sendable {
             case .end: return
             case .malformed: throw WireError(.connection, "Connection is not a list of tokens")
             case .token(let token):
-                self.connectionOptions += 1
-                guard self.connectionOptions <= Self.maxConnectionOptions else {
+                connectionOptions += 1
+                guard connectionOptions <= Self.maxConnectionOptions else {
                     throw WireError(.connection, "Connection lists too many names")
                 }
-                self.noteConnectionOption(token, bytes)
+                noteConnectionOption(token, bytes)
             }
         }
     }
 
     private mutating func noteConnectionOption(_ token: ByteRange, _ bytes: UnsafeRawBufferPointer) {
         if ByteScan.equals(bytes, token, "keep-alive") {
-            self.saysKeepAlive = true
+            saysKeepAlive = true
         } else if ByteScan.equals(bytes, token, "close") {
-            self.saysClose = true
+            saysClose = true
         } else if ByteScan.equals(bytes, token, "upgrade") {
-            self.saysUpgrade = true
+            saysUpgrade = true
         } else {
-            self.nominated.append(token)
+            nominated.append(token)
         }
     }
 
     /// Whether the connection persists (RFC 9112 section 9.3): in HTTP/1.1 unless `close` is listed, in HTTP/1.0 only
     /// if a request lists `keep-alive`.
     var keepsAlive: Bool {
-        guard !self.saysClose else { return false }
-        return self.versionMinor == 1 || (self.saysKeepAlive && self.kind == .request)
+        guard !saysClose else { return false }
+        return versionMinor == 1 || (saysKeepAlive && kind == .request)
     }
 
     private static var bothFramings: WireError {

@@ -20,18 +20,18 @@ struct RequestLineScanner: Sendable {
     init(maxTarget: Int) { self.maxTarget = maxTarget }
 
     /// Whether the target has begun and not ended.
-    var isInTarget: Bool { self.state == .target }
+    var isInTarget: Bool { state == .target }
 
     /// Continues at `position`. True when the line has been read.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
         while position < bytes.count {
-            switch self.state {
-            case .method: try self.scanMethod(bytes, &position)
-            case .target: try self.scanTarget(bytes, &position)
-            case .version: try self.scanVersion(bytes[position], &position)
+            switch state {
+            case .method: try scanMethod(bytes, &position)
+            case .target: try scanTarget(bytes, &position)
+            case .version: try scanVersion(bytes[position], &position)
             case .lineFeed:
                 guard bytes[position] == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
-                guard self.major == 1, self.versionMinor <= 1 else {
+                guard major == 1, versionMinor <= 1 else {
                     throw WireError(.unsupportedVersion, "neither HTTP/1.0 nor HTTP/1.1")
                 }
                 position += 1
@@ -48,35 +48,35 @@ struct RequestLineScanner: Sendable {
         guard bytes[position] == Byte.space, position > 0 else {
             throw WireError(.method, "a byte in the method that no method has")
         }
-        self.method = ByteRange(start: 0, end: position)
+        method = ByteRange(start: 0, end: position)
         position += 1
-        self.target = ByteRange(start: position, end: position)
-        self.state = .target
+        target = ByteRange(start: position, end: position)
+        state = .target
     }
 
     private mutating func scanTarget(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) {
         while position < bytes.count, ByteClass.target.contains(bytes[position]) { position &+= 1 }
-        guard position - self.target.start <= self.maxTarget else {
+        guard position - target.start <= maxTarget else {
             throw WireError(.targetTooLong, "request target too long")
         }
         guard position < bytes.count else { return }
-        guard bytes[position] == Byte.space, position > self.target.start else {
+        guard bytes[position] == Byte.space, position > target.start else {
             throw WireError(.target, "a byte in the request target that no URI has")
         }
-        self.target = ByteRange(start: self.target.start, end: position)
+        target = ByteRange(start: target.start, end: position)
         position += 1
-        self.versionStart = position
-        self.state = .version
+        versionStart = position
+        state = .version
     }
 
     private mutating func scanVersion(_ byte: UInt8, _ position: inout Int) throws(WireError) {
-        guard HTTPVersionText.accepts(byte, at: position - self.versionStart) else {
+        guard HTTPVersionText.accepts(byte, at: position - versionStart) else {
             throw WireError(.version, "malformed HTTP version")
         }
-        switch position - self.versionStart {
-        case 5: self.major = byte - Byte.zero
-        case 7: self.versionMinor = byte - Byte.zero
-        case 8: self.state = .lineFeed
+        switch position - versionStart {
+        case 5: major = byte - Byte.zero
+        case 7: versionMinor = byte - Byte.zero
+        case 8: state = .lineFeed
         default: break
         }
         position += 1

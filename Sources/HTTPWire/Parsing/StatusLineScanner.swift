@@ -20,21 +20,21 @@ struct StatusLineScanner: Sendable {
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
         while position < bytes.count {
             let byte = bytes[position]
-            switch self.state {
-            case .version: try self.scanVersion(byte, at: position)
-            case .status: try self.scanStatus(byte)
+            switch state {
+            case .version: try scanVersion(byte, at: position)
+            case .status: try scanStatus(byte)
             case .afterStatus:
                 // RFC 9112 section 4 requires the space, but enough servers omit it that it is optional here.
                 guard byte == Byte.space || byte == Byte.carriageReturn else { throw Self.malformed }
-                self.reasonStart = position + 1
-                self.reason = ByteRange(start: position, end: position)
-                self.state = byte == Byte.space ? .reason : .lineFeed
+                reasonStart = position + 1
+                reason = ByteRange(start: position, end: position)
+                state = byte == Byte.space ? .reason : .lineFeed
             case .reason:
                 position = ByteScan.endOfFieldContent(bytes, position, bytes.count)
                 guard position < bytes.count else { return false }
                 guard bytes[position] == Byte.carriageReturn else { throw Self.malformed }
-                self.reason = ByteRange(start: self.reasonStart, end: position)
-                self.state = .lineFeed
+                reason = ByteRange(start: reasonStart, end: position)
+                state = .lineFeed
             case .lineFeed:
                 guard byte == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
                 position += 1
@@ -48,14 +48,14 @@ struct StatusLineScanner: Sendable {
     private mutating func scanVersion(_ byte: UInt8, at index: Int) throws(WireError) {
         if index == 8 {
             guard byte == Byte.space else { throw Self.malformed }
-            self.state = .status
+            state = .status
             return
         }
         guard HTTPVersionText.accepts(byte, at: index) else { throw Self.malformed }
-        if index == 5 { self.major = byte - Byte.zero }
+        if index == 5 { major = byte - Byte.zero }
         if index == 7 {
-            self.versionMinor = byte - Byte.zero
-            guard self.major == 1, self.versionMinor <= 1 else {
+            versionMinor = byte - Byte.zero
+            guard major == 1, versionMinor <= 1 else {
                 throw WireError(.unsupportedVersion, "neither HTTP/1.0 nor HTTP/1.1")
             }
         }
@@ -63,11 +63,11 @@ struct StatusLineScanner: Sendable {
 
     private mutating func scanStatus(_ byte: UInt8) throws(WireError) {
         guard byte.isDigit else { throw Self.malformed }
-        self.status = self.status * 10 + Int(byte - Byte.zero)
-        self.digits += 1
-        guard self.digits == 3 else { return }
-        guard (100...599).contains(self.status) else { throw WireError(.status, "status outside 100 to 599") }
-        self.state = .afterStatus
+        status = status * 10 + Int(byte - Byte.zero)
+        digits += 1
+        guard digits == 3 else { return }
+        guard (100...599).contains(status) else { throw WireError(.status, "status outside 100 to 599") }
+        state = .afterStatus
     }
 
     private static var malformed: WireError { WireError(.startLine, "malformed status line") }

@@ -58,15 +58,15 @@ struct TargetParts: Sendable {
         let authority = ByteRange(start: start, end: end)
         guard HostRule.accepts(bytes, authority) else { throw WireError(.target, "an authority that is no host") }
         self.authority = authority
-        self.splitQuery(bytes, ByteRange(start: end, end: target.end))
+        splitQuery(bytes, ByteRange(start: end, end: target.end))
     }
 
     private mutating func splitQuery(_ bytes: UnsafeRawBufferPointer, _ rest: ByteRange) {
         guard let mark = ByteScan.firstIndex(of: Byte.questionMark, bytes, rest) else {
-            self.path = rest
+            path = rest
             return
         }
-        self.path = ByteRange(start: rest.start, end: mark)
-        self.query = ByteRange(start: mark + 1, end: rest.end)
+        path = ByteRange(start: rest.start, end: mark)
+        query = ByteRange(start: mark + 1, end: rest.end)
     }
 }

@@ -20,17 +20,17 @@ struct TokenList {
     }
 
     mutating func next(in bytes: UnsafeRawBufferPointer) -> Element {
-        guard self.expectsElement else { return .end }
-        self.skipSpaces(bytes)
-        let start = self.position
-        while self.position < self.end, ByteClass.token.contains(bytes[self.position]) { self.position += 1 }
-        let token = ByteRange(start: start, end: self.position)
+        guard expectsElement else { return .end }
+        skipSpaces(bytes)
+        let start = position
+        while position < end, ByteClass.token.contains(bytes[position]) { position += 1 }
+        let token = ByteRange(start: start, end: position)
         guard !token.isEmpty else { return .malformed }
-        self.skipSpaces(bytes)
-        if self.position == self.end {
-            self.expectsElement = false
-        } else if bytes[self.position] == Byte.comma {
-            self.position += 1
+        skipSpaces(bytes)
+        if position == end {
+            expectsElement = false
+        } else if bytes[position] == Byte.comma {
+            position += 1
         } else {
             return .malformed
         }
@@ -38,6 +38,6 @@ struct TokenList {
     }
 
     private mutating func skipSpaces(_ bytes: UnsafeRawBufferPointer) {
-        while self.position < self.end, bytes[self.position] == Byte.space { self.position += 1 }
+        while position < end, bytes[position] == Byte.space { position += 1 }
     }
 }

@@ -52,7 +52,7 @@ public struct CanonicalPath: Sendable, Equatable {
     }
 
     /// The path as text.
-    public var string: String { String(buffer: self.bytes) }
+    public var string: String { String(buffer: bytes) }
 
     private static let root = ByteBuffer(string: "/")
 
@@ -86,74 +86,74 @@ private struct PathBuilder {
 
     mutating func read(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
         guard bytes.first == Byte.slash else { throw WireError(.path, "a path that does not begin with a slash") }
-        self.output.reserveCapacity(bytes.count + 16)
-        self.output.append(Byte.slash)
-        self.segmentStart = 1
+        output.reserveCapacity(bytes.count + 16)
+        output.append(Byte.slash)
+        segmentStart = 1
         var position = 1
         while position < bytes.count {
             let byte = bytes[position]
             if byte == Byte.percent {
-                try self.readEscape(bytes, position)
+                try readEscape(bytes, position)
                 position += 3
                 continue
             }
-            try self.readRaw(byte)
+            try readRaw(byte)
             position += 1
         }
-        try self.endSegment(isLast: true)
-        guard self.utf8.isAtBoundary else { throw Self.notUTF8 }
-        try self.refuseNestedEscapes()
+        try endSegment(isLast: true)
+        guard utf8.isAtBoundary else { throw Self.notUTF8 }
+        try refuseNestedEscapes()
     }
 
     private mutating func readRaw(_ byte: UInt8) throws(WireError) {
-        guard self.utf8.take(byte) else { throw Self.notUTF8 }
+        guard utf8.take(byte) else { throw Self.notUTF8 }
         switch byte {
         case Byte.slash:
-            try self.endSegment(isLast: false)
-            self.output.append(byte)
-            self.segmentStart = self.output.count
-        case Byte.openBracket, Byte.closeBracket: self.appendEscape(of: byte)
-        case Byte.dot: self.output.append(byte)
+            try endSegment(isLast: false)
+            output.append(byte)
+            segmentStart = output.count
+        case Byte.openBracket, Byte.closeBracket: appendEscape(of: byte)
+        case Byte.dot: output.append(byte)
         default:
             guard ByteClass.pathPlain.contains(byte) else { throw WireError(.path, "a byte that no path has") }
-            if byte == Byte.semicolon { self.hasParameters = true }
-            self.output.append(byte)
+            if byte == Byte.semicolon { hasParameters = true }
+            output.append(byte)
         }
     }
 
     private mutating func readEscape(_ bytes: UnsafeRawBufferPointer, _ position: Int) throws(WireError) {
         guard let byte = Self.escaped(bytes, position) else { throw WireError(.path, "a broken escape") }
-        guard self.utf8.take(byte) else { throw Self.notUTF8 }
+        guard utf8.take(byte) else { throw Self.notUTF8 }
         switch byte {
         case 0..<Byte.space, Byte.delete: throw WireError(.path, "an escaped control byte")
         case Byte.backslash: throw WireError(.path, "an escaped backslash")
         case Byte.slash:
-            guard self.allowEncodedSlash else { throw WireError(.path, "an escaped slash") }
-            try self.refuseDots()
-            self.hasEncodedSlash = true
-            self.appendEscape(of: byte)
-            self.segmentStart = self.output.count
+            guard allowEncodedSlash else { throw WireError(.path, "an escaped slash") }
+            try refuseDots()
+            hasEncodedSlash = true
+            appendEscape(of: byte)
+            segmentStart = output.count
         case Byte.semicolon:
-            self.hasParameters = true
-            self.appendEscape(of: byte)
-        case _ where byte == Byte.dot || ByteClass.pathPlain.contains(byte): self.output.append(byte)
-        default: self.appendEscape(of: byte)
+            hasParameters = true
+            appendEscape(of: byte)
+        case _ where byte == Byte.dot || ByteClass.pathPlain.contains(byte): output.append(byte)
+        default: appendEscape(of: byte)
         }
     }
 
     private mutating func endSegment(isLast: Bool) throws(WireError) {
-        guard isLast || self.output.count > self.segmentStart else {
+        guard isLast || output.count > segmentStart else {
             throw WireError(.path, "an empty segment")
         }
-        try self.refuseDots()
+        try refuseDots()
     }
 
     /// Refuses `.` and `..`, alone and before a parameter, whether its semicolon is escaped or not.
     private func refuseDots() throws(WireError) {
-        var position = self.segmentStart
-        while position < self.output.count, self.output[position] == Byte.dot { position += 1 }
-        guard (1...2).contains(position - self.segmentStart) else { return }
-        let rest = self.output[position...]
+        var position = segmentStart
+        while position < output.count, output[position] == Byte.dot { position += 1 }
+        guard (1...2).contains(position - segmentStart) else { return }
+        let rest = output[position...]
         if rest.isEmpty || rest.first == Byte.semicolon || rest.starts(with: [Byte.percent, 0x33, 0x42]) {
             throw WireError(.path, "a dot segment")
         }
@@ -163,9 +163,9 @@ private struct PathBuilder {
     ///
     /// The check is made on the output, because `%25%32e` becomes `%252e` only there.
     private func refuseNestedEscapes() throws(WireError) {
-        for position in self.output.indices.dropLast(4)
-        where self.output[position...].starts(with: [Byte.percent, 0x32, 0x35]) {
-            guard let high = self.output[position + 3].hexValue, let low = self.output[position + 4].hexValue,
+        for position in output.indices.dropLast(4)
+        where output[position...].starts(with: [Byte.percent, 0x32, 0x35]) {
+            guard let high = output[position + 3].hexValue, let low = output[position + 4].hexValue,
                 Self.isDangerous(high << 4 | low)
             else { continue }
             throw WireError(.path, "an escape of an escape")
@@ -173,9 +173,9 @@ private struct PathBuilder {
     }
 
     private mutating func appendEscape(of byte: UInt8) {
-        self.output.append(Byte.percent)
+        output.append(Byte.percent)
         for digit in [byte >> 4, byte & 0x0F] {
-            self.output.append(digit < 10 ? Byte.zero + digit : 0x41 + digit - 10)
+            output.append(digit < 10 ? Byte.zero + digit : 0x41 + digit - 10)
         }
     }
 

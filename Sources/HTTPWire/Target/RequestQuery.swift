@@ -50,7 +50,7 @@ public struct RequestQuery: Sendable {
 
     /// The query without the pairs that have one of `names`; all other bytes are unchanged. Nil if no pair is left.
     public func removing(_ names: [StaticString]) throws(WireError) -> ByteBuffer? {
-        guard try self.contains(anyOf: names) else { return self.bytes }
+        guard try contains(anyOf: names) else { return self.bytes }
         return try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> ByteBuffer? in
             var rest = ByteBuffer()
             rest.reserveCapacity(bytes.count)
@@ -123,20 +123,20 @@ private struct PairList {
     init(count: Int) { self.isDone = count == 0 }
 
     mutating func next(in bytes: UnsafeRawBufferPointer) throws(WireError) -> Pair? {
-        guard !self.isDone else { return nil }
-        self.pairs += 1
-        guard self.pairs <= RequestQuery.maxPairs else {
+        guard !isDone else { return nil }
+        pairs += 1
+        guard pairs <= RequestQuery.maxPairs else {
             throw WireError(.tooManyParameters, "too many query parameters")
         }
-        let start = self.position
+        let start = position
         var equals: Int?
-        while self.position < bytes.count, bytes[self.position] != Byte.ampersand {
-            if equals == nil, bytes[self.position] == Byte.equals { equals = self.position }
-            self.position += 1
+        while position < bytes.count, bytes[position] != Byte.ampersand {
+            if equals == nil, bytes[position] == Byte.equals { equals = position }
+            position += 1
         }
-        let end = self.position
-        self.isDone = end == bytes.count
-        self.position += 1
+        let end = position
+        isDone = end == bytes.count
+        position += 1
         return Pair(
             whole: ByteRange(start: start, end: end),
             name: ByteRange(start: start, end: equals ?? end),

@@ -46,22 +46,22 @@ public struct FrameDecoder: Sendable {
     }
 
     /// Whether a frame or a message has begun and is not complete, so that the deadline for progress applies.
-    public var isInsideMessage: Bool { self.frame != nil || self.messageOpcode != nil }
+    public var isInsideMessage: Bool { frame != nil || messageOpcode != nil }
 
     /// Reads the next event from `buffer`. To be called until it returns ``FrameEvent/needMoreData``.
     public mutating func next(_ buffer: inout ByteBuffer) -> FrameEvent {
-        guard !self.isFinished else {
+        guard !isFinished else {
             buffer.moveReaderIndex(forwardBy: buffer.readableBytes)
             return .needMoreData
         }
         do throws(WebSocketFault) {
-            while try self.readHeader(&buffer), try self.readPayload(&buffer) {
-                if let event = try self.endFrame() { return event }
+            while try readHeader(&buffer), try readPayload(&buffer) {
+                if let event = try endFrame() { return event }
             }
             return .needMoreData
         } catch {
-            self.isFinished = true
-            self.message = ByteBuffer()
+            isFinished = true
+            message = ByteBuffer()
             return .violation(error)
         }
     }
@@ -69,8 +69,8 @@ public struct FrameDecoder: Sendable {
     // MARK: Headers
 
     private mutating func readHeader(_ buffer: inout ByteBuffer) throws(WebSocketFault) -> Bool {
-        guard self.frame == nil else { return true }
-        if let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) { try self.checkFirst(first) }
+        guard frame == nil else { return true }
+        if let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) { try checkFirst(first) }
         if let second = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt8.self), second & 0x80 == 0 {
             throw .protocolError
         }
@@ -78,10 +78,10 @@ public struct FrameDecoder: Sendable {
         case .needMoreData: return false
         case .malformed: throw .protocolError
         case .header(let header):
-            try self.check(header)
+            try check(header)
             buffer.moveReaderIndex(forwardBy: header.length)
-            self.frame = header
-            self.read = 0
+            frame = header
+            read = 0
             return true
         }
     }
@@ -90,8 +90,8 @@ public struct FrameDecoder: Sendable {
     private func checkFirst(_ first: UInt8) throws(WebSocketFault) {
         guard first & 0x70 == 0, let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .protocolError }
         switch opcode {
-        case .continuation: if self.messageOpcode == nil { throw .protocolError }
-        case .text, .binary: if self.messageOpcode != nil { throw .protocolError }
+        case .continuation: if messageOpcode == nil { throw .protocolError }
+        case .text, .binary: if messageOpcode != nil { throw .protocolError }
         case .close, .ping, .pong: if first & 0x80 == 0 { throw .protocolError }
         }
     }
@@ -105,11 +105,11 @@ public struct FrameDecoder: Sendable {
             guard header.payloadLength <= 125 else { throw .protocolError }
             return
         }
-        self.fragments += 1
-        guard header.payloadLength <= self.maxMessage - self.message.readableBytes,
-            self.fragments <= self.maxFragments
+        fragments += 1
+        guard header.payloadLength <= maxMessage - message.readableBytes,
+            fragments <= maxFragments
         else { throw .messageTooBig }
-        if opcode != .continuation { self.messageOpcode = opcode }
+        if opcode != .continuation { messageOpcode = opcode }
     }
 
     // MARK: Payloads
@@ -117,21 +117,21 @@ public struct FrameDecoder: Sendable {
     /// Reads what has arrived of the payload. True when the payload is complete.
     private mutating func readPayload(_ buffer: inout ByteBuffer) throws(WebSocketFault) -> Bool {
         guard let frame, let key = frame.maskingKey else { return false }
-        let count = min(frame.payloadLength - self.read, buffer.readableBytes)
+        let count = min(frame.payloadLength - read, buffer.readableBytes)
         if count > 0 {
             buffer.withUnsafeReadableBytes { all in
                 let piece = UnsafeRawBufferPointer(rebasing: all.prefix(count))
-                if self.opcode.isControl {
-                    Self.unmask(piece, key, offset: self.read, to: &self.control)
+                if opcode.isControl {
+                    Self.unmask(piece, key, offset: read, to: &control)
                 } else {
-                    Self.unmask(piece, key, offset: self.read, to: &self.message)
+                    Self.unmask(piece, key, offset: read, to: &message)
                 }
             }
             buffer.moveReaderIndex(forwardBy: count)
-            self.read += count
-            if !self.opcode.isControl, self.messageOpcode == .text { try self.validateText(last: count) }
+            read += count
+            if !opcode.isControl, messageOpcode == .text { try validateText(last: count) }
         }
-        return self.read == frame.payloadLength
+        return read == frame.payloadLength
     }
 
     private static func unmask(
@@ -144,8 +144,8 @@ public struct FrameDecoder: Sendable {
     }
 
     private mutating func validateText(last count: Int) throws(WebSocketFault) {
-        let isValid = self.message.withUnsafeReadableBytes { all in
-            self.utf8.take(UnsafeRawBufferPointer(rebasing: all.suffix(count)))
+        let isValid = message.withUnsafeReadableBytes { all in
+            utf8.take(UnsafeRawBufferPointer(rebasing: all.suffix(count)))
         }
         guard isValid else { throw .invalidPayload }
     }
@@ -155,27 +155,27 @@ public struct FrameDecoder: Sendable {
     private mutating func endFrame() throws(WebSocketFault) -> FrameEvent? {
         guard let frame else { return nil }
         self.frame = nil
-        guard !self.opcode.isControl else { return try self.endControl() }
+        guard !opcode.isControl else { return try endControl() }
         guard frame.isFinal else { return nil }
-        guard self.messageOpcode != .text || self.utf8.isAtBoundary else { throw .invalidPayload }
+        guard messageOpcode != .text || utf8.isAtBoundary else { throw .invalidPayload }
         let message = self.message
-        let isText = self.messageOpcode == .text
+        let isText = messageOpcode == .text
         self.message = ByteBuffer()
-        self.messageOpcode = nil
-        self.fragments = 0
+        messageOpcode = nil
+        fragments = 0
         return isText ? .text(message) : .binary(message)
     }
 
     private mutating func endControl() throws(WebSocketFault) -> FrameEvent {
-        var payload = self.control
-        self.control = ByteBuffer()
-        switch self.opcode {
+        var payload = control
+        control = ByteBuffer()
+        switch opcode {
         case .ping: return .ping(payload)
         case .pong: return .pong(payload)
         default: break
         }
-        self.isFinished = true
-        self.message = ByteBuffer()
+        isFinished = true
+        message = ByteBuffer()
         guard payload.readableBytes > 0 else { return .close(code: nil, reason: payload) }
         guard let code = payload.readInteger(as: UInt16.self), WebSocketCloseCode.isLegal(code) else {
             throw .protocolError

@@ -25,18 +25,18 @@ public struct FrameTracker: Sendable {
     public init() {}
 
     /// Whether the next byte begins a frame. False for good after an impossible length.
-    public var isAtBoundary: Bool { self.headerCount == 0 && self.payloadLeft == 0 && !self.isBroken }
+    public var isAtBoundary: Bool { headerCount == 0 && payloadLeft == 0 && !isBroken }
 
     /// Follows all of `bytes`. Fails with ``WebSocketFault/protocolError`` at an impossible length.
     public mutating func advance(over bytes: ByteBuffer) -> Result<Progress, WebSocketFault> {
-        bytes.withUnsafeReadableBytes { self.follow($0, stopsAtBoundary: false) }
+        bytes.withUnsafeReadableBytes { follow($0, stopsAtBoundary: false) }
     }
 
     /// Follows `bytes` up to the end of the current frame and consumes nothing after it. At a boundary it consumes
     /// nothing.
     public mutating func advanceToBoundary(over bytes: ByteBuffer) -> Result<Progress, WebSocketFault> {
-        guard !self.isAtBoundary else { return .success(Progress(consumed: 0, isAtBoundary: true)) }
-        return bytes.withUnsafeReadableBytes { self.follow($0, stopsAtBoundary: true) }
+        guard !isAtBoundary else { return .success(Progress(consumed: 0, isAtBoundary: true)) }
+        return bytes.withUnsafeReadableBytes { follow($0, stopsAtBoundary: true) }
     }
 
     private mutating func follow(
@@ -44,36 +44,36 @@ public struct FrameTracker: Sendable {
     ) -> Result<Progress, WebSocketFault> {
         var position = 0
         while position < bytes.count {
-            guard !self.isBroken else { return .failure(.protocolError) }
-            if self.payloadLeft > 0 {
-                let step = min(self.payloadLeft, bytes.count - position)
-                self.payloadLeft -= step
+            guard !isBroken else { return .failure(.protocolError) }
+            if payloadLeft > 0 {
+                let step = min(payloadLeft, bytes.count - position)
+                payloadLeft -= step
                 position += step
             } else {
-                self.takeHeaderByte(bytes[position])
+                takeHeaderByte(bytes[position])
                 position += 1
             }
-            guard self.isAtBoundary else { continue }
-            if self.isCloseFrame { self.hasSeenClose = true }
+            guard isAtBoundary else { continue }
+            if isCloseFrame { hasSeenClose = true }
             if stopsAtBoundary { break }
         }
-        guard !self.isBroken else { return .failure(.protocolError) }
-        return .success(Progress(consumed: position, isAtBoundary: self.isAtBoundary))
+        guard !isBroken else { return .failure(.protocolError) }
+        return .success(Progress(consumed: position, isAtBoundary: isAtBoundary))
     }
 
     private mutating func takeHeaderByte(_ byte: UInt8) {
-        withUnsafeMutableBytes(of: &self.headerBytes) { $0[self.headerCount] = byte }
-        self.headerCount += 1
-        let parsed = withUnsafeBytes(of: &self.headerBytes) { all in
-            FrameHeader.parse(UnsafeRawBufferPointer(rebasing: all.prefix(self.headerCount)))
+        withUnsafeMutableBytes(of: &headerBytes) { $0[headerCount] = byte }
+        headerCount += 1
+        let parsed = withUnsafeBytes(of: &headerBytes) { all in
+            FrameHeader.parse(UnsafeRawBufferPointer(rebasing: all.prefix(headerCount)))
         }
         switch parsed {
         case .needMoreData: break
-        case .malformed: self.isBroken = true
+        case .malformed: isBroken = true
         case .header(let header):
-            self.headerCount = 0
-            self.payloadLeft = header.payloadLength
-            self.isCloseFrame = header.opcode == WebSocketOpcode.close.rawValue
+            headerCount = 0
+            payloadLeft = header.payloadLength
+            isCloseFrame = header.opcode == WebSocketOpcode.close.rawValue
         }
     }
 }

@@ -8,7 +8,7 @@ public enum WebSocketOpcode: UInt8, Sendable {
     case pong = 0xA
 
     /// Whether it is a control frame, which may be sent between the fragments of a message (RFC 6455 section 5.5).
-    public var isControl: Bool { self.rawValue & 0x8 != 0 }
+    public var isControl: Bool { rawValue & 0x8 != 0 }
 }
 
 /// The close codes for faults of the peer (RFC 6455 section 7.4.1).

@@ -5,7 +5,7 @@ public enum CaseCatalogue {
         AttackCatalogue.all.map(HostileCase.token) + probes.map(HostileCase.probe)
 
     private static let probes: [Probe] = [
-        SessionProbes.all, RefreshProbes.all, AuthorizeProbes.all, GrantProbes.all, ResourceProbes.all,
+        TokenProbes.all, SessionProbes.all, RefreshProbes.all, AuthorizeProbes.all, GrantProbes.all, ResourceProbes.all,
         SocketProbes.all, LeaseProbes.all, RequestProbes.all, UpstreamProbes.all, AnswerProbes.all, DesyncProbes.all,
         DowngradeProbes.all,
     ].flatMap(\.self)

@@ -93,9 +93,9 @@ final class Conversation: Sendable {
         return request
     }
 
-    /// The header field with the valid token, for requests written by hand.
-    func credentialField() throws -> (name: String, value: String) {
-        guard let token else { throw Unfit(Need.token.absence) }
+    /// The header field with the valid token, or with another, for requests written by hand.
+    func credentialField(_ other: [UInt8]? = nil) throws -> (name: String, value: String) {
+        guard let token = other ?? token else { throw Unfit(Need.token.absence) }
         let text = String(decoding: token, as: UTF8.self)
         switch transport {
         case .authorization:
@@ -106,9 +106,9 @@ final class Conversation: Sendable {
         }
     }
 
-    /// The line of the header field with the valid token.
-    func credentialFields() throws -> String {
-        let (name, value) = try credentialField()
+    /// The line of the header field with the valid token, or with another.
+    func credentialFields(_ other: [UInt8]? = nil) throws -> String {
+        let (name, value) = try credentialField(other)
         return "\(name): \(value)\r\n"
     }
 
@@ -248,6 +248,11 @@ actor Accounts {
     func shared(_ index: Int, now: Int64) -> Member? {
         guard let (member, since) = members[index], now - since < (member.lifetime ?? 120) / 2 else { return nil }
         return member
+    }
+
+    /// Makes the next shared login of a user a new one, because the old ones have ended.
+    func forget(_ index: Int) {
+        members[index] = nil
     }
 
     func keep(_ service: AuthorizationService) {

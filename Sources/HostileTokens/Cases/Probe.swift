@@ -32,6 +32,7 @@ public struct Probe: Sendable, Identifiable {
     /// The purpose of the case, for people.
     public var explanation: String {
         switch id.prefix(1) {
+        case "J": "Requests with tokens, judged by what still works afterwards and by what arrived at the upstream."
         case "S": "A conversation over the session API, judged by what an id or a secret still opens afterwards."
         case "R": "A conversation over login and refresh, judged by which tokens still work afterwards."
         case "O": "A conversation with the authorization server, judged by which codes and tokens come of it."
@@ -42,6 +43,7 @@ public struct Probe: Sendable, Identifiable {
 
     private var group: String {
         switch id.prefix(1) {
+        case "J": id.hasPrefix("J08") ? "key-id" : id.hasPrefix("J27") ? "revocation" : "reflection"
         case "S": "sessions"
         case "R": "refresh"
         case "O": "oauth"

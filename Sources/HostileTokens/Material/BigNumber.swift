@@ -13,6 +13,18 @@ enum BigNumber {
         return carry == 0 ? result : nil
     }
 
+    /// The difference of two numbers, in as many bytes as the first. The second must not be greater.
+    static func difference(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
+        var result = [UInt8](repeating: 0, count: left.count)
+        var borrow = 0
+        for place in 0..<left.count {
+            let rest = digit(left, place) - digit(right, place) - borrow
+            result[left.count - 1 - place] = UInt8(truncatingIfNeeded: rest)
+            borrow = rest < 0 ? 1 : 0
+        }
+        return result
+    }
+
     /// The number minus one. The number must not be zero.
     static func predecessor(_ value: [UInt8]) -> [UInt8] {
         var result = value

@@ -2,7 +2,7 @@ import Encodings
 
 /// R: refresh tokens that work more than once or too long, and access tokens after their session has ended.
 enum RefreshProbes {
-    static let all: [Probe] = reuse + swapped + ended
+    static let all: [Probe] = reuse + swapped + ended + others
 
     private static let rotation = "RFC 9700 §4.14.2"
 
@@ -90,7 +90,7 @@ enum RefreshProbes {
         },
     ]
 
-    private static func probe(
+    static func probe(
         _ id: String, _ title: String, _ reference: String, _ needs: [Need] = [],
         _ converse: @escaping @Sendable (Conversation) async throws -> Judgement
     ) -> Probe {
@@ -100,7 +100,7 @@ enum RefreshProbes {
 
 extension Conversation {
     /// The refresh token of a new login.
-    fileprivate func refreshToken() async throws -> String {
+    func refreshToken() async throws -> String {
         guard let token = try await login().refreshToken else { throw Unfit("the login hands out no refresh token") }
         return token
     }

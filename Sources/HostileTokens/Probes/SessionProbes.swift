@@ -2,9 +2,9 @@ import Encodings
 
 /// S: what can be done with a session id, or with a session secret from before the login.
 enum SessionProbes {
-    static let all: [Probe] = fixation + chosen + credentials + ends + crossSite
+    static let all: [Probe] = fixation + chosen + credentials + ends + crossSite + replays + owners
 
-    private static let fixationReference = "ASVS 7.2.4, CVE-2023-29019, CVE-2024-7341"
+    static let fixationReference = "ASVS 7.2.4, CVE-2023-29019, CVE-2024-7341"
 
     // MARK: S01, S02: fixation
 
@@ -222,7 +222,7 @@ enum SessionProbes {
         }
     }
 
-    private static func probe(
+    static func probe(
         _ id: String, _ title: String, _ reference: String, _ needs: [Need],
         _ converse: @escaping @Sendable (Conversation) async throws -> Judgement
     ) -> Probe {

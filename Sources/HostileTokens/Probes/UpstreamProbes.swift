@@ -245,10 +245,13 @@ extension Conversation {
         guard try await arrival(Marker()) != nil else { throw Unjudged("the good request did not arrive") }
     }
 
-    /// Sends a valid request to the suite's own upstream, and returns its head as it arrived; nil if it did not arrive.
-    func arrival(_ marker: Marker, fields: String = "", closes: Bool = true) async throws -> Head? {
+    /// Sends a request with the valid token, or with another, to the suite's own upstream, and returns its head as it
+    /// arrived; nil if it did not arrive.
+    func arrival(
+        _ marker: Marker, fields: String = "", closes: Bool = true, token: [UInt8]? = nil
+    ) async throws -> Head? {
         let route = try canaryRoute()
-        let credentials = try credentialFields()
+        let credentials = try credentialFields(token)
         _ = try await attempt(
             "attack",
             RawRequest(

@@ -12,15 +12,21 @@ package struct ProviderConfiguration: Sendable {
     package var name: String
     /// What people read; the name where nothing is given.
     package var displayName: String
+    /// What the provider speaks.
     package var kind: Kind
     /// The issuer, byte for byte: the source of discovery, and for `oauth2` any name of the place that subjects are of.
     package var issuer: String
+    /// The id under which the gateway is registered there.
     package var clientID: String
+    /// How the gateway proves at the token endpoint that it is this client.
     package var clientAuthentication: ClientAuthentication
     /// Asked for at the authorization endpoint.
     package var scopes: [String]
+    /// How the tenant of a person is found.
     package var tenancy: Tenancy
+    /// Which claims describe a person.
     package var claims: ClaimNames
+    /// Who may sign in; everybody where no rule is given.
     package var allowed: AllowedPersons
     /// Whether an account that has the same verified e-mail is the same person. Without it, issuer and subject are the
     /// only identity.
@@ -84,8 +90,10 @@ package enum Tenancy: Sendable, Equatable {
 
 /// The names of the claims that describe a person. Dots descend into objects.
 package struct ClaimNames: Sendable, Equatable {
+    /// The claim with the e-mail address.
     package var email: String
     package var name: String
+    /// The claim with the groups.
     package var groups: String
     /// The claim whose scopes are granted; nil grants none.
     package var scope: String?

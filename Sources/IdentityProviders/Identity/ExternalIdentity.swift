@@ -12,10 +12,13 @@ package struct ExternalIdentity: Sendable, Equatable {
     package let issuer: String
     /// 1…255 bytes without control characters.
     package let subject: String
+    /// At most 254 bytes; nil where the provider tells none, or none of this form.
     package let email: String?
     /// Whether the provider says that the address is the person's, or is trusted to send no others.
     package let isEmailVerified: Bool
+    /// What people are shown, at most 256 bytes; nil where the provider tells none.
     package let name: String?
+    /// In the provider's order; see ``leftGroupsOut``.
     package let groups: [String]
     /// Whether groups were left out: too many, too long, or kept back by the provider.
     package let leftGroupsOut: Bool

@@ -11,6 +11,7 @@ package struct LoginHints: Sendable, Equatable {
     /// `acr_values`: the strengths that are asked for, the preferred first.
     package var acrValues: [String]
 
+    /// Creates hints; without arguments nothing is asked for.
     package init(prompt: String? = nil, loginHint: String? = nil, maximumAge: Int64? = nil, acrValues: [String] = []) {
         self.prompt = prompt
         self.loginHint = loginHint

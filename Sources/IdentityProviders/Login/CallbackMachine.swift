@@ -96,6 +96,7 @@ package struct CallbackMachine: Sendable {
     private let context: Context
     private var state = State.begun
 
+    /// Creates a machine for one authorization response.
     package init(_ context: Context) { self.context = context }
 
     /// Whether the machine has said its last word.

@@ -3,6 +3,7 @@ import Libcrypto
 
 /// The session of the browser that signs in, as it proved itself with its cookie.
 package struct BrowserSession: Sendable {
+    /// The session's id.
     package let sessionID: String
     /// Raised by every change of privilege.
     package let epoch: Int64

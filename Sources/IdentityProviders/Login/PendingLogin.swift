@@ -17,10 +17,13 @@ package struct PendingLogin: Sendable, Equatable {
     package let provider: String
     /// The issuer that the request went to.
     package let issuer: String
+    /// The session of the browser that began.
     package let sessionID: String
+    /// The session's epoch at the beginning: after any change of its privileges the sign-in can't be finished.
     package let sessionEpoch: Int64
     /// The S256 challenge that was sent. Making its verifier again takes the session's secret.
     package let codeChallenge: String
+    /// Where the browser goes in the end.
     package let returnTo: ReturnTo
     /// The `max_age` that was asked for, in seconds.
     package let maximumAge: Int64?

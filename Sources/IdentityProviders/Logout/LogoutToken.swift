@@ -14,7 +14,9 @@ package struct LogoutToken: Sendable, Equatable {
 
     /// To be remembered until ``until``: a token whose `jti` is there already is a replay, and without effect.
     package struct Replay: Sendable, Hashable {
+        /// The provider's `iss`.
         package let issuer: String
+        /// The token's `jti`.
         package let tokenID: String
         /// Milliseconds since 1970; the token is refused for its `exp` from then on.
         package let until: Int64
@@ -33,7 +35,9 @@ package struct LogoutToken: Sendable, Equatable {
         }
     }
 
+    /// Whom or what it is about.
     package let target: Target
+    /// What is to be remembered so that the token has an effect only once.
     package let replay: Replay
     /// When the provider ended it (`iat`), in milliseconds since 1970.
     package let issuedAt: Int64

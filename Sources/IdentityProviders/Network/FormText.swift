@@ -1,6 +1,8 @@
 /// One parameter of a query or of an `application/x-www-form-urlencoded` body.
 package struct FormParameter: Sendable, Equatable {
+    /// The name, before it is encoded.
     package let name: String
+    /// The value, before it is encoded.
     package let value: String
 
     package init(_ name: String, _ value: String) {

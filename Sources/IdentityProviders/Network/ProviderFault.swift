@@ -48,6 +48,7 @@ package struct ProviderFault: Error, Sendable, Equatable, CustomStringConvertibl
     /// One sentence for the operator; never a part of what the provider sent.
     package let detail: String
 
+    /// - Parameter detail: one sentence for the operator, with nothing that the provider sent.
     package init(_ reason: Reason, _ detail: String) {
         self.reason = reason
         self.detail = detail

@@ -7,6 +7,7 @@ package actor IdentityProvider {
     /// How long all requests of one sign-in may take together, in milliseconds.
     package static let deadline: Int64 = 10_000
 
+    /// What the configuration says of the provider.
     package nonisolated let configuration: ProviderConfiguration
     private let redirectURI: String
     private let leeway: Double

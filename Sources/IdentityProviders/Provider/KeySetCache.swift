@@ -36,6 +36,7 @@ package struct KeySetCache: Sendable {
     private var triedAt: Int64?
     private var isFetching = false
 
+    /// Creates a cache that knows no keys.
     package init() {}
 
     /// Decides about the key that a token's header points to.

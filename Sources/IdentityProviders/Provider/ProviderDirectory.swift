@@ -3,6 +3,7 @@ import JOSE
 
 /// The identity providers of the configuration, in its order.
 package struct ProviderDirectory: Sendable {
+    /// In the order of the configuration.
     package let all: [IdentityProvider]
 
     /// - Parameter all: each with a name of its own.

@@ -1,7 +1,10 @@
 /// Where the endpoints of a provider are: by discovery, or by configuration.
 package struct ProviderEndpoints: Sendable {
+    /// Where the browser is sent.
     package let authorization: EndpointURL
+    /// Where a code is exchanged.
     package let token: EndpointURL
+    /// Where the person is described; nil where the ID token is all there is.
     package let userInfo: EndpointURL?
     /// A list of e-mail addresses, where the provider has one.
     package let emails: EndpointURL?

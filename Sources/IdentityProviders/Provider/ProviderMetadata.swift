@@ -3,11 +3,17 @@ import JOSE
 
 /// What a provider's discovery document says (OpenID Connect Discovery 1.0 §3, RFC 8414 §2), judged.
 package struct ProviderMetadata: Sendable {
+    /// `issuer`, the same bytes as in the configuration.
     package let issuer: String
+    /// Where the browser is sent.
     package let authorizationEndpoint: EndpointURL
+    /// Where a code is exchanged.
     package let tokenEndpoint: EndpointURL
+    /// `jwks_uri`.
     package let keySetURL: EndpointURL
+    /// Where the person is described; nil where the document names none.
     package let userInfoEndpoint: EndpointURL?
+    /// Where the browser is sent to log out there as well (RP-Initiated Logout 1.0 §2.1).
     package let endSessionEndpoint: EndpointURL?
     /// The algorithms of ID tokens: those that the provider announces and that are accepted here.
     package let algorithms: [SignatureAlgorithm]

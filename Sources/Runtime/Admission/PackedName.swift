@@ -10,7 +10,7 @@ struct PackedName: Sendable {
     static var absent: Self { Self(words: (0, 0, 0, UInt64(PackedText.absent) << 56)) }
 
     /// Whether the words contain the whole text.
-    var isWhole: Bool { self.words.3 >> 56 <= UInt64(Self.capacity) }
+    var isWhole: Bool { words.3 >> 56 <= UInt64(Self.capacity) }
 
     private static let capacity = 31
 
@@ -34,8 +34,8 @@ struct PackedName: Sendable {
 
     /// A hash with a random seed, so that clients cannot choose names that collide.
     func hash(_ seed: NameSeed) -> UInt64 {
-        let front = Self.folded(self.words.0 ^ seed.words.0, self.words.1 ^ seed.words.1)
-        let back = Self.folded(self.words.2 ^ seed.words.2, self.words.3 ^ seed.words.3)
+        let front = Self.folded(words.0 ^ seed.words.0, words.1 ^ seed.words.1)
+        let back = Self.folded(words.2 ^ seed.words.2, words.3 ^ seed.words.3)
         return Self.folded(front ^ seed.words.1, back ^ seed.words.2)
     }
 
@@ -53,7 +53,7 @@ struct PackedTenant: Sendable {
     static var absent: Self { Self(words: (0, 0, UInt64(PackedText.absent) << 56)) }
 
     /// Whether the words contain the whole text.
-    var isWhole: Bool { self.words.2 >> 56 <= UInt64(Self.capacity) }
+    var isWhole: Bool { words.2 >> 56 <= UInt64(Self.capacity) }
 
     private static let capacity = 23
 

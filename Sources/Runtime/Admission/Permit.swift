@@ -6,19 +6,19 @@ package struct Permit: Sendable, Equatable {
     private let facts: SessionFacts
 
     /// The session.
-    package var sessionID: String { self.facts.id }
+    package var sessionID: String { facts.id }
     /// The session's state.
-    package var state: SessionState { SessionState(self.facts.state) }
+    package var state: SessionState { SessionState(facts.state) }
     /// The owner's tenant; nil while the session is anonymous.
-    package var tenantID: String? { self.facts.tenantID }
+    package var tenantID: String? { facts.tenantID }
     /// The owner's user id; nil while the session is anonymous.
-    package var userID: String? { self.facts.userID }
+    package var userID: String? { facts.userID }
     /// The session's epoch. The permit is not valid for a higher one.
-    package var epoch: Int64 { self.facts.epoch }
+    package var epoch: Int64 { facts.epoch }
     /// The refresh family that the session is home or guest of.
-    package var familyID: String? { self.facts.familyID }
+    package var familyID: String? { facts.familyID }
     /// When the session ends regardless of use.
-    package var absoluteExpiresAt: Milliseconds { self.facts.absoluteExpiresAt }
+    package var absoluteExpiresAt: Milliseconds { facts.absoluteExpiresAt }
 
     fileprivate init(_ facts: SessionFacts) { self.facts = facts }
 
@@ -87,7 +87,7 @@ extension SessionView {
 
     /// Checks in memory whether this is the hash of the current secret of a live session. It does not wait.
     package func admit(secretHash: [UInt8], now: Milliseconds) -> RememberedPermit {
-        Admit.bearer(ofSecret: secretHash, to: self.entry(secretHash: secretHash), now: now)
+        Admit.bearer(ofSecret: secretHash, to: entry(secretHash: secretHash), now: now)
             .map(RememberedPermit.granted) ?? .askStore
     }
 }

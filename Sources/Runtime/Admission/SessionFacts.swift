@@ -47,8 +47,8 @@ struct SessionTimes: Sendable {
 
     /// Whether the session has expired, by idle time or absolutely.
     func isOver(at now: Milliseconds) -> Bool {
-        let (idleEnd, overflow) = self.lastSeenAt.addingReportingOverflow(self.idleTimeout)
-        return now >= self.absoluteExpiresAt || (!overflow && now >= idleEnd)
+        let (idleEnd, overflow) = lastSeenAt.addingReportingOverflow(idleTimeout)
+        return now >= absoluteExpiresAt || (!overflow && now >= idleEnd)
     }
 }
 
@@ -70,10 +70,10 @@ extension SessionView {
             self.times = slot.times
         }
 
-        var epoch: Int64 { self.facts.epoch }
+        var epoch: Int64 { facts.epoch }
 
         func isLive(at now: Milliseconds) -> Bool {
-            self.facts.state.isLive && !self.times.isOver(at: now)
+            facts.state.isLive && !times.isOver(at: now)
         }
     }
 }

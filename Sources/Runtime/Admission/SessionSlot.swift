@@ -39,7 +39,7 @@ struct SessionSlot: Sendable {
 
     /// Whether the session is this user's, compared byte for byte.
     func isOwned(by asked: PackedOwner) -> Bool {
-        guard self.user.words == asked.user.words, self.tenant.words == asked.tenant.words else { return false }
+        guard user.words == asked.user.words, tenant.words == asked.tenant.words else { return false }
         guard !asked.isWhole else { return true }
         guard let facts = self.facts?.takeUnretainedValue() else { return false }
         return asked.owner.owns(tenantID: facts.tenantID, userID: facts.userID)
@@ -59,7 +59,7 @@ struct PackedOwner: Sendable {
     }
 
     /// Whether the packed names contain the whole owner.
-    var isWhole: Bool { self.user.isWhole && self.tenant.isWhole }
+    var isWhole: Bool { user.isWhole && tenant.isWhole }
 }
 
 /// A block of memory with slots, which are empty at first. Their references are released with the block.
@@ -90,18 +90,18 @@ final class SlotBlock: @unchecked Sendable {
     }
 
     deinit {
-        for place in 0..<self.count { self.slots[place].facts?.release() }
-        UnsafeMutableRawPointer(self.slots).deallocate()
+        for place in 0..<count { slots[place].facts?.release() }
+        UnsafeMutableRawPointer(slots).deallocate()
     }
 
     /// The slot at which the search for a name begins.
-    func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (self.count &- 1) }
+    func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (count &- 1) }
 
     /// The next slot to search.
-    func next(after place: Int) -> Int { (place &+ 1) & (self.count &- 1) }
+    func next(after place: Int) -> Int { (place &+ 1) & (count &- 1) }
 
     /// The distance from one slot to another, with wrap-around.
-    func distance(from start: Int, to place: Int) -> Int { (place &- start) & (self.count &- 1) }
+    func distance(from start: Int, to place: Int) -> Int { (place &- start) & (count &- 1) }
 
-    func isEmpty(_ place: Int) -> Bool { self.slots[place].facts == nil }
+    func isEmpty(_ place: Int) -> Bool { slots[place].facts == nil }
 }

@@ -17,10 +17,10 @@ struct SessionKey: Sendable {
 
     /// Whether a non-empty slot has this session.
     func isKey(of slot: SessionSlot) -> Bool {
-        guard slot.id.words == self.name.words else { return false }
-        guard !self.name.isWhole else { return true }
+        guard slot.id.words == name.words else { return false }
+        guard !name.isWhole else { return true }
         guard let facts = slot.facts?.takeUnretainedValue() else { return false }
-        return facts.id.hasSameBytes(as: self.text)
+        return facts.id.hasSameBytes(as: text)
     }
 }
 
@@ -54,49 +54,49 @@ struct SessionTable: Sendable {
     }
 
     /// The number of slots, including empty ones.
-    var room: Int { self.block.count }
+    var room: Int { block.count }
 
     // MARK: Lookup
 
     /// The slot of a session, which counts as used. Its reference is valid as long as the lock is held.
     mutating func use(_ key: SessionKey) -> SessionSlot? {
         guard let place = self.place(of: key) else { return nil }
-        self.noteUse(at: place)
-        return self.block.slots[place]
+        noteUse(at: place)
+        return block.slots[place]
     }
 
     /// Records a use of a session.
     /// - Returns: whether the use must be written to the store: not if one was recorded within `resolution`.
     mutating func touch(_ key: SessionKey, at now: Milliseconds, resolution: Milliseconds) -> Bool {
         guard let place = self.place(of: key) else { return true }
-        self.noteUse(at: place)
-        let last = self.block.slots[place].times.lastSeenAt
+        noteUse(at: place)
+        let last = block.slots[place].times.lastSeenAt
         guard now.subtractingReportingOverflow(last).partialValue >= resolution else { return false }
-        self.block.slots[place].times.lastSeenAt = now
+        block.slots[place].times.lastSeenAt = now
         return true
     }
 
     private func place(of key: SessionKey) -> Int? {
-        var place = self.block.home(of: key.hash)
+        var place = block.home(of: key.hash)
         // Ends because there is always an empty slot.
-        while !self.block.isEmpty(place) {
-            if key.isKey(of: self.block.slots[place]) { return place }
-            place = self.block.next(after: place)
+        while !block.isEmpty(place) {
+            if key.isKey(of: block.slots[place]) { return place }
+            place = block.next(after: place)
         }
         return nil
     }
 
     private mutating func noteUse(at place: Int) {
-        guard self.block.slots[place].usedIn != self.generation else { return }
-        self.block.slots[place].usedIn = self.generation
-        self.countUse()
+        guard block.slots[place].usedIn != generation else { return }
+        block.slots[place].usedIn = generation
+        countUse()
     }
 
     private mutating func countUse() {
-        self.usedInGeneration += 1
-        guard self.usedInGeneration >= max(1, self.capacity / 2) else { return }
-        self.usedInGeneration = 0
-        self.generation &+= 1
+        usedInGeneration += 1
+        guard usedInGeneration >= max(1, capacity / 2) else { return }
+        usedInGeneration = 0
+        generation &+= 1
     }
 
     // MARK: Changes
@@ -104,19 +104,19 @@ struct SessionTable: Sendable {
     /// Inserts or replaces a session.
     /// - Returns: what was replaced or dropped, to be released outside the lock.
     mutating func insert(_ entry: SessionView.Entry, as key: SessionKey) -> SessionFacts? {
-        let slot = SessionSlot.retaining(entry, named: key.name, usedIn: self.generation)
+        let slot = SessionSlot.retaining(entry, named: key.name, usedIn: generation)
         if let place = self.place(of: key) {
-            let usedIn = self.block.slots[place].usedIn
-            let old = self.block.slots[place].facts
-            self.block.slots[place] = slot
-            if usedIn != self.generation { self.countUse() }
+            let usedIn = block.slots[place].usedIn
+            let old = block.slots[place].facts
+            block.slots[place] = slot
+            if usedIn != generation { countUse() }
             return old?.takeRetainedValue()
         }
-        let dropped = self.count >= self.capacity ? self.dropOldest() : nil
-        if (self.count + 1) * 8 > self.block.count * 5 { self.grow() }
-        Self.settle(slot, at: key.hash, in: self.block)
-        self.count += 1
-        self.countUse()
+        let dropped = count >= capacity ? dropOldest() : nil
+        if (count + 1) * 8 > block.count * 5 { grow() }
+        Self.settle(slot, at: key.hash, in: block)
+        count += 1
+        countUse()
         return dropped
     }
 
@@ -130,10 +130,10 @@ struct SessionTable: Sendable {
     /// Removes all sessions.
     /// - Returns: the old block, to be released outside the lock, which takes some time.
     mutating func removeAll() -> SlotBlock {
-        let old = self.block
-        self.block = SlotBlock(count: Self.smallest)
-        self.count = 0
-        self.hand = 0
+        let old = block
+        block = SlotBlock(count: Self.smallest)
+        count = 0
+        hand = 0
         return old
     }
 
@@ -144,20 +144,20 @@ struct SessionTable: Sendable {
     }
 
     private mutating func remove(at place: Int) -> SessionFacts? {
-        let removed = self.block.slots[place].facts
+        let removed = block.slots[place].facts
         var hole = place
-        var next = self.block.next(after: hole)
-        while !self.block.isEmpty(next) {
+        var next = block.next(after: hole)
+        while !block.isEmpty(next) {
             // A slot may move up as long as it does not pass the start of its search.
-            let home = self.block.home(of: self.block.slots[next].id.hash(self.seed))
-            if self.block.distance(from: home, to: next) >= self.block.distance(from: hole, to: next) {
-                self.block.slots[hole] = self.block.slots[next]
+            let home = block.home(of: block.slots[next].id.hash(seed))
+            if block.distance(from: home, to: next) >= block.distance(from: hole, to: next) {
+                block.slots[hole] = block.slots[next]
                 hole = next
             }
-            next = self.block.next(after: next)
+            next = block.next(after: next)
         }
-        self.block.slots[hole] = .empty
-        self.count -= 1
+        block.slots[hole] = .empty
+        count -= 1
         return removed?.takeRetainedValue()
     }
 
@@ -166,36 +166,36 @@ struct SessionTable: Sendable {
     private mutating func dropOldest() -> SessionFacts? {
         var oldest: Int?
         var greatestAge: UInt32 = 0
-        for step in 0..<self.block.count {
+        for step in 0..<block.count {
             if step >= Self.sample, oldest != nil { break }
-            let place = self.hand
-            self.hand = self.block.next(after: place)
-            guard !self.block.isEmpty(place) else { continue }
-            let age = self.generation &- self.block.slots[place].usedIn
+            let place = hand
+            hand = block.next(after: place)
+            guard !block.isEmpty(place) else { continue }
+            let age = generation &- block.slots[place].usedIn
             if oldest == nil || age > greatestAge {
                 oldest = place
                 greatestAge = age
             }
             if age >= 2 {
                 // The slot that moves up to this place is examined next.
-                self.hand = place
+                hand = place
                 break
             }
         }
         guard let oldest else { return nil }
-        return self.remove(at: oldest)
+        return remove(at: oldest)
     }
 
     /// Doubles the number of slots. The largest table has 65,536, which are 8 MiB; growing to that size takes some
     /// milliseconds.
     private mutating func grow() {
-        let larger = SlotBlock(count: self.block.count * 2)
-        for place in 0..<self.block.count where !self.block.isEmpty(place) {
-            let slot = self.block.slots[place]
-            Self.settle(slot, at: slot.id.hash(self.seed), in: larger)
+        let larger = SlotBlock(count: block.count * 2)
+        for place in 0..<block.count where !block.isEmpty(place) {
+            let slot = block.slots[place]
+            Self.settle(slot, at: slot.id.hash(seed), in: larger)
             // The reference has been moved to the new slot.
-            self.block.slots[place].facts = nil
+            block.slots[place].facts = nil
         }
-        self.block = larger
+        block = larger
     }
 }

@@ -37,7 +37,7 @@ package final class SessionView: Sendable {
     // MARK: Asking
 
     func entry(id: String) -> Entry? {
-        let key = SessionKey(id, seed: self.seed)
+        let key = SessionKey(id, seed: seed)
         return self.shard(of: key).withLock { shard in
             guard let slot = shard.table.use(key) else { return nil }
             return Entry(slot)
@@ -46,7 +46,7 @@ package final class SessionView: Sendable {
 
     /// Runs a check on a session's slot, so that a refusal accesses no other memory.
     func permit(id: String, _ check: (SessionSlot) -> Permit?) -> Permit? {
-        let key = SessionKey(id, seed: self.seed)
+        let key = SessionKey(id, seed: seed)
         return self.shard(of: key).withLock { shard in
             guard let slot = shard.table.use(key) else { return nil }
             return check(slot)
@@ -54,7 +54,7 @@ package final class SessionView: Sendable {
     }
 
     func entry(secretHash: [UInt8]) -> Entry? {
-        guard let id = self.shard(of: secretHash).withLock({ $0.value(for: secretHash) }) else { return nil }
+        guard let id = shard(of: secretHash).withLock({ $0.value(for: secretHash) }) else { return nil }
         guard let entry = self.entry(id: id), entry.facts.secretHash == secretHash else { return nil }
         return entry
     }
@@ -63,7 +63,7 @@ package final class SessionView: Sendable {
 
     /// A mark to take before reading a session from the store.
     package func mark() -> Mark {
-        Mark(changes: self.changes.load(ordering: .sequentiallyConsistent))
+        Mark(changes: changes.load(ordering: .sequentiallyConsistent))
     }
 
     /// Keeps a session that was read from the store, unless it was invalidated since `mark`, as it may then be
@@ -71,7 +71,7 @@ package final class SessionView: Sendable {
     @discardableResult
     package func remember(_ record: SessionRecord, readAfter mark: Mark) -> Bool {
         let entry = Entry(record)
-        let key = SessionKey(record.id, seed: self.seed)
+        let key = SessionKey(record.id, seed: seed)
         // The replaced session is released here, outside the lock.
         let (isRemembered, _) = self.shard(of: key).withLock { shard -> (Bool, SessionFacts?) in
             guard !shard.forgotten.contains(record.id, after: mark.changes) else { return (false, nil) }
@@ -85,14 +85,14 @@ package final class SessionView: Sendable {
     /// Records a use of a session in memory.
     /// - Returns: whether the use must be written to the store: not if one was recorded within `resolution`.
     func touch(id: String, at now: Milliseconds, resolution: Milliseconds) -> Bool {
-        let key = SessionKey(id, seed: self.seed)
-        return self.shard(of: key).withLock { $0.table.touch(key, at: now, resolution: resolution) }
+        let key = SessionKey(id, seed: seed)
+        return shard(of: key).withLock { $0.table.touch(key, at: now, resolution: resolution) }
     }
 
     // MARK: Invalidation
 
     func forget(id: String) {
-        let key = SessionKey(id, seed: self.seed)
+        let key = SessionKey(id, seed: seed)
         let old = self.shard(of: key).withLock { shard in
             shard.forgotten.append(id, change: self.nextChange())
             return shard.table.remove(key)
@@ -101,31 +101,31 @@ package final class SessionView: Sendable {
     }
 
     func forgetAll() {
-        for shard in self.entries {
+        for shard in entries {
             // The old sessions are released here, outside the lock.
             _ = shard.withLock { shard in
                 shard.forgotten.appendEverything(change: self.nextChange())
                 return shard.table.removeAll()
             }
         }
-        for shard in self.secrets { shard.withLock { $0.removeAll() } }
+        for shard in secrets { shard.withLock { $0.removeAll() } }
     }
 
     private func nextChange() -> UInt64 {
-        self.changes.add(1, ordering: .sequentiallyConsistent).newValue
+        changes.add(1, ordering: .sequentiallyConsistent).newValue
     }
 
     var count: Int {
-        self.entries.reduce(0) { sum, shard in sum + shard.withLock { $0.table.count } }
+        entries.reduce(0) { sum, shard in sum + shard.withLock { $0.table.count } }
     }
 
     private func shard(of key: SessionKey) -> Shard<EntryShard> {
         // Bits that the table does not use.
-        self.entries[Int(truncatingIfNeeded: key.hash >> 48) & (Self.shardCount - 1)]
+        entries[Int(truncatingIfNeeded: key.hash >> 48) & (Self.shardCount - 1)]
     }
 
     private func shard(of secretHash: [UInt8]) -> Shard<BoundedCache<[UInt8], String>> {
-        self.secrets[Int(UInt(bitPattern: secretHash.hashValue) % UInt(Self.shardCount))]
+        secrets[Int(UInt(bitPattern: secretHash.hashValue) % UInt(Self.shardCount))]
     }
 }
 
@@ -147,22 +147,22 @@ private struct Forgotten: Sendable {
     private var floor: UInt64 = 0
 
     mutating func append(_ id: String, change: UInt64) {
-        if self.recent.count >= Self.capacity {
-            let dropped = self.recent.prefix(Self.capacity / 2)
-            self.floor = dropped.last?.change ?? self.floor
-            self.recent.removeFirst(dropped.count)
+        if recent.count >= Self.capacity {
+            let dropped = recent.prefix(Self.capacity / 2)
+            floor = dropped.last?.change ?? floor
+            recent.removeFirst(dropped.count)
         }
-        self.recent.append((change, id))
+        recent.append((change, id))
     }
 
     mutating func appendEverything(change: UInt64) {
-        self.recent = []
-        self.floor = change
+        recent = []
+        floor = change
     }
 
     func contains(_ id: String, after change: UInt64) -> Bool {
-        guard change >= self.floor else { return true }
-        return self.recent.contains { $0.change > change && $0.id == id }
+        guard change >= floor else { return true }
+        return recent.contains { $0.change > change && $0.id == id }
     }
 }
 

@@ -4,6 +4,7 @@ import StateSurface
 
 /// The data of a redeemed ticket.
 package struct TicketGrant: Sendable, Equatable {
+    /// The session that the ticket was issued for.
     package let sessionID: String
     /// The session's epoch when the ticket was issued. The ticket is valid only in it.
     package let epoch: Int64
@@ -37,8 +38,8 @@ struct TicketBook: Sendable {
         let bytes = SecureRandom.bytes(Self.byteCount)
         let ticket = TicketRecord(
             hash: Digest.sha256(bytes), sessionID: permit.sessionID, epoch: permit.epoch, facts: tokenFacts,
-            origin: origin, expiresAt: now + Self.lifetime, nodeID: self.nodeID)
-        guard try await self.store.put(ticket: ticket, limit: Self.limit, now: now) else { return nil }
+            origin: origin, expiresAt: now + Self.lifetime, nodeID: nodeID)
+        guard try await store.put(ticket: ticket, limit: Self.limit, now: now) else { return nil }
         return Self.prefix + Base64URL.encode(bytes)
     }
 
@@ -49,8 +50,8 @@ struct TicketBook: Sendable {
     func redeem(_ text: some Collection<UInt8>, origin: String?, now: Milliseconds) async throws -> TicketGrant? {
         guard let bytes = PrefixedRandom.bytes(of: text, prefix: Self.prefix, count: Self.byteCount) else { return nil }
         let hash = Digest.sha256(bytes)
-        guard let seen = try await self.store.ticket(hash: hash), self.isInTime(seen, now: now),
-            let ticket = try await self.store.take(ticketHash: hash)
+        guard let seen = try await store.ticket(hash: hash), isInTime(seen, now: now),
+            let ticket = try await store.take(ticketHash: hash)
         else { return nil }
         guard let bound = ticket.origin else { return TicketGrant(ticket) }
         guard let origin, origin.utf8.elementsEqual(bound.utf8) else { return nil }
@@ -60,8 +61,8 @@ struct TicketBook: Sendable {
     /// Whether the ticket is within its lifetime: exactly for this node's own tickets, and with the clock tolerance for
     /// those of others.
     private func isInTime(_ ticket: TicketRecord, now: Milliseconds) -> Bool {
-        let isOwn = ticket.nodeID?.utf8.elementsEqual(self.nodeID.utf8) ?? false
-        let skew = isOwn ? 0 : self.clockSkew
+        let isOwn = ticket.nodeID?.utf8.elementsEqual(nodeID.utf8) ?? false
+        let skew = isOwn ? 0 : clockSkew
         let left = ticket.expiresAt.subtractingReportingOverflow(now)
         return !left.overflow && left.partialValue > -skew && left.partialValue <= Self.lifetime + skew
     }

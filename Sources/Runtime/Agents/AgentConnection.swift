@@ -38,29 +38,29 @@ package final class AgentConnection: Sendable {
     /// Receives the bytes of a text message. It does not wait; the result is sent later.
     package func receive(_ bytes: some Collection<UInt8>) {
         do {
-            try self.enqueue(AgentProtocol.intent(bytes, isFrame: true, limits: self.limits))
+            try enqueue(AgentProtocol.intent(bytes, isFrame: true, limits: limits))
         } catch {
-            self.listener.emit(.message(AgentProtocol.fault(error)))
+            listener.emit(.message(AgentProtocol.fault(error)))
         }
     }
 
     /// Answers a message that can't be an intent, such as a binary one.
     package func receiveUnreadable() {
         let fault = AgentFault(.invalidRequest, "Only text frames are understood.")
-        self.listener.emit(.message(AgentProtocol.fault(fault)))
+        listener.emit(.message(AgentProtocol.fault(fault)))
     }
 
     /// Tells that this many events have been written to the peer, so that as many more may be sent.
     package func written(events: Int) {
-        self.streams.written(events, to: self.listener)
+        streams.written(events, to: listener)
     }
 
     /// Whether there is room in the queue of intents. If not, further intents are refused as `overloaded`.
-    package var hasRoom: Bool { self.queue.withLock { $0.waiting.count < self.limits.maxQueued } }
+    package var hasRoom: Bool { queue.withLock { $0.waiting.count < self.limits.maxQueued } }
 
     /// Sets the closure that is called whenever a full queue has become half empty.
     package func whenRoom(_ call: @escaping @Sendable () -> Void) {
-        self.queue.withLock { $0.whenRoom = call }
+        queue.withLock { $0.whenRoom = call }
     }
 
     /// Detaches the socket. A running intent continues; waiting ones are dropped.
@@ -70,7 +70,7 @@ package final class AgentConnection: Sendable {
             queue.waiting = []
             queue.whenRoom = nil
         }
-        self.streams.remove(self.listener)
+        streams.remove(listener)
     }
 
     // MARK: Work
@@ -106,35 +106,35 @@ package final class AgentConnection: Sendable {
     }
 
     private func work() async {
-        while let intent = self.next() {
+        while let intent = next() {
             do {
                 // Checked for each intent, so that one that was queued in an older epoch, or before a logout, never
                 // runs.
-                switch try await self.confirm(self.permit) {
-                case .holds(let permit): self.report(try await self.runner.run(intent, with: permit))
-                case .ended: return self.end(.sessionEnded)
-                case .outgrown: return self.end(.permitOutgrown)
+                switch try await confirm(self.permit) {
+                case .holds(let permit): report(try await runner.run(intent, with: permit))
+                case .ended: return end(.sessionEnded)
+                case .outgrown: return end(.permitOutgrown)
                 }
             } catch let fault as AgentFault {
-                self.listener.emit(.message(AgentProtocol.fault(fault)))
+                listener.emit(.message(AgentProtocol.fault(fault)))
             } catch {
                 // The intent may have run; if so, its event will be in the stream.
                 let fault = AgentFault(.storeUnavailable, "The store can't be reached.", intentID: intent.id)
-                self.listener.emit(.message(AgentProtocol.fault(fault)))
+                listener.emit(.message(AgentProtocol.fault(fault)))
             }
         }
     }
 
     /// Ends the connection, if the edge has not done so already.
     private func end(_ end: AgentEnd) {
-        self.listener.emit(.end(end))
-        self.detach()
+        listener.emit(.end(end))
+        detach()
     }
 
     private func report(_ outcome: IntentRunner.Outcome) {
         // Events reach sockets through the stream. An old event is sent again only if this socket has already got it
         // there.
-        guard case .event(let event, isRepeat: true) = outcome, self.listener.delivered >= event.seq else { return }
-        self.listener.emit(.event(event.payload))
+        guard case .event(let event, isRepeat: true) = outcome, listener.delivered >= event.seq else { return }
+        listener.emit(.event(event.payload))
     }
 }

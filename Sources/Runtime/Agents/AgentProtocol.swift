@@ -40,6 +40,7 @@ package struct AgentLimits: Sendable, Equatable {
 
 /// Why a message was refused. It is not part of the session's stream. Two faults are equal if their codes are.
 package struct AgentFault: Error, Sendable, Hashable {
+    /// The reasons, as the frame `error` names them.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case invalidRequest = "invalid_request"
         case payloadTooLarge = "payload_too_large"
@@ -48,7 +49,9 @@ package struct AgentFault: Error, Sendable, Hashable {
         case sessionMismatch = "session_mismatch"
     }
 
+    /// The reason.
     package let code: Code
+    /// One sentence for the agent's developer; fixed text.
     package let message: String
     /// The id of the intent, if it could be read.
     package let intentID: String?
@@ -81,7 +84,7 @@ enum AgentProtocol {
             throw AgentFault(.invalidRequest, "type must be \"intent\".")
         }
         let id = try self.id(message["id"], isRequired: isFrame)
-        guard let name = message["intent"]?.stringValue, self.isName(name) else {
+        guard let name = message["intent"]?.stringValue, isName(name) else {
             throw AgentFault(.invalidRequest, "intent must be 1 to 64 characters.", intentID: id)
         }
         guard let params = message["params"] else { return Intent(id: id, name: name, params: JSONObject()) }
@@ -104,7 +107,7 @@ enum AgentProtocol {
 
     private static func id(_ value: JSONValue?, isRequired: Bool) throws(AgentFault) -> String {
         if value == nil, !isRequired { return "auto-" + Base64URL.encode(SecureRandom.bytes(16)) }
-        guard let id = value?.stringValue, self.isName(id) else {
+        guard let id = value?.stringValue, isName(id) else {
             throw AgentFault(.invalidRequest, "id must be 1 to 64 characters.")
         }
         return id

@@ -22,29 +22,29 @@ final class EventStreams: Sendable {
         }
 
         /// The sequence number of the last event it was given. Until it is ready, it counts as up to date.
-        var delivered: Int64 { self.position.load(ordering: .acquiring) }
+        var delivered: Int64 { position.load(ordering: .acquiring) }
 
         func emit(_ output: AgentOutput) {
-            if self.isOpen.load(ordering: .acquiring) { self.send(output) }
+            if isOpen.load(ordering: .acquiring) { send(output) }
         }
 
-        func close() { self.isOpen.store(false, ordering: .releasing) }
+        func close() { isOpen.store(false, ordering: .releasing) }
 
-        fileprivate var hasRoom: Bool { self.onTheWay.load(ordering: .acquiring) < self.window }
+        fileprivate var hasRoom: Bool { onTheWay.load(ordering: .acquiring) < window }
 
         fileprivate func emit(_ event: EventRecord) {
-            self.onTheWay.add(1, ordering: .acquiringAndReleasing)
+            onTheWay.add(1, ordering: .acquiringAndReleasing)
             self.emit(.event(event.payload))
-            self.move(to: event.seq)
+            move(to: event.seq)
         }
 
         /// Repeated outcomes are written without having been counted, and must not enlarge the window.
         fileprivate func written(_ count: Int) {
-            let left = self.onTheWay.subtract(count, ordering: .acquiringAndReleasing).newValue
-            if left < 0 { self.onTheWay.add(-left, ordering: .acquiringAndReleasing) }
+            let left = onTheWay.subtract(count, ordering: .acquiringAndReleasing).newValue
+            if left < 0 { onTheWay.add(-left, ordering: .acquiringAndReleasing) }
         }
 
-        fileprivate func move(to seq: Int64) { self.position.store(seq, ordering: .releasing) }
+        fileprivate func move(to seq: Int64) { position.store(seq, ordering: .releasing) }
     }
 
     private struct Channel: Sendable {
@@ -58,23 +58,23 @@ final class EventStreams: Sendable {
 
         /// Records a new end of the stream, after which every listener lacks events.
         mutating func grow(to seq: Int64) {
-            guard seq > self.lastSeq else { return }
-            self.lastSeq = seq
-            self.behind = self.listeners
+            guard seq > lastSeq else { return }
+            lastSeq = seq
+            behind = listeners
         }
 
         /// Examines a listener that has started or has room again.
         mutating func reconsider(_ listener: Listener) {
             let id = ObjectIdentifier(listener)
-            guard self.listeners[id] != nil, listener.delivered < self.lastSeq else { return }
-            self.behind[id] = listener
+            guard listeners[id] != nil, listener.delivered < lastSeq else { return }
+            behind[id] = listener
         }
 
         /// The sequence number after which to read next, for the listener that is furthest behind; nil if none is.
         mutating func nextPosition() -> Int64? {
             let lastSeq = self.lastSeq
-            self.behind = self.behind.filter { $0.value.hasRoom && $0.value.delivered < lastSeq }
-            return self.behind.values.lazy.map(\.delivered).min()
+            behind = behind.filter { $0.value.hasRoom && $0.value.delivered < lastSeq }
+            return behind.values.lazy.map(\.delivered).min()
         }
     }
 
@@ -91,10 +91,10 @@ final class EventStreams: Sendable {
     }
 
     /// The number of listeners that have been examined so far, for tests of the cost.
-    var looksTaken: Int { self.looks.load(ordering: .relaxed) }
+    var looksTaken: Int { looks.load(ordering: .relaxed) }
 
     /// The sessions with a socket on this node.
-    var sessionIDs: [String] { self.channels.withLock { Array($0.keys) } }
+    var sessionIDs: [String] { channels.withLock { Array($0.keys) } }
 
     // MARK: Sockets
 
@@ -119,7 +119,7 @@ final class EventStreams: Sendable {
     /// Starts delivery to a socket with the events after `seq`.
     func start(_ listener: Listener, after seq: Int64, lastSeq: Int64) {
         listener.move(to: seq)
-        self.update(listener.sessionID) { channel in
+        update(listener.sessionID) { channel in
             channel.grow(to: lastSeq)
             channel.reconsider(listener)
         }
@@ -128,14 +128,14 @@ final class EventStreams: Sendable {
     /// Tells that a socket has written events and has room for more.
     func written(_ count: Int, to listener: Listener) {
         listener.written(count)
-        self.update(listener.sessionID) { $0.reconsider(listener) }
+        update(listener.sessionID) { $0.reconsider(listener) }
     }
 
     // MARK: Events
 
     /// Reports that the session's stream has events up to this number.
     func grew(sessionID: String, to lastSeq: Int64) {
-        self.update(sessionID) { $0.grow(to: lastSeq) }
+        update(sessionID) { $0.grow(to: lastSeq) }
     }
 
     /// Changes a channel in place, because a copy would cost as much as it has listeners, and starts a reader if a
@@ -149,17 +149,17 @@ final class EventStreams: Sendable {
             channels[sessionID]?.reader = reader
             return reader
         }
-        if let reader { Task { await self.read(sessionID, as: reader) } }
+        if let reader { Task { await read(sessionID, as: reader) } }
     }
 
     /// Reads the end of every stream from the store, after an interruption of the feed. Several interruptions in a row
     /// do not add up: one task reads.
     func catchUp() async {
-        guard self.catchingUp.withLock({ $0.want() }) else { return }
-        while self.catchingUp.withLock({ $0.take() }) {
-            for id in self.sessionIDs {
-                guard let bounds = try? await self.store.eventBounds(sessionID: id) else { continue }
-                self.grew(sessionID: id, to: bounds.last)
+        guard catchingUp.withLock({ $0.want() }) else { return }
+        while catchingUp.withLock({ $0.take() }) {
+            for id in sessionIDs {
+                guard let bounds = try? await store.eventBounds(sessionID: id) else { continue }
+                grew(sessionID: id, to: bounds.last)
             }
         }
     }
@@ -168,12 +168,12 @@ final class EventStreams: Sendable {
     private func read(_ sessionID: String, as reader: UInt64) async {
         var pause = 50
         var emptyReads = 0
-        while let position = self.nextPosition(sessionID, for: reader) {
-            let events = try? await self.store.events(sessionID: sessionID, after: position, limit: Self.batch)
+        while let position = nextPosition(sessionID, for: reader) {
+            let events = try? await store.events(sessionID: sessionID, after: position, limit: Self.batch)
             emptyReads = events?.isEmpty == true ? emptyReads + 1 : 0
             if let events, !events.isEmpty || emptyReads > 3 {
                 // An event that was reported and is not in the store is skipped, because it will not appear.
-                self.deliver(events, after: position, to: sessionID, from: reader)
+                deliver(events, after: position, to: sessionID, from: reader)
                 pause = 50
             } else {
                 // The events are in the store. The sockets wait until it answers, or the edge closes them.
@@ -206,7 +206,7 @@ final class EventStreams: Sendable {
             if let next = events.first(where: { $0.seq > delivered }), next.seq != delivered + 1 {
                 // Its next events are no longer kept, which `ready` tells when it reconnects.
                 listener.emit(.end(.fellBehind))
-                self.remove(listener)
+                remove(listener)
                 continue
             }
             for event in events where event.seq > delivered {

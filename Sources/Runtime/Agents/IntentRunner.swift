@@ -50,31 +50,31 @@ final class IntentRunner: Sendable {
         }
         let execution = ExecutionRecord(
             sessionID: permit.sessionID, intentID: intent.id, intent: intent.name,
-            fingerprint: AgentProtocol.fingerprint(intent), nodeID: self.nodeID, epoch: permit.epoch,
-            createdAt: self.clock())
-        if let earlier = try await self.store.begin(execution: execution) { return Self.outcome(of: earlier) }
+            fingerprint: AgentProtocol.fingerprint(intent), nodeID: nodeID, epoch: permit.epoch,
+            createdAt: clock())
+        if let earlier = try await store.begin(execution: execution) { return Self.outcome(of: earlier) }
         let context = RealmContext(
-            tenantID: tenantID, userID: userID, sessionID: permit.sessionID, store: self.store, uses: self.uses,
-            clock: self.clock)
+            tenantID: tenantID, userID: userID, sessionID: permit.sessionID, store: store, uses: uses,
+            clock: clock)
         // In a separate task, so that it is not cancelled with its caller.
         let work = Task {
-            let outcome = await self.perform(intent, in: context)
-            return try await self.finish(execution, outcome)
+            let outcome = await perform(intent, in: context)
+            return try await finish(execution, outcome)
         }
         return .event(try await work.value, isRepeat: false)
     }
 
     /// Stores the outcomes that could not be stored before.
     func recordLeftovers() async throws {
-        let leftovers = self.unrecorded.withLock { leftovers in
+        let leftovers = unrecorded.withLock { leftovers in
             defer { leftovers = [] }
             return leftovers
         }
         for (index, leftover) in leftovers.enumerated() {
             do {
-                _ = try await self.record(leftover.execution, leftover.outcome)
+                _ = try await record(leftover.execution, leftover.outcome)
             } catch {
-                self.unrecorded.withLock { $0.append(contentsOf: leftovers[index...]) }
+                unrecorded.withLock { $0.append(contentsOf: leftovers[index...]) }
                 throw error
             }
         }
@@ -84,28 +84,28 @@ final class IntentRunner: Sendable {
     func finishInterrupted(_ execution: ExecutionRecord) async throws {
         let outcome = RealmOutcome.failure(
             code: "interrupted", message: "The intent was cut off. It may have taken effect; it was not run again.")
-        _ = try await self.record(execution, outcome)
+        _ = try await record(execution, outcome)
     }
 
     /// The recorded event of an intent; nil if it is not finished.
     func recorded(sessionID: String, intentID: String) async throws -> EventRecord? {
-        try await self.store.execution(sessionID: sessionID, intentID: intentID).flatMap(Self.event)
+        try await store.execution(sessionID: sessionID, intentID: intentID).flatMap(Self.event)
     }
 
     /// What has become of an intent.
     func state(sessionID: String, intentID: String) async throws -> Runtime.IntentState {
-        guard let execution = try await self.store.execution(sessionID: sessionID, intentID: intentID) else {
+        guard let execution = try await store.execution(sessionID: sessionID, intentID: intentID) else {
             return .unknown
         }
         return Self.event(execution).map { .over($0.payload) } ?? .underWay
     }
 
     private func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        guard let realm = self.realms[intent.name] else {
+        guard let realm = realms[intent.name] else {
             return .failure(code: "not_found", message: "There is no such intent.")
         }
         let outcome = await realm.perform(intent, in: context)
-        if case .result(let data) = outcome, data.serialized().utf8.count > self.limits.maxEvent {
+        if case .result(let data) = outcome, data.serialized().utf8.count > limits.maxEvent {
             return .failure(code: "payload_too_large", message: "The result is too long.")
         }
         return outcome
@@ -115,22 +115,22 @@ final class IntentRunner: Sendable {
     private func finish(_ execution: ExecutionRecord, _ outcome: RealmOutcome) async throws -> EventRecord {
         for pause in [50, 100, 200, 400, 800] {
             do {
-                return try await self.record(execution, outcome)
+                return try await record(execution, outcome)
             } catch {
                 try await Task.sleep(for: .milliseconds(pause))
             }
         }
         do {
-            return try await self.record(execution, outcome)
+            return try await record(execution, outcome)
         } catch {
-            self.unrecorded.withLock { $0.append((execution, outcome)) }
+            unrecorded.withLock { $0.append((execution, outcome)) }
             throw error
         }
     }
 
     private func record(_ execution: ExecutionRecord, _ outcome: RealmOutcome) async throws -> EventRecord {
         let intentID = execution.intentID
-        return try await self.store.finish(sessionID: execution.sessionID, intentID: intentID, at: self.clock()) {
+        return try await store.finish(sessionID: execution.sessionID, intentID: intentID, at: clock()) {
             AgentProtocol.event(seq: $0, intentID: intentID, outcome: outcome)
         }
     }

@@ -29,10 +29,10 @@ struct ArtifactRealm: Realm {
     func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
         do {
             switch intent.name {
-            case "artifact.put": return try await self.put(intent.params, in: context)
-            case "artifact.get": return try await self.get(intent.params, in: context)
-            case "artifact.list": return try await self.list(in: context)
-            case "artifact.transition": return try await self.transition(intent.params, in: context)
+            case "artifact.put": return try await put(intent.params, in: context)
+            case "artifact.get": return try await get(intent.params, in: context)
+            case "artifact.list": return try await list(in: context)
+            case "artifact.transition": return try await transition(intent.params, in: context)
             default: return .notFound
             }
         } catch let refusal as Refusal {
@@ -52,7 +52,7 @@ struct ArtifactRealm: Realm {
         guard text.utf8.count <= Self.maximumContentLength else {
             throw Refusal(.failure(code: "payload_too_large", message: "content is longer than 48 KiB."))
         }
-        try await self.requireRoom(for: name, in: context)
+        try await requireRoom(for: name, in: context)
         let draft = ArtifactRecord(
             tenantID: context.tenantID, userID: context.userID, name: name, version: 0, state: .draft, content: text,
             updatedAt: context.clock())
@@ -63,7 +63,7 @@ struct ArtifactRealm: Realm {
     }
 
     private func get(_ params: JSONObject, in context: RealmContext) async throws -> RealmOutcome {
-        let record = try await self.newest(Self.name(params), in: context)
+        let record = try await newest(Self.name(params), in: context)
         guard case .object(var object) = Self.summary(record) else { return .notFound }
         object["content"] = (try? StrictJSON.parse(record.content, limits: Self.contentLimits)) ?? .null
         return .result(.object(object))
@@ -116,7 +116,7 @@ struct ArtifactRealm: Realm {
 
     private static func name(_ params: JSONObject) throws -> String {
         guard let name = params["name"]?.stringValue, (1...self.maximumNameLength).contains(name.utf8.count),
-            name.utf8.allSatisfy(self.isNameByte)
+            name.utf8.allSatisfy(isNameByte)
         else { throw Refusal(.invalid("name must be 1 to 128 of A-Z a-z 0-9 . _ - /")) }
         return name
     }

@@ -2,6 +2,7 @@ import StateSurface
 
 /// An event for the audit log about a session. It contains neither a secret nor the whole id.
 package struct SessionAudit: Sendable, Equatable {
+    /// The names of the events, as the audit log has them.
     package enum Name: String, Sendable {
         case created = "session.created"
         case upgraded = "session.upgraded"
@@ -17,14 +18,19 @@ package struct SessionAudit: Sendable, Equatable {
     /// The length of ``reference``.
     package static let referenceLength = 12
 
+    /// What happened.
     package let name: Name
     /// The first 12 characters of the id, `ses_` and eight: enough to find the session and too few to address it.
     package let reference: String
     /// The reason code; empty if there is none.
     package var reason = ""
+    /// The owner's tenant; nil while the session is anonymous.
     package var tenantID: String?
+    /// The owner; nil while the session is anonymous.
     package var userID: String?
+    /// The refresh family that the session is home or guest of.
     package var familyID: String?
+    /// The session's epoch after the event.
     package var epoch: Int64?
 
     init(_ name: Name, sessionID: String) {
@@ -49,16 +55,16 @@ extension Runtime {
     package func note(_ name: SessionAudit.Name, sessionID: String, reason: String) {
         var event = SessionAudit(name, sessionID: sessionID)
         event.reason = reason
-        self.audit(event)
+        audit(event)
     }
 
     /// Records that sessions have ended together with a family or an account.
     package func noteEnded(_ sessionIDs: [String], reason: String) {
-        for id in sessionIDs { self.note(.ended, sessionID: id, reason: reason) }
+        for id in sessionIDs { note(.ended, sessionID: id, reason: reason) }
     }
 
     /// Whether the session exists, live or as a tombstone.
     package func knows(sessionID: String) async throws -> Bool {
-        try await self.store.session(id: sessionID) != nil
+        try await store.session(id: sessionID) != nil
     }
 }

@@ -23,7 +23,7 @@ struct SessionKeeper: Sendable {
     ) async throws -> (before: SessionRecord, after: SessionRecord) {
         for _ in 0..<Self.attempts {
             guard let step = try await self.step(event, on: id) else { continue }
-            if let next = step.next, next.state == .expired { self.expired(next) }
+            if let next = step.next, next.state == .expired { expired(next) }
             switch step.action {
             case .answer(let record): return (record, record)
             case .write(let next): return (step.loaded ?? next, next)
@@ -39,11 +39,11 @@ struct SessionKeeper: Sendable {
         switch event {
         case .read, .lapse:
             // Rarely writes, so it does not use the store's writer.
-            let step = self.step(try await self.store.session(id: id), event)
+            let step = self.step(try await store.session(id: id), event)
             guard let next = step.next else { return step }
-            return try await self.store.replace(session: next) ? step : nil
+            return try await store.replace(session: next) ? step : nil
         case .upgrade, .resume, .end:
-            return try await self.store.change(sessionID: id) { stored in
+            return try await store.change(sessionID: id) { stored in
                 let step = self.step(stored, event)
                 return (next: step.next, outcome: step)
             }
@@ -51,7 +51,7 @@ struct SessionKeeper: Sendable {
     }
 
     private func step(_ stored: SessionRecord?, _ event: SessionEvent) -> Step {
-        let (loaded, action) = self.decide(stored, event)
+        let (loaded, action) = decide(stored, event)
         return Step(loaded: loaded, action: action)
     }
 
@@ -59,15 +59,15 @@ struct SessionKeeper: Sendable {
     func decide(
         _ stored: SessionRecord?, _ event: SessionEvent
     ) -> (loaded: SessionRecord?, action: SessionAction) {
-        let loaded = stored.map(self.uses.apply)
-        return (loaded, self.lifecycle.decide(loaded, event, now: self.clock()))
+        let loaded = stored.map(uses.apply)
+        return (loaded, lifecycle.decide(loaded, event, now: clock()))
     }
 
     /// The live session whose current secret this is.
     func current(secretHash: [UInt8]) async throws -> SessionRecord? {
-        guard let record = try await self.store.session(secretHash: secretHash) else { return nil }
+        guard let record = try await store.session(secretHash: secretHash) else { return nil }
         do {
-            return try await self.apply(.read(.secret(hash: secretHash)), to: record.id).after
+            return try await apply(.read(.secret(hash: secretHash)), to: record.id).after
         } catch is SessionFault {
             return nil
         }

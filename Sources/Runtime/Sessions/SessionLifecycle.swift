@@ -48,10 +48,10 @@ struct SessionLifecycle: Sendable {
     func decide(_ record: SessionRecord?, _ event: SessionEvent, now: Milliseconds) -> SessionAction {
         guard let record else { return .refuse(.mismatch) }
         switch event {
-        case .upgrade(let claim): return self.upgrade(record, claim, now: now)
-        case .resume(let claim): return self.resume(record, claim, now: now)
-        case .read(let proof): return self.read(record, proof, now: now)
-        case .end(let proof): return self.end(record, proof, now: now)
+        case .upgrade(let claim): return upgrade(record, claim, now: now)
+        case .resume(let claim): return resume(record, claim, now: now)
+        case .read(let proof): return read(record, proof, now: now)
+        case .end(let proof): return end(record, proof, now: now)
         case .lapse:
             return record.state.isLive && Self.isPast(record, now) ? .write(Self.expired(record)) : .answer(record)
         }
@@ -85,12 +85,12 @@ struct SessionLifecycle: Sendable {
 
     private func upgrade(_ record: SessionRecord, _ claim: SessionClaim, now: Milliseconds) -> SessionAction {
         let presented = Presented(
-            claim.presentedHash, for: record, within: self.policy.repeatWindow + self.policy.clockSkew, now: now)
+            claim.presentedHash, for: record, within: policy.repeatWindow + policy.clockSkew, now: now)
         if let refusal = self.refusal(of: claim, presented, on: record, now: now) { return refusal }
         var next = record
         do {
             next.metadata = try SessionMetadata.merge(
-                claim.metadata, into: record.metadata, limit: self.policy.metadataLimit)
+                claim.metadata, into: record.metadata, limit: policy.metadataLimit)
         } catch {
             return .refuse(error)
         }
@@ -98,21 +98,21 @@ struct SessionLifecycle: Sendable {
             next.tenantID = claim.owner.tenantID
             next.userID = claim.owner.userID
             next.familyID = claim.familyID
-            self.raise(&next, now: now)
+            raise(&next, now: now)
         }
-        self.rotate(&next, to: claim.newHash, presented, now: now)
+        rotate(&next, to: claim.newHash, presented, now: now)
         return .write(next)
     }
 
     private func resume(_ record: SessionRecord, _ claim: SessionClaim, now: Milliseconds) -> SessionAction {
         let presented = Presented(
-            claim.presentedHash, for: record, within: self.policy.repeatWindow + self.policy.clockSkew, now: now)
+            claim.presentedHash, for: record, within: policy.repeatWindow + policy.clockSkew, now: now)
         if let refusal = self.refusal(of: claim, presented, on: record, now: now) { return refusal }
         guard record.state == .authenticated else { return .refuse(.conflict) }
         var next = record
         next.familyID = claim.familyID
-        self.raise(&next, now: now)
-        self.rotate(&next, to: claim.newHash, presented, now: now)
+        raise(&next, now: now)
+        rotate(&next, to: claim.newHash, presented, now: now)
         return .write(next)
     }
 
@@ -131,7 +131,7 @@ struct SessionLifecycle: Sendable {
     /// Whether this is the previous secret, within the grace for repeating the change that replaced it.
     func repeats(_ record: SessionRecord, secretHash: [UInt8], now: Milliseconds) -> Bool {
         let presented = Presented(
-            secretHash, for: record, within: self.policy.repeatWindow + self.policy.clockSkew, now: now)
+            secretHash, for: record, within: policy.repeatWindow + policy.clockSkew, now: now)
         return presented == .previous && !Self.isPast(record, now)
     }
 
@@ -139,8 +139,8 @@ struct SessionLifecycle: Sendable {
     private func raise(_ record: inout SessionRecord, now: Milliseconds) {
         record.state = .authenticated
         record.epoch += 1
-        record.idleTimeout = self.policy.idle
-        record.absoluteExpiresAt = Self.saturating(max(record.createdAt, now), plus: self.policy.lifetime)
+        record.idleTimeout = policy.idle
+        record.absoluteExpiresAt = Self.saturating(max(record.createdAt, now), plus: policy.lifetime)
         record.lastSeenAt = max(record.lastSeenAt, now)
     }
 
@@ -150,7 +150,7 @@ struct SessionLifecycle: Sendable {
     ) {
         if presented == .current {
             record.previousSecretHash = record.secretHash
-            record.previousSecretUntil = Self.saturating(now, plus: self.policy.repeatWindow)
+            record.previousSecretUntil = Self.saturating(now, plus: policy.repeatWindow)
         }
         record.secretHash = hash
         record.lastSeenAt = max(record.lastSeenAt, now)

@@ -8,9 +8,9 @@ enum SessionMetadata {
     /// Merges `patch` into `current`, member by member; null deletes.
     static func merge(_ patch: String, into current: String, limit: Int) throws(SessionFault) -> String {
         // The common case: no metadata.
-        if patch == self.none, current == self.none, limit >= self.none.utf8.count { return self.none }
-        var merged = try self.object(current, limit: limit)
-        for (name, value) in try self.object(patch, limit: limit).members {
+        if patch == none, current == none, limit >= none.utf8.count { return none }
+        var merged = try object(current, limit: limit)
+        for (name, value) in try object(patch, limit: limit).members {
             merged[name] = value.isNull ? nil : value
         }
         let text = JSONValue.object(merged).serialized()
@@ -20,7 +20,7 @@ enum SessionMetadata {
 
     /// The stored metadata as an object; empty if it is malformed.
     static func stored(_ text: String) -> JSONObject {
-        text == self.none ? JSONObject() : (try? StrictJSON.object(Array(text.utf8))) ?? JSONObject()
+        text == none ? JSONObject() : (try? StrictJSON.object(Array(text.utf8))) ?? JSONObject()
     }
 
     private static func object(_ text: String, limit: Int) throws(SessionFault) -> JSONObject {

@@ -36,6 +36,6 @@ package struct SessionPolicy: Sendable, Equatable {
 
     /// The interval at which uses are written, so that no session in use is found idle by another node.
     var flushInterval: Milliseconds {
-        max(250, min(30_000, min(self.idle, self.anonymousIdle) / 4))
+        max(250, min(30_000, min(idle, anonymousIdle) / 4))
     }
 }

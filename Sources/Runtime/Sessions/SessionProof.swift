@@ -3,7 +3,9 @@ import StateSurface
 
 /// The owner of a session: a user of a tenant.
 package struct SessionOwner: Sendable, Hashable {
+    /// The tenant.
     package let tenantID: String
+    /// The user.
     package let userID: String
 
     package init(tenantID: String, userID: String) {

@@ -21,7 +21,7 @@ package struct SessionSecret: Sendable, CustomStringConvertible, CustomReflectab
 
     /// The hash of a presented secret; nil if it does not have the form of one.
     package static func hash(ofPresented text: some Collection<UInt8>) -> [UInt8]? {
-        guard let bytes = PrefixedRandom.bytes(of: text, prefix: self.prefix, count: self.byteCount) else { return nil }
+        guard let bytes = PrefixedRandom.bytes(of: text, prefix: prefix, count: byteCount) else { return nil }
         return Digest.sha256(bytes)
     }
 
@@ -41,12 +41,12 @@ package enum SessionID {
     private static let byteCount = 16
 
     static func make() -> String {
-        self.prefix + Base64URL.encode(SecureRandom.bytes(self.byteCount))
+        prefix + Base64URL.encode(SecureRandom.bytes(byteCount))
     }
 
     /// Whether a text has the form of a session id.
     package static func isShaped(_ text: some Collection<UInt8>) -> Bool {
-        PrefixedRandom.bytes(of: text, prefix: self.prefix, count: self.byteCount) != nil
+        PrefixedRandom.bytes(of: text, prefix: prefix, count: byteCount) != nil
     }
 }
 

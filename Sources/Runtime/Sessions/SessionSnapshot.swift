@@ -3,15 +3,24 @@ import StateSurface
 
 /// The data of a session that may be shown, at one moment. It contains neither a secret nor a hash of one.
 package struct SessionSnapshot: Sendable, Equatable {
+    /// The id, `ses_` and 22 characters: an address, no secret.
     package let id: String
+    /// Anonymous, authenticated, ended or expired.
     package let state: SessionState
+    /// The owner's tenant; nil while the session is anonymous.
     package let tenantID: String?
+    /// The owner; nil while the session is anonymous.
     package let userID: String?
+    /// When it was created.
     package let createdAt: Milliseconds
+    /// When it expires if it is not used until then; never after ``absoluteExpiresAt``.
     package private(set) var expiresAt: Milliseconds
+    /// When it expires regardless of use.
     package let absoluteExpiresAt: Milliseconds
+    /// When it was last used, as far as this node knows.
     package private(set) var lastSeenAt: Milliseconds
     private let idleTimeout: Milliseconds
+    /// What its client has stored with it.
     package let metadata: JSONObject
     /// The epoch, which is increased by every change of privilege.
     package let epoch: Int64
@@ -40,30 +49,31 @@ package struct SessionSnapshot: Sendable, Equatable {
 
     /// The session after a use, which extends it up to its absolute end.
     func used(at now: Milliseconds) -> SessionSnapshot {
-        guard self.state.isLive, now > self.lastSeenAt else { return self }
+        guard state.isLive, now > lastSeenAt else { return self }
         var used = self
         used.lastSeenAt = now
-        used.expiresAt = min(SessionLifecycle.saturating(now, plus: self.idleTimeout), self.absoluteExpiresAt)
+        used.expiresAt = min(SessionLifecycle.saturating(now, plus: idleTimeout), absoluteExpiresAt)
         return used
     }
 
     /// The session as JSON for its owner, as returned by `session.describe`.
     package func json() -> JSONObject {
         [
-            "session_id": .string(self.id),
-            "state": .string(self.state.rawValue),
-            "tenant_id": self.tenantID.map(JSONValue.string) ?? .null,
-            "user_id": self.userID.map(JSONValue.string) ?? .null,
-            "created_at": .string(Timestamp.text(self.createdAt)),
-            "expires_at": .string(Timestamp.text(self.expiresAt)),
-            "last_seen_at": .string(Timestamp.text(self.lastSeenAt)),
-            "metadata": .object(self.metadata),
+            "session_id": .string(id),
+            "state": .string(state.rawValue),
+            "tenant_id": tenantID.map(JSONValue.string) ?? .null,
+            "user_id": userID.map(JSONValue.string) ?? .null,
+            "created_at": .string(Timestamp.text(createdAt)),
+            "expires_at": .string(Timestamp.text(expiresAt)),
+            "last_seen_at": .string(Timestamp.text(lastSeenAt)),
+            "metadata": .object(metadata),
         ]
     }
 }
 
 /// A session together with the secret that was just made for it.
 package struct IssuedSession: Sendable {
+    /// The session as it was written.
     package let session: SessionSnapshot
     /// The secret, to be sent to the client and not kept.
     package let secret: SessionSecret
@@ -71,7 +81,9 @@ package struct IssuedSession: Sendable {
 
 /// The result of ending a session.
 package struct EndedSession: Sendable, Equatable {
+    /// The session's id.
     package let id: String
+    /// The refresh family that it was home or guest of.
     package let familyID: String?
     /// False if it had ended or expired before.
     package let wasLive: Bool

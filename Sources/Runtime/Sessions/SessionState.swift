@@ -29,5 +29,5 @@ package enum SessionNotice: Sendable, Equatable {
 package struct NoticeSubscription: Sendable {
     let onCancel: @Sendable () -> Void
 
-    package func cancel() { self.onCancel() }
+    package func cancel() { onCancel() }
 }

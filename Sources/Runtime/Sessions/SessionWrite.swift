@@ -20,6 +20,7 @@ package struct SessionWrite: Sendable {
 
 /// The refusal of a change.
 package struct SessionRefusal: Error, Sendable {
+    /// Why.
     package let fault: SessionFault
     /// The session, if it was found to have expired and marked so; otherwise nil.
     let expired: SessionRecord?

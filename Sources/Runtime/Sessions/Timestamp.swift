@@ -7,15 +7,15 @@ package enum Timestamp {
         let bounded = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
         let days = floorDivide(bounded, by: 86_400_000)
         let rest = bounded - days * 86_400_000
-        let (year, month, day) = self.date(daysSinceEpoch: days)
-        var text = self.blank
-        self.write(year, 4, at: 0, of: &text)
-        self.write(month, 2, at: 5, of: &text)
-        self.write(day, 2, at: 8, of: &text)
-        self.write(rest / 3_600_000, 2, at: 11, of: &text)
-        self.write(rest / 60_000 % 60, 2, at: 14, of: &text)
-        self.write(rest / 1_000 % 60, 2, at: 17, of: &text)
-        self.write(rest % 1_000, 3, at: 20, of: &text)
+        let (year, month, day) = date(daysSinceEpoch: days)
+        var text = blank
+        write(year, 4, at: 0, of: &text)
+        write(month, 2, at: 5, of: &text)
+        write(day, 2, at: 8, of: &text)
+        write(rest / 3_600_000, 2, at: 11, of: &text)
+        write(rest / 60_000 % 60, 2, at: 14, of: &text)
+        write(rest / 1_000 % 60, 2, at: 17, of: &text)
+        write(rest % 1_000, 3, at: 20, of: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
@@ -34,7 +34,7 @@ package enum Timestamp {
     /// The date in the proleptic Gregorian calendar, computed in 400-year eras that begin on 1 March.
     private static func date(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
-        let era = self.floorDivide(shifted, by: 146_097)
+        let era = floorDivide(shifted, by: 146_097)
         let dayOfEra = shifted - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)

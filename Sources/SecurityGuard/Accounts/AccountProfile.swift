@@ -8,7 +8,9 @@ package struct AccountProfile: Sendable, Equatable {
     /// The longest name, in bytes.
     package static let maximumNameBytes = 256
 
+    /// What people are shown; nil where nobody has said it.
     package var name: String?
+    /// As the identity provider told them at the last sign-in.
     package var groups: [String]
 
     package init(name: String? = nil, groups: [String] = []) {

@@ -5,13 +5,17 @@ import JOSE
 extension KeyDirectory {
     /// One line of `keys list`.
     package struct Listing: Sendable {
+        /// The key.
         package let entry: KeyEntry
+        /// Its state now.
         package let state: KeyState
         /// When the state will change by itself; nil if it will not.
         package let until: Int64?
+        /// Whether its file is not in the directory.
         package let isMissing: Bool
     }
 
+    /// All keys of the index, retired ones included. Key files are not read, so one that can't be is listed, too.
     package func list() throws(GuardError) -> [Listing] {
         let schedule = try lenientSchedule().schedule
         let names = try PrivateFiles.names(in: path) ?? []

@@ -5,6 +5,7 @@ import JOSE
 ///
 /// PEM files that are not in the index are added: as the signing key if there is no other, otherwise as a waiting key.
 package struct KeyDirectory: Sendable {
+    /// Where it is.
     package let path: String
     /// The algorithm of new keys, and of RSA key files without other information.
     package let algorithm: SignatureAlgorithm
@@ -44,6 +45,7 @@ package struct KeyDirectory: Sendable {
 
     /// The keys in use and the plan for them.
     package struct Contents: Sendable {
+        /// Which key signs, and which verify.
         package let plan: KeySchedule.Plan
         /// The keys of all entries that are not retired.
         let keys: [(entry: KeyEntry, key: SigningKey)]
@@ -66,6 +68,9 @@ package struct KeyDirectory: Sendable {
         contents.faults += faults
         return contents
     }
+
+    /// Whether there is such a directory.
+    package func exists() throws(GuardError) -> Bool { try PrivateFiles.names(in: path) != nil }
 
     /// The faults of key files that are not in the index and are ignored.
     package func strayFaults() throws(GuardError) -> [GuardError] { try lenientSchedule().faults }

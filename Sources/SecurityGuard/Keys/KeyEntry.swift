@@ -4,10 +4,13 @@ import JOSE
 ///
 /// The state is not stored. Nodes that read the same entries derive the same states at any time.
 package struct KeyEntry: Sendable, Equatable {
+    /// Its `kid`: the thumbprint of RFC 7638.
     package var keyID: String
     /// The name of its file in the directory.
     package var file: String
+    /// The one algorithm that it is used with.
     package var algorithm: SignatureAlgorithm
+    /// When it appeared in the JWKS, in milliseconds since the epoch, like the other times.
     package var publishedAt: Int64
     /// When it begins to sign; nil for a published key that waits for a rotation.
     package var firstUseAt: Int64?
@@ -38,5 +41,6 @@ package enum KeyState: String, Sendable {
     /// It neither signs nor verifies, and is not published.
     case retired
 
+    /// Whether tokens of the key are accepted, and the key is published.
     package var verifies: Bool { self != .retired }
 }

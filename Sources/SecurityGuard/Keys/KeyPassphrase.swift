@@ -1,12 +1,15 @@
 /// The passphrase of key files. Its description does not contain it.
 package struct KeyPassphrase: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+    /// The longest passphrase.
     package static let maximumBytes = 1_024
     /// The environment variable with the passphrase. It is not a key of the configuration, so that `config show` cannot
     /// print it.
     package static let variable = "GATEHOUSE_KEYS_PASSPHRASE"
 
+    /// The passphrase itself.
     package let bytes: [UInt8]
 
+    /// - Throws: `keyPassphrase` for one that is empty or too long.
     package init(_ bytes: [UInt8]) throws(GuardError) {
         guard Self.fits(bytes) else { throw GuardError(.keyPassphrase, Self.expected) }
         self.bytes = bytes

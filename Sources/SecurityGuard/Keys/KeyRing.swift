@@ -7,6 +7,7 @@ import Synchronization
 package final class KeyRing: Sendable {
     /// A number that increases with every snapshot.
     package let generation: UInt64
+    /// The key that signs new tokens.
     package let signingKey: SigningKey
     /// All keys of the ring, which are kept if a file of the directory can no longer be read.
     let loaded: [SigningKey]

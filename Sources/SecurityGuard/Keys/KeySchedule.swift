@@ -6,6 +6,7 @@ package struct KeySchedule: Sendable, Equatable {
     /// seconds for nodes that share the directory to notice the new file.
     package static let lead: Int64 = 300_000 + 2_000
 
+    /// All keys of the directory, retired ones included.
     package var entries: [KeyEntry]
     /// How long a key is needed after it stopped signing, in milliseconds.
     package let tokenReach: Int64
@@ -15,9 +16,13 @@ package struct KeySchedule: Sendable, Equatable {
         self.tokenReach = tokenReach
     }
 
+    /// The states of all keys at one time.
     package struct Plan: Sendable, Equatable {
+        /// One key of the plan.
         package struct Key: Sendable, Equatable {
+            /// The key.
             package let entry: KeyEntry
+            /// Its state.
             package let state: KeyState
             /// For `next`, when it begins to sign; for `retiring`, when it is retired.
             package let until: Int64?
@@ -27,10 +32,13 @@ package struct KeySchedule: Sendable, Equatable {
         /// When the plan changes by itself; nil if it does not.
         package let changesAt: Int64?
 
+        /// The key that signs; nil where none does.
         package var active: KeyEntry? { keys.first { $0.state == .active }?.entry }
+        /// The state of a key; nil for one that is not in the plan.
         package func state(of keyID: String) -> KeyState? { keys.first { sameBytes($0.entry.keyID, keyID) }?.state }
     }
 
+    /// - Parameter now: milliseconds since the epoch.
     package func plan(at now: Int64) -> Plan {
         let keys = entries.map { state(of: $0, at: now) }
         return Plan(keys: keys, changesAt: keys.compactMap(\.until).filter { $0 > now }.min())

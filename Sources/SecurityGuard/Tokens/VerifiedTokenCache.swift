@@ -61,6 +61,7 @@ package final class VerifiedTokenCache {
         return principal
     }
 
+    /// The same, for the bytes of an array.
     package func remembered(_ token: [UInt8], now: Int64, resource: String?) -> Principal? {
         token.withUnsafeBytes { remembered($0, now: now, resource: resource) }
     }

@@ -7,7 +7,7 @@ extension SQLSurface: BackupStore {
 
     func copy(to take: @escaping @Sendable (BackupItem) throws -> Void) async throws {
         guard let engine = engine as? any SnapshotEngine else { throw Self.unsupported }
-        let catalogue = Catalogue(isPostgres: engine.capabilities.isSharedBetweenMachines)
+        let catalogue = Catalogue(dialect: engine.dialect)
         try await engine.snapshot { snapshot in
             for table in try catalogue.tables(rows: snapshot.rows) where !Self.passing.contains(table) {
                 let columns = try catalogue.columns(of: table, rows: snapshot.rows)
@@ -27,7 +27,7 @@ extension SQLSurface: BackupStore {
                 "the copy has schema version \(version), written by a newer gatehouse; this one knows \(Schema.version)"
             )
         }
-        let catalogue = Catalogue(isPostgres: engine.capabilities.isSharedBetweenMachines)
+        let catalogue = Catalogue(dialect: engine.dialect)
         try await engine.write { transaction in
             let rows = { (sql: String) in try transaction.rows(sql, []) }
             let tables = try catalogue.tables(rows: rows).filter { !Self.passing.contains($0) }
@@ -37,8 +37,8 @@ extension SQLSurface: BackupStore {
             var writer = BackupWriter(transaction: transaction, catalogue: catalogue, tables: Set(tables))
             for item in try items() { try writer.write(item.get()) }
             for statement in Schema.corrections(after: version) { _ = try transaction.execute(statement, []) }
-            if let sql = transaction.dialect.passIdentities(of: "deliveries", column: "sequence") {
-                _ = try transaction.rows(sql, [])
+            if let passIdentities = transaction.dialect.passIdentities {
+                _ = try transaction.rows(passIdentities("deliveries", "sequence"), [])
             }
         }
     }
@@ -76,25 +76,12 @@ extension BackupItem.Value {
 
 /// The tables and columns that a database has.
 private struct Catalogue: Sendable {
-    let isPostgres: Bool
+    let dialect: SQLDialect
 
-    func tables(rows: (String) throws -> [SQLRow]) throws -> [String] {
-        let sql =
-            isPostgres
-            ? "SELECT table_name::text FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1"
-            : "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1"
-        return try names(rows(sql))
-    }
+    func tables(rows: (String) throws -> [SQLRow]) throws -> [String] { try names(rows(dialect.tableNames)) }
 
     func columns(of table: String, rows: (String) throws -> [SQLRow]) throws -> [String] {
-        let sql =
-            isPostgres
-            ? """
-            SELECT column_name::text FROM information_schema.columns
-            WHERE table_schema = current_schema() AND table_name = '\(table)' ORDER BY 1
-            """
-            : "SELECT name FROM pragma_table_info('\(table)') ORDER BY 1"
-        return try names(rows(sql))
+        try names(rows(dialect.columnNames(table)))
     }
 
     private func names(_ rows: [SQLRow]) throws -> [String] {

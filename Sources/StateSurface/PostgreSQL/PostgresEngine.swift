@@ -4,7 +4,7 @@ final class PostgresEngine: SQLEngine {
     private static let writers = 8
     private static let readers = 4
 
-    let capabilities = SQLDialect.postgres.capabilities
+    let dialect = SQLDialect.postgres
     let observers = Observers()
     let pool: PostgresPool
     private let writer: PostgresWriter
@@ -13,12 +13,12 @@ final class PostgresEngine: SQLEngine {
     init(url: String) async throws {
         let settings = try PostgresSettings(url: url)
         let origin = String(UInt64.random(in: .min ... .max), radix: 36)
-        let gate = ConnectGate()
+        let gate = ConnectGate { try settings.connect() }
         let listener = try PostgresListener(settings, origin: origin, observers: observers)
         self.listener = listener
-        pool = PostgresPool(settings, gate: gate, size: Self.readers)
+        pool = PostgresPool(gate, size: Self.readers)
         writer = PostgresWriter(
-            settings, gate: gate, size: Self.writers, origin: origin, observers: observers,
+            gate, size: Self.writers, origin: origin, observers: observers,
             wake: { listener.wakeOthers() }, commitUnknown: { listener.readOwn() })
         do {
             try await migrate()

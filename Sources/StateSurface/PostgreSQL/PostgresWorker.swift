@@ -19,13 +19,16 @@ actor PostgresWorker {
     private let executor = QueueExecutor("gatehouse.state.postgres")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private let settings: PostgresSettings
     private let gate: ConnectGate
+    /// How long to wait for a connection, before those who need it are told that there is none.
+    private let patience: Duration
     private var connection: Connection?
+    /// The attempt to make one that is under way.
+    private var attempt: ConnectionAttempt?
 
-    init(_ settings: PostgresSettings, gate: ConnectGate) {
-        self.settings = settings
+    init(_ gate: ConnectGate, patience: Duration = .seconds(5)) {
         self.gate = gate
+        self.patience = patience
     }
 
     func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow] {
@@ -34,7 +37,7 @@ actor PostgresWorker {
 
     /// Runs a transaction of its own, without reporting any change: for migrations.
     func migrate(patience: Duration, _ body: @Sendable (any SQLTransaction) throws -> Void) throws {
-        try withConnection { connection in
+        try withConnection(within: patience) { connection in
             connection.patience = patience
             defer { connection.patience = .seconds(7) }
             try connection.begin()
@@ -130,7 +133,7 @@ actor PostgresWorker {
     }
 
     func disconnect() {
-        connection = nil
+        (connection, attempt) = (nil, nil)
     }
 
     private static func commit(_ connection: Connection, _ changes: [Change]) throws {
@@ -148,19 +151,23 @@ actor PostgresWorker {
 
     /// Runs `body` with a connection. If the connection was lost while it was idle, and only then, `body` is run again
     /// with a new one.
-    private func withConnection<Value>(_ body: (Connection) throws -> Value) throws -> Value {
+    private func withConnection<Value>(
+        within patience: Duration? = nil, _ body: (Connection) throws -> Value
+    ) throws -> Value {
+        // An attempt that took too long for the last caller. What it made has been idle since.
+        if let late = attempt?.result(within: .zero) { (connection, attempt) = (try? late.get(), nil) }
         if let connection, connection.isUsable {
             do {
-                return try attempt(body, on: connection)
+                return try use(connection, body)
             } catch let fault as PostgresFault where fault.isProbablyStale {}
         }
         connection = nil
-        let fresh = try gate.connect(settings)
+        let fresh = try gate.connection(within: patience ?? self.patience, &attempt)
         connection = fresh
-        return try attempt(body, on: fresh)
+        return try use(fresh, body)
     }
 
-    private func attempt<Value>(_ body: (Connection) throws -> Value, on connection: Connection) throws -> Value {
+    private func use<Value>(_ connection: Connection, _ body: (Connection) throws -> Value) throws -> Value {
         do {
             return try body(connection)
         } catch {

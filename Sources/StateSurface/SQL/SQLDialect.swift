@@ -9,17 +9,46 @@ struct SQLDialect: Sendable {
     let identityType: String
     /// An expression for the length of a text column in bytes.
     let byteCount: @Sendable (_ column: String) -> String
+    /// The function that finds a text in another: its position from 1 on, 0 where it is not there.
+    let positionFunction: String
+    /// Stands before VALUES where identities that exist already are inserted again.
+    let overridingIdentity: String
+    /// A statement after which new identities of a table are greater than those that were inserted; nil if none is needed.
+    let passIdentities: (@Sendable (_ table: String, _ column: String) -> String)?
     /// A statement that removes old rows of the change log; nil where writers do it.
     let forgetChanges: String?
+    /// A SELECT for the names of all tables, and one for those of a table's columns.
+    let tableNames: String
+    let columnNames: @Sendable (_ table: String) -> String
 
     static let sqlite = SQLDialect(
-        capabilities: StoreCapabilities(isSharedBetweenMachines: false, hasRowLocks: false),
+        capabilities: StoreCapabilities(name: "sqlite", isSharedBetweenMachines: false, hasRowLocks: false),
         integerType: "INTEGER", blobType: "BLOB", identityType: "INTEGER PRIMARY KEY AUTOINCREMENT",
-        byteCount: { "LENGTH(CAST(\($0) AS BLOB))" }, forgetChanges: nil)
+        byteCount: { "LENGTH(CAST(\($0) AS BLOB))" }, positionFunction: "INSTR", overridingIdentity: "",
+        passIdentities: nil, forgetChanges: nil,
+        tableNames: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1",
+        columnNames: { "SELECT name FROM pragma_table_info('\($0)') ORDER BY 1" })
+
     static let postgres = SQLDialect(
-        capabilities: StoreCapabilities(isSharedBetweenMachines: true, hasRowLocks: true),
+        capabilities: StoreCapabilities(name: "postgres", isSharedBetweenMachines: true, hasRowLocks: true),
         integerType: "BIGINT", blobType: "BYTEA", identityType: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-        byteCount: { "OCTET_LENGTH(\($0))" }, forgetChanges: PostgresChangeLog.forget)
+        byteCount: { "OCTET_LENGTH(\($0))" }, positionFunction: "STRPOS",
+        overridingIdentity: " OVERRIDING SYSTEM VALUE",
+        passIdentities: { table, column in
+            """
+            SELECT setval(pg_get_serial_sequence('\(table)', '\(column)'),
+            (SELECT COALESCE(MAX(\(column)), 0) + 1 FROM \(table)), false)
+            """
+        }, forgetChanges: PostgresChangeLog.forget,
+        tableNames: """
+            SELECT table_name::text FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1
+            """,
+        columnNames: { table in
+            """
+            SELECT column_name::text FROM information_schema.columns
+            WHERE table_schema = current_schema() AND table_name = '\(table)' ORDER BY 1
+            """
+        })
 
     // A database with one writer at a time needs no row locks.
 
@@ -29,17 +58,6 @@ struct SQLDialect: Sendable {
     var forShare: String { capabilities.hasRowLocks ? " FOR SHARE" : "" }
     /// Appended to a SELECT for clean-up: rows that another node has locked are skipped.
     var skipLocked: String { capabilities.hasRowLocks ? " FOR UPDATE SKIP LOCKED" : "" }
-
-    /// Stands before VALUES where identities that exist already are inserted again.
-    var overridingIdentity: String { capabilities.hasRowLocks ? " OVERRIDING SYSTEM VALUE" : "" }
-    /// A statement after which new identities are greater than those that were inserted; nil if none is needed.
-    func passIdentities(of table: String, column: String) -> String? {
-        guard capabilities.hasRowLocks else { return nil }
-        return """
-            SELECT setval(pg_get_serial_sequence('\(table)', '\(column)'),
-            (SELECT COALESCE(MAX(\(column)), 0) + 1 FROM \(table)), false)
-            """
-    }
 
     /// A statement that locks a table against changes until the transaction ends; nil if none is needed.
     func lock(table: String) -> String? {

@@ -32,7 +32,7 @@ extension SQLTransaction {
 
 /// A database with a feed. There are two implementations, and ``SQLSurface`` works with both.
 protocol SQLEngine: Sendable {
-    var capabilities: StoreCapabilities { get }
+    var dialect: SQLDialect { get }
     /// Runs `body` in one durable transaction. It may run more than once, so it must have no effects except through its
     /// argument. Its changes have been reported when this returns.
     func write<Value: Sendable>(

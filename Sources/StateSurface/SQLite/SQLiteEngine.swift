@@ -4,13 +4,19 @@ import Synchronization
 
 /// The embedded database: one file, one writer that groups commits, and concurrent readers.
 final class SQLiteEngine: SQLEngine {
-    let capabilities = SQLDialect.sqlite.capabilities
+    let dialect = SQLDialect.sqlite
     let observers = Observers()
     let pool: DatabasePool
     private let writer: SQLiteWriter
     private let poller: SQLitePoller
 
-    init(url: String, group: Int = 256) throws {
+    /// - Parameters:
+    ///   - group: the largest number of writes in one commit.
+    ///   - limits: how many writes may wait, and how long. A busy disk is given more time than a server: it has no
+    ///     other nodes.
+    init(
+        url: String, group: Int = 256, limits: WaitingLimits = WaitingLimits(patience: .seconds(30))
+    ) throws {
         let path = try SQLiteFile.path(ofURL: url)
         try SQLiteFile.prepare(path)
         let origin = UUID().uuidString
@@ -21,7 +27,7 @@ final class SQLiteEngine: SQLEngine {
         } catch {
             throw StateSurfaceError(sqlite: error)
         }
-        writer = SQLiteWriter(pool: pool, origin: origin, observers: observers, group: group)
+        writer = SQLiteWriter(pool: pool, origin: origin, observers: observers, group: group, limits: limits)
     }
 
     private static func migrate(_ pool: DatabasePool) throws {

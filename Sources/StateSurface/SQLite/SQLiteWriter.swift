@@ -1,5 +1,4 @@
 import GRDB
-import Synchronization
 
 /// Group commit: writes that arrive while a transaction is committed are collected for the next one.
 ///
@@ -22,23 +21,23 @@ final class SQLiteWriter: Sendable {
         let cause: any Error
     }
 
-    private struct Queue {
-        var waiting: [Pending] = []
-        var isDraining = false
-    }
-
     private let pool: DatabasePool
     private let origin: String
     private let observers: Observers
     private let group: Int
-    private let queue = Mutex(Queue())
+    private let limits: WaitingLimits
+    private let line: WaitingLine<Pending, DatabasePool>
 
     /// - Parameter group: the largest number of writes in one commit.
-    init(pool: DatabasePool, origin: String, observers: Observers, group: Int) {
+    init(pool: DatabasePool, origin: String, observers: Observers, group: Int, limits: WaitingLimits) {
         self.pool = pool
         self.origin = origin
         self.observers = observers
         self.group = max(1, group)
+        self.limits = limits
+        line = WaitingLine(
+            servers: [pool], limit: limits.count, busy: "the embedded database could not take the write in time",
+            refuse: { $0.fail($1) })
     }
 
     func write<Value: Sendable>(
@@ -51,30 +50,17 @@ final class SQLiteWriter: Sendable {
                     return { continuation.resume(returning: value) }
                 },
                 fail: { continuation.resume(throwing: $0) })
-            let mustStart = queue.withLock { queue in
-                queue.waiting.append(pending)
-                defer { queue.isDraining = true }
-                return !queue.isDraining
-            }
-            if mustStart {
-                pool.asyncWriteWithoutTransaction { database in self.drain(database) }
+            if let idle = line.add(pending, until: .now + limits.patience) {
+                idle.asyncWriteWithoutTransaction { database in self.drain(database) }
             }
         }
     }
 
     private func drain(_ database: Database) {
-        while let batch = nextBatch() { commit(batch, on: database) }
-    }
-
-    private func nextBatch() -> [Pending]? {
-        queue.withLock { queue in
-            guard !queue.waiting.isEmpty else {
-                queue.isDraining = false
-                return nil
-            }
-            let batch = Array(queue.waiting.prefix(group))
-            queue.waiting.removeFirst(batch.count)
-            return batch
+        while true {
+            let batch = line.next(for: pool) { _ in group }
+            if batch.isEmpty { return }
+            commit(batch, on: database)
         }
     }
 

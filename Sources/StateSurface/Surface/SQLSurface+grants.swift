@@ -145,7 +145,7 @@ extension SQLSurface {
         // Also one that no account has any more: a right that was taken from the last holder is not everybody's.
         if try await row("SELECT 1 FROM account_scopes WHERE scope = ?1", [.text(scope)]) != nil { return true }
         // Those of accounts that an older version wrote.
-        let position = engine.capabilities.hasRowLocks ? "STRPOS" : "INSTR"
+        let position = engine.dialect.positionFunction
         let sql = "SELECT 1 FROM accounts WHERE \(position)(' ' || scope || ' ', ' ' || ?1 || ' ') > 0 LIMIT 1"
         return try await row(sql, [.text(scope)]) != nil
     }

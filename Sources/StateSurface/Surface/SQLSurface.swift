@@ -19,7 +19,7 @@ struct SQLSurface: StateSurface, TimedStore {
         times.report(to: observer)
     }
 
-    var capabilities: StoreCapabilities { engine.capabilities }
+    var capabilities: StoreCapabilities { engine.dialect.capabilities }
 
     func transaction<Outcome: Sendable>(
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Outcome

@@ -1126,7 +1126,7 @@ class AgentSocket {
 
     /** @param {Refusal} refusal of a ticket */
     #refused(refusal) {
-        // Whoever waits for `connect` is told by its rejection.
+        // A caller that waits for `connect` is told by its rejection.
         if (refusal.isPassing || this.#waiting.length === 0) this.#tell('refusal', refusal);
         if (refusal.isPassing && this.#reconnects) this.#later({}, (refusal.retryAfter ?? 0) * 1000);
         else this.#stop({ state: 'closed' }, refusal);

@@ -210,7 +210,7 @@ at('clear').addEventListener('click', () => {
 at('link').addEventListener('click', async () => {
     const link = `${location.origin}${location.pathname}#${at('token').value.replace(/\s+/g, '')}`;
     await navigator.clipboard.writeText(link).then(
-        () => show('link-note', 'Copied. Whoever has the link has the token.'),
+        () => show('link-note', 'Copied. Anyone with the link has the token.'),
         () => { location.hash = link.slice(link.indexOf('#')); show('link-note', 'The address of this page is the link.'); });
 });
 addEventListener('hashchange', readAddress);

@@ -1,3 +1,4 @@
+import Encodings
 import Glibc
 import Libcrypto
 import StateSurface

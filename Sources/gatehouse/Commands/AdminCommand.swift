@@ -18,8 +18,8 @@ struct AdminCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Prints an access token for the operator's API.",
             discussion: """
-                It has the scope gatehouse:admin and ends by itself; who asked for it is a line of the audit log. Whoever \
-                can read the signing keys can do this. On a Unix socket (server.admin: unix:/PATH) the gateway's own \
+                It has the scope gatehouse:admin and ends by itself; who asked for it is a line of the audit log. Anyone \
+                who can read the signing keys can do this. On a Unix socket (server.admin: unix:/PATH) the gateway's own \
                 user and root need no token.
                 """)
 

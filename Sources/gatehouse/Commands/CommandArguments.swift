@@ -1,4 +1,5 @@
 import Foundation
+import Libcrypto
 
 /// The arguments of the command line, with key ids that begin with `-` protected from being parsed as options.
 enum CommandArguments {
@@ -6,6 +7,23 @@ enum CommandArguments {
     private static let keyIDLength = 43
 
     static func ofProcess() -> [String] { settled(Array(ProcessInfo.processInfo.arguments.dropFirst())) }
+
+    /// Overwrites what is secret in the memory of the arguments, where `ps` finds them. To be called after they were
+    /// read.
+    static func hideSecrets() { ProcessMemory.hideArguments(behind: shownCount) }
+
+    /// How many bytes of an argument may be shown, if it has a secret: a URL with a password, or a token.
+    static func shownCount(of argument: String, after previous: String) -> Int? {
+        let option = argument.hasPrefix("--") ? argument.firstRange(of: "=").map { argument[..<$0.upperBound] } : nil
+        let value = String(argument.dropFirst(option?.count ?? 0))
+        let before = option?.utf8.count ?? 0
+        if URLText.redacted(value) != value {
+            return before + (value.firstRange(of: "://").map { value[..<$0.upperBound].utf8.count } ?? 0)
+        }
+        let isToken = option.map { $0 == "--token=" } ?? (previous == "--token")
+        let isCredential = AuditScrub.clean(value) != value || value.hasPrefix("pat_")
+        return isToken || isCredential ? before : nil
+    }
 
     /// One `kid` in 64 begins with `-` and would be parsed as an option. It is moved behind `--`, after which there are
     /// no options.

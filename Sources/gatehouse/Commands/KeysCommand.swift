@@ -40,7 +40,7 @@ struct KeysCommand: ParsableCommand {
 
         func run() throws {
             var listing = Listing(columns: ["kid", "state", "until", "algorithm", "published_at", "file"])
-            let directory = try options.directory()
+            let directory = try options.existingDirectory()
             options.warnOfStrays(in: directory)
             for key in try directory.list() {
                 listing.rows.append([
@@ -66,7 +66,7 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var options: KeyOptions
 
         func run() throws {
-            let directory = try options.directory()
+            let directory = try options.existingDirectory()
             let audit = try options.openAudit()
             let next = try directory.rotate(algorithm: algorithm.value, immediately: now)
             try audit.record("key.rotated", ["kid": .string(next.entry.keyID)])
@@ -87,7 +87,7 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var options: KeyOptions
 
         func run() throws {
-            let directory = try options.directory()
+            let directory = try options.existingDirectory()
             let before = try directory.list()
             let audit = try options.openAudit()
             let retired = try directory.retire(keyID: kid)
@@ -111,7 +111,7 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var options: KeyOptions
 
         func run() throws {
-            Terminal.answer(try options.directory().jwks())
+            Terminal.answer(try options.existingDirectory().jwks())
         }
     }
 }
@@ -145,6 +145,16 @@ struct KeyOptions: ParsableArguments {
         return KeyDirectory(
             path: configuration.keys.directory, policy: try TokenPolicy(configuration),
             passphrase: try configuration.keys.readPassphrase(), clock: SystemClock.milliseconds)
+    }
+
+    /// The same for commands that do not make the first key: a directory that is not there is probably mistyped.
+    func existingDirectory() throws -> KeyDirectory {
+        let directory = try directory()
+        guard try directory.exists() else {
+            let advice = "correct keys.directory (--keys); 'gatehouse keys generate' makes the first key"
+            throw CommandFailure("there is no directory \(directory.path): \(advice)")
+        }
+        return directory
     }
 
     /// The audit log, for commands that change the keys.

@@ -60,6 +60,7 @@ struct StateCommand: AsyncParsableCommand {
         @OptionGroup var options: StateOptions
 
         func run() async throws {
+            _ = try options.load()
             // Read to its end first: a damaged file is refused before anything is made.
             let check = try BackupReading(file)
             let version = try check.header()

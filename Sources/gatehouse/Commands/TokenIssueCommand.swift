@@ -13,7 +13,7 @@ struct TokenIssueCommand: AsyncParsableCommand {
         commandName: "issue", abstract: "Signs a token for a user or client.",
         discussion: """
             An access token like those of a login, but outside any refresh family: it ends at its exp, or when its \
-            subject is disabled. Whoever can read the signing keys can do this.
+            subject is disabled. Anyone who can read the signing keys can do this.
             """)
 
     @Option(parsing: .unconditional, help: "What stands in sub: a user id (usr_…) or client id (cli_…).")

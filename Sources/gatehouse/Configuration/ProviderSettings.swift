@@ -29,9 +29,9 @@ enum ProviderSettings {
         .one("accept_tokens", \.acceptTokens, .flag),
         .one("allow_private", \.allowPrivate, .flag),
         .maybe("authorization_endpoint", \.authorizationEndpoint, .text("a URL")),
-        .maybe("token_endpoint", \.tokenEndpoint, .text("a URL")),
-        .maybe("userinfo_endpoint", \.userInfoEndpoint, .text("a URL")),
-        .maybe("emails_endpoint", \.emailsEndpoint, .text("a URL")),
+        .maybe("token_endpoint", \.tokenEndpoint, .backChannel),
+        .maybe("userinfo_endpoint", \.userInfoEndpoint, .backChannel),
+        .maybe("emails_endpoint", \.emailsEndpoint, .backChannel),
         .maybe("subject_claim", \.subjectClaim, .text("the name of a claim")),
     ]
 
@@ -53,6 +53,14 @@ enum ProviderSettings {
             let rules = provider.allowed.claims
             return rules.isEmpty ? nil : .lists(rules.map { NamedTexts(name: $0.name, texts: $0.values) })
         })
+}
+
+extension ValueFormat where Value == String {
+    /// A URL of the provider that the gateway calls and browsers do not see.
+    fileprivate static var backChannel: Self {
+        let plain = text("a URL")
+        return Self(expects: plain.expects, read: plain.read, write: { URLText.withoutValues($0) }, isSecret: true)
+    }
 }
 
 extension ValueFormat where Value == IdentityProviderConfiguration.Secret {

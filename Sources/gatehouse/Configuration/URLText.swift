@@ -81,12 +81,32 @@ extension URLText {
             shown += rest[..<colon] + ":redacted"
             rest = rest[at...]
         }
-        guard let query = cutTail(of: &rest, at: "?") else { return shown + rest }
+        return shown + redactedQuery(of: rest, hides: isSecretName)
+    }
+
+    /// A URL or path without user information and the values of its query. In the URLs of others no name says which of
+    /// them are secret.
+    static func withoutValues(_ text: String) -> String {
+        guard let mark = text.firstRange(of: "://") else { return redactedQuery(of: text[...]) { _ in true } }
+        var shown = String(text[..<mark.upperBound])
+        var rest = text[mark.upperBound...]
+        let authority = rest.prefix { !"/?#".contains($0) }
+        if let at = authority.lastIndex(of: "@") {
+            shown += "redacted"
+            rest = rest[at...]
+        }
+        return shown + redactedQuery(of: rest) { _ in true }
+    }
+
+    private static func redactedQuery(of text: Substring, hides: (Substring) -> Bool) -> String {
+        var rest = text
+        guard let query = cutTail(of: &rest, at: "?") else { return String(rest) }
         let pairs = query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             let name = pair.prefix { $0 != "=" }
-            return isSecretName(name) ? "\(name)=redacted" : String(pair)
+            if !hides(name) { return String(pair) }
+            return name.endIndex == pair.endIndex ? "redacted" : "\(name)=redacted"
         }
-        return shown + rest + "?" + pairs.joined(separator: "&")
+        return "\(rest)?\(pairs.joined(separator: "&"))"
     }
 
     private static func isSecretName(_ name: Substring) -> Bool {

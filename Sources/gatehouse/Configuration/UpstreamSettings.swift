@@ -137,13 +137,13 @@ extension ValueFormat where Value == RouteConfiguration.StatusRange {
 }
 
 extension ValueFormat where Value == String {
-    /// A path with an optional query, as it stands in a request.
+    /// A path with an optional query, as it stands in a request. The query may contain a secret.
     static var requestTarget: Self {
         Self(
             expects: "a path with a leading slash, such as /healthz",
             read: { text in
                 let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
                 return text.hasPrefix("/") && isPlain && text.utf8.count <= 1_024 ? text : nil
-            }, write: { $0 })
+            }, write: { URLText.withoutValues($0) }, isSecret: true)
     }
 }

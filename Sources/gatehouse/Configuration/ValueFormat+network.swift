@@ -130,7 +130,7 @@ extension ValueFormat where Value == String {
                 guard !text.isEmpty, !text.utf8.contains(0) else { return nil }
                 guard text.contains("://") else { return text }
                 return URLText(text)?.isHTTP == true ? text : nil
-            }, write: { URLText.redacted($0) }, isSecret: true)
+            }, write: { URLText.withoutValues($0) }, isSecret: true)
     }
 
     /// The URL of a receiver of events, which may contain a secret in its query.
@@ -142,7 +142,7 @@ extension ValueFormat where Value == String {
                     url.fragment == nil
                 else { return nil }
                 return text
-            }, write: { URLText.redacted($0) }, isSecret: true)
+            }, write: { URLText.withoutValues($0) }, isSecret: true)
     }
 
     static var method: Self {

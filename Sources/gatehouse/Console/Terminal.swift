@@ -1,10 +1,28 @@
 import Glibc
+import Synchronization
 
 /// Standard input, output and error. Results go to standard output, everything else to standard error.
 enum Terminal {
+    /// The error number of a result that could not be written; 0 for none.
+    private static let answerError = Atomic<Int32>(0)
+
     /// Writes one line of the result to standard output.
-    static func answer(_ line: String) {
-        write(line + "\n", to: STDOUT_FILENO)
+    static func answer(_ line: String) { answer(lines: line + "\n") }
+
+    /// Writes lines of the result to standard output.
+    static func answer(lines: String) {
+        // Who closes a pipe has read enough, and is not told.
+        if !write(lines, to: STDOUT_FILENO), errno != EPIPE { answerError.store(errno, ordering: .relaxed) }
+    }
+
+    /// Writes one line to standard output, for whoever wants to know.
+    static func announce(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
+
+    /// Throws if a part of the result could not be written, as on a full disk.
+    static func requireAnswered() throws(CommandFailure) {
+        let code = answerError.load(ordering: .relaxed)
+        guard code != 0 else { return }
+        throw CommandFailure("the result can't be written to standard output: \(FileBytes.reason(code))")
     }
 
     /// Writes one line to standard error.

@@ -55,7 +55,7 @@ struct Composition {
         var gateway = Gateway(
             configuration: configuration, state: state, clock: SystemClock.milliseconds, logger: logger,
             audit: { event, members in audit?.record(event, members) },
-            onReady: { origin in Terminal.answer("ready \(origin)") }, metrics: metrics)
+            onReady: { origin in Terminal.announce("ready \(origin)") }, metrics: metrics)
         gateway.isAudited = audit != nil
         gateway.accessLog = access
         gateway.version = Version.current

@@ -10,6 +10,15 @@ enum ProcessLimits {
         ProcessMemory.forbidDumps()
     }
 
+    /// Opens standard input, output and error where they are closed: a file opened later would take their place, and
+    /// what is written for people would go into it.
+    static func occupyStandardStreams() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest one that is free.
+            _ = open("/dev/null", O_RDWR)
+        }
+    }
+
     /// As many descriptors as the hard limit allows, since every socket is one and a relayed one is two.
     static func raiseDescriptors() {
         var files = rlimit()

@@ -36,12 +36,12 @@ struct TokenLines {
                 }
             }
             if answers.utf8.count >= Self.pieceBytes {
-                Terminal.write(answers, to: STDOUT_FILENO)
+                Terminal.answer(lines: answers)
                 answers = ""
             }
         }
         if hasLine { finishLine() }
-        Terminal.write(answers, to: STDOUT_FILENO)
+        Terminal.answer(lines: answers)
         return isAllGood
     }
 

@@ -41,7 +41,7 @@ def large(connection, found):
         code = json.loads(connection.body(stream)[0])["code"] if status else None
         after = connection.request(get("GET", "/"), ends=True)
         found[name] = [status, code, connection.status(after)[0]]
-    # Whoever announces a body is told as well, and need not send it.
+    # A client that announces a body is told as well, and need not send it.
     stream = connection.request(get("POST", "/", *cases["long"]))
     status = connection.status(stream)[0]
     found["with_body"] = [status] + ending(connection, stream)
@@ -138,13 +138,14 @@ def raw_frame(kind, flags, stream, payload):
 
 
 def late_headers(found, head):
-    """HEADERS on a stream that this client has ended, before and behind its answer."""
+    """HEADERS on a stream that this client has ended, before and behind its answer, and on one that it passed over."""
     connection = Connection()
     stream = connection.request(get("GET", "/slow"), ends=True)
     connection.socket.sendall(raw_frame(1, 5, stream, head))
-    found["late_headers"] = int(connection.next(stream, (h2.events.StreamReset,)).error_code)
+    found["late_headers"] = goodbye(connection)
+    connection = Connection()
     answered = connection.request(get("GET", "/"), ends=True)
-    found["late_headers_after"] = connection.status(answered)[0]
+    found["before_late_headers"] = connection.status(answered)[0]
     connection.body(answered)
     # Trailers are not late, and what is wrong with these is something else.
     stream = connection.request(get("POST", "/slow"))
@@ -152,6 +153,9 @@ def late_headers(found, head):
     found["bad_trailers"] = int(connection.next(stream, (h2.events.StreamReset,)).error_code)
     connection.socket.sendall(raw_frame(1, 5, answered, head))
     found["late_headers_closed"] = goodbye(connection)
+    connection = Connection()
+    connection.socket.sendall(raw_frame(1, 5, 5, head) + raw_frame(1, 5, 3, head))
+    found["passed_over"] = goodbye(connection)
 
 
 def goodbye(connection):

@@ -1,18 +1,19 @@
-"""The official SDK against the tools of the gateway's own Runtime: mcp_tools.py ORIGIN EMAIL PASSWORD MODE.
+"""The official SDK against the tools of the gateway's own Runtime: mcp_tools.py ORIGIN EMAIL PASSWORD MODE RELEASE.
 
-Lists tools, calls some with progress, and, with sessions, calls a slow one through a proxy that cuts the connection
-once the call has begun, so that the SDK has to resume the stream. Prints one JSON object."""
+Lists tools, calls some with progress, and, with sessions, calls one that takes until RELEASE is asked for, through
+a proxy that cuts the connection once the call has begun, so that the SDK has to resume the stream. Prints one JSON object."""
 
 import asyncio
 import json
 import sys
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_person import Person
 
-origin, email, password, mode = sys.argv[1:5]
+origin, email, password, mode, release = sys.argv[1:6]
 url = origin + "/mcp"
 
 
@@ -37,9 +38,14 @@ class CuttingProxy:
             writer.close()
 
     async def forward(self, reader, writer):
+        seen = b""
         while data := await reader.read(65536):
             writer.write(data)
             await writer.drain()
+            seen += data
+            if self.cuts and b"last-event-id:" in seen.lower():
+                seen = b""
+                await asyncio.to_thread(urlopen, release)
         writer.close()
 
     async def back(self, reader, writer):
@@ -92,8 +98,8 @@ async def main():
         fields = {"Authorization": "Bearer " + found["token"]}
         async with person.client(headers=fields) as http:
             async with Client(streamable_http_client(near, http_client=http), mode=mode) as client:
-                slow = await client.call_tool("slow", {})
-                found["slow"] = slow.structured_content
+                held = await client.call_tool("held", {})
+                found["held"] = held.structured_content
         found["cuts"] = proxy.cuts
     print(json.dumps(found))
 

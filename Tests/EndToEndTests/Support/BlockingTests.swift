@@ -5,12 +5,10 @@ import Testing
 /// Runs each test of a suite on threads of its own, so that a test may block on a socket or a process while the gateways
 /// in this process go on. A few run at once, and each for a bounded time.
 struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
-    /// They mostly wait, so more run at once than there are cores; and not so many that what one waits for, of a gateway,
-    /// a browser or another program, has to wait for all the others.
-    private static let turns = TestTurns(atOnce: 5)
+    private static let turns = TestTurns()
     @TaskLocal private static var hasTurn = false
     fileprivate let limit: Duration
-    fileprivate let isAlone: Bool
+    fileprivate let kind: TestKind
 
     var isRecursive: Bool { true }
 
@@ -21,10 +19,13 @@ struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
         guard !Self.hasTurn else { return try await function() }
         let traits = [self] + test.traits.compactMap { $0 as? Self }
         let limit = traits.map(\.limit).max() ?? self.limit
-        await Self.turns.begin(alone: traits.contains(where: \.isAlone))
-        defer { Self.turns.end() }
+        let kind = traits.map(\.kind).min() ?? self.kind
+        await Self.turns.begin(kind)
+        defer { Self.turns.end(kind) }
         let watchdog = Watchdog(test.name, limit: limit)
         defer { watchdog.stop() }
+        let began = ContinuousClock.now
+        defer { TestOutputs.note(test, took: began.duration(to: .now)) }
         try await Self.$hasTurn.withValue(true) {
             try await withTaskExecutorPreference(ThreadPerJob()) { try await function() }
         }
@@ -36,14 +37,32 @@ extension Trait where Self == BlockingTests {
     static var blocking: Self { blocking(limit: .seconds(300)) }
 
     /// - Parameter limit: a test that has not ended by then hangs, which ends the whole run.
-    static func blocking(limit: Duration) -> Self { BlockingTests(limit: limit, isAlone: false) }
+    static func blocking(limit: Duration) -> Self { BlockingTests(limit: limit, kind: .blocking) }
 
-    /// For suites and tests that measure, or need the whole machine: no other test of this kind runs at the same time.
+    /// For suites and tests that mostly wait and then measure: at most one other test runs at the same time.
+    ///
+    /// - Parameter reason: what more of them would disturb.
+    static func quiet(_ reason: Comment, limit: Duration = .seconds(600)) -> Self {
+        BlockingTests(limit: limit, kind: .quiet)
+    }
+
+    /// For suites and tests that need the whole machine: no other test of this kind runs at the same time.
     ///
     /// - Parameter reason: what others would disturb, or what would disturb others.
     static func alone(_ reason: Comment, limit: Duration = .seconds(600)) -> Self {
-        BlockingTests(limit: limit, isAlone: true)
+        BlockingTests(limit: limit, kind: .alone)
     }
+}
+
+/// How many tests may run at once where one of a kind is among them.
+private enum TestKind: Int, CaseIterable, Comparable {
+    case alone = 1
+    case quiet = 2
+    /// They mostly wait, so more run at once than there are cores; and not so many that what one waits for, of a gateway,
+    /// a browser or another program, has to wait for all the others.
+    case blocking = 5
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Each job, which is what a task does between two awaits, gets a new thread.
@@ -55,51 +74,42 @@ private final class ThreadPerJob: TaskExecutor {
     }
 }
 
-/// Whose turn it is: a few tests at once in the order in which they came, and one at a time of those that are to be alone
-/// once no other waits.
+/// Whose turn it is, in the order in which they came: first those that bear some others, then the quiet ones, then those
+/// that are to be alone.
 private final class TestTurns: Sendable {
     private struct State {
-        var running = 0
-        var isAlone = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-        var waitingAlone: [CheckedContinuation<Void, Never>] = []
+        var running: [TestKind] = []
+        var waiting: [TestKind: [CheckedContinuation<Void, Never>]] = [:]
+
+        /// The next that may begin beside those that run; nil if none waits, or has to wait.
+        mutating func next() -> CheckedContinuation<Void, Never>? {
+            let kinds = TestKind.allCases.sorted(by: >)
+            guard let kind = kinds.first(where: { waiting[$0]?.isEmpty == false }),
+                running.count < min(kind, running.min() ?? kind).rawValue
+            else { return nil }
+            running.append(kind)
+            return waiting[kind]?.removeFirst()
+        }
     }
 
-    private let atOnce: Int
     private let state = Mutex(State())
 
-    init(atOnce: Int) { self.atOnce = atOnce }
-
-    func begin(alone: Bool) async {
+    func begin(_ kind: TestKind) async {
         await withCheckedContinuation { continuation in
-            state.withLock { state in
-                if alone { state.waitingAlone.append(continuation) } else { state.waiting.append(continuation) }
-            }
+            state.withLock { $0.waiting[kind, default: []].append(continuation) }
             startNext()
         }
     }
 
-    func end() {
+    func end(_ kind: TestKind) {
         state.withLock { state in
-            state.running -= 1
-            state.isAlone = false
+            if let index = state.running.firstIndex(of: kind) { state.running.remove(at: index) }
         }
         startNext()
     }
 
     private func startNext() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.isAlone, state.running < atOnce else { return nil }
-            if !state.waiting.isEmpty {
-                state.running += 1
-                return state.waiting.removeFirst()
-            }
-            guard state.running == 0, !state.waitingAlone.isEmpty else { return nil }
-            state.running = 1
-            state.isAlone = true
-            return state.waitingAlone.removeFirst()
-        }
-        next?.resume()
+        while let next = state.withLock({ $0.next() }) { next.resume() }
     }
 }
 

@@ -28,10 +28,7 @@ final class GatewayProcess: GatewayUnderTest {
         let place = try directory ?? makeDirectory()
         let file = place.appendingPathComponent("gatehouse.yaml")
         try configuration.write(to: file, atomically: true, encoding: .utf8)
-        // Only a folder that was used before may have some of them.
-        let listed = try? directory == nil || users.isEmpty ? nil : run(["users", "list", "--json"], in: place).output
-        let known = Set(listed.map { listedEmails($0) } ?? [])
-        for user in users where !known.contains(user.email) { try add(user, in: place) }
+        try await TestAccounts.add(users, url: stateURL(place))
         return try await launch(place, environment: environment, listen: listen)
     }
 
@@ -39,19 +36,6 @@ final class GatewayProcess: GatewayUnderTest {
         let place = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         return place
-    }
-
-    private static func listedEmails(_ json: String) -> [String] {
-        let object = try? JSONSerialization.jsonObject(with: Data(json.utf8))
-        let rows = object as? [[String: Any]] ?? (object as? [String: Any])?["users"] as? [[String: Any]] ?? []
-        return rows.compactMap { $0["email"] as? String }
-    }
-
-    static func add(_ user: TestUser, in place: URL) throws {
-        var arguments = ["users", "add", user.email, "--tenant", user.tenant, "--password-stdin"]
-        for scope in user.scopes { arguments += ["--scope", scope] }
-        let result = try run(arguments, in: place, input: user.password)
-        guard result.status == 0 else { throw Failure(description: "users add: \(result.errors)") }
     }
 
     /// Runs one command of the CLI to its end, with the state and configuration of a place.
@@ -80,9 +64,9 @@ final class GatewayProcess: GatewayUnderTest {
         )
     }
 
-    private static func stateArguments(_ place: URL) -> [String] {
-        ["--state", "sqlite:\(place.path)/state.sqlite"]
-    }
+    static func stateURL(_ place: URL) -> String { "sqlite:\(place.path)/state.sqlite" }
+
+    private static func stateArguments(_ place: URL) -> [String] { ["--state", stateURL(place)] }
 
     private static func launch(
         _ place: URL, environment: [String: String], listen: String

@@ -1,8 +1,10 @@
 import Foundation
+import Synchronization
 
 /// Programs of the machine.
 enum Program {
     private static let turn = NSLock()
+    private static let isInstalled = Mutex<[String: Bool]>([:])
 
     /// Starts a process, with its pipes made by `prepare`: one process at a time, since one that is started between the
     /// making of another's pipe and its start would inherit that pipe, and its reader wait for the end of both.
@@ -70,8 +72,17 @@ enum Program {
         GatewayProcess.packageRoot.appendingPathComponent("Tests/EndToEndTests/Scripts/\(name)").path
     }
 
-    /// Whether Python has a package.
-    static func pythonHas(_ package: String) -> Bool {
-        (try? run("python3", ["-c", "import \(package)"]).status) == 0
+    /// Whether Python has all these packages, which are found and not imported: some of them take seconds to load.
+    static func pythonHas(_ packages: String) -> Bool {
+        packages.split(separator: ",").allSatisfy { name in
+            isInstalled.withLock { known in
+                let name = name.trimmingCharacters(in: .whitespaces)
+                if let known = known[name] { return known }
+                let find = "import sys, importlib.util as util; sys.exit(util.find_spec(sys.argv[1]) is None)"
+                let isFound = (try? run("python3", ["-c", find, name]).status) == 0
+                known[name] = isFound
+                return isFound
+            }
+        }
     }
 }

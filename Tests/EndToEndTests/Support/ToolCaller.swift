@@ -66,33 +66,42 @@ extension RawSocket {
     }
 }
 
-/// An intent that takes until it is let go.
+/// An intent that takes until it is let go, and counts how often it has begun.
 final class HeldRealm: Realm {
+    private struct State {
+        var begun = 0
+        var isFree = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
     let intents = ["held"]
-    private let state = Mutex((begun: 0, isFree: false))
+    private let state = Mutex(State())
 
     /// How many have begun.
     var begun: Int { state.withLock { $0.begun } }
-    func letGo() { state.withLock { $0.isFree = true } }
 
-    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        state.withLock { $0.begun += 1 }
-        while !state.withLock({ $0.isFree }) { try? await Task.sleep(for: .milliseconds(10)) }
-        return .result("done")
-    }
-}
-
-/// An intent that takes a while and counts how often it ran.
-final class SlowRealm: Realm {
-    let intents = ["slow"]
-    private let runs = Mutex(0)
-
-    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        let count = runs.withLock { count in
-            count += 1
-            return count
+    /// Lets those that wait go, and those that are yet to come.
+    func letGo() {
+        let waiting = state.withLock { state in
+            state.isFree = true
+            defer { state.waiting = [] }
+            return state.waiting
         }
-        try? await Task.sleep(for: .seconds(2))
-        return .result(["runs": .integer(Int64(count))])
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
+        let run = state.withLock { state in
+            state.begun += 1
+            return state.begun
+        }
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if !state.isFree { state.waiting.append(continuation) }
+                return state.isFree
+            }
+            if isFree { continuation.resume() }
+        }
+        return .result(["runs": .integer(Int64(run))])
     }
 }

@@ -26,7 +26,7 @@ struct TwoNodes<Node: GatewayUnderTest>: Sendable {
         }
         let url = self.postgres.url(database: database)
         let place = try GatewayProcess.makeDirectory()
-        for user in users { try Self.add(user, url: url, in: place) }
+        try await TestAccounts.add(users, url: url)
         let environment = ["GATEHOUSE_STATE_URL": url]
         a = try await Node.start(
             configuration(tokens), users: [], environment: environment, directory: place, listen: "127.0.0.1:0")
@@ -36,14 +36,6 @@ struct TwoNodes<Node: GatewayUnderTest>: Sendable {
         b = try await Node.start(
             configuration(tokensOfB ?? tokens), users: [], environment: environment, directory: other,
             listen: "127.0.0.1:0")
-    }
-
-    static func add(_ user: TestUser, url: String, in place: URL) throws {
-        let arguments = [
-            "users", "add", user.email, "--tenant", user.tenant, "--password-stdin", "--state", url,
-        ]
-        let result = try GatewayProcess.run(arguments, in: place, input: user.password, stateful: false)
-        guard result.status == 0 else { throw GatewayFailure(description: "users add: \(result.errors)") }
     }
 
     /// A command of the CLI on the shared store.

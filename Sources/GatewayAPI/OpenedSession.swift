@@ -5,6 +5,7 @@ import SecurityGuard
 
 /// A session that the path names, and the credential that opened it.
 package struct OpenedSession: Sendable {
+    /// The session, as it was when ``proof`` opened it.
     package let session: SessionSnapshot
     let proof: SessionProof
     let byCookie: Bool

@@ -1,5 +1,6 @@
 /// A complete request to a provider: sending it takes a connection and adds nothing.
 package struct ProviderRequest: Sendable {
+    /// The methods that are used.
     package enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
@@ -10,10 +11,13 @@ package struct ProviderRequest: Sendable {
     /// The longest time for one request, in milliseconds.
     package static let timeout: Int64 = 5_000
 
+    /// The method.
     package let method: Method
+    /// Where it goes.
     package let url: EndpointURL
     /// Names and values; the values of some are secret, so nothing of a request is ever logged but its URL's host.
     package let headers: [(name: String, value: String)]
+    /// The body; empty for GET.
     package let body: [UInt8]
     /// Which addresses may be connected to.
     package let addresses: AddressGuard
@@ -32,9 +36,11 @@ package struct ProviderRequest: Sendable {
 
 /// What a provider answered.
 package struct ProviderAnswer: Sendable {
+    /// The status; redirects are not followed.
     package let status: Int
     /// The value of `Content-Type`, if there was exactly one.
     package let contentType: String?
+    /// The body, at most ``ProviderRequest/maximumAnswerBytes``.
     package let body: [UInt8]
 
     package init(status: Int, contentType: String?, body: [UInt8]) {

@@ -49,6 +49,7 @@ package enum DeliverySettlement: Sendable, Equatable {
 /// How much room there is for a receiver's deliveries, as the node that delivers has counted. It tells all who write
 /// events, so that they need not count at each.
 package struct DeliveryRoom: Sendable, Equatable {
+    /// The receiver's name in the configuration.
     package let receiver: String
     /// Deliveries are stored without a count while the newest that waits is before this place.
     package let openUntil: Int64

@@ -1,0 +1,86 @@
+import NIOCore
+
+/// The header of one HTTP/2 frame (RFC 9113 section 4.1).
+struct HTTP2FrameHeader {
+    /// How long every header is, in bytes.
+    static let size = 9
+
+    /// The types that are told apart (RFC 9113 section 6).
+    enum Kind {
+        static let data: UInt8 = 0
+        static let headers: UInt8 = 1
+        static let reset: UInt8 = 3
+        static let settings: UInt8 = 4
+    }
+
+    /// How many bytes of payload follow.
+    var length: Int
+    var kind: UInt8
+    var flags: UInt8
+    /// The number of the stream; 0 for the connection.
+    var stream: UInt32
+
+    /// END_STREAM, of DATA and HEADERS.
+    var endsStream: Bool { flags & 1 != 0 }
+    /// ACK, of SETTINGS.
+    var isAcknowledgement: Bool { flags & 1 != 0 }
+    /// END_HEADERS, of HEADERS.
+    var endsHead: Bool { flags & 4 != 0 }
+
+    /// Nil for fewer than ``size`` bytes.
+    init?(_ bytes: ByteBuffer) {
+        let start = bytes.readerIndex
+        guard let lengthAndKind = bytes.getInteger(at: start, as: UInt32.self),
+            let flags = bytes.getInteger(at: start + 4, as: UInt8.self),
+            let stream = bytes.getInteger(at: start + 5, as: UInt32.self)
+        else { return nil }
+        self.length = Int(lengthAndKind >> 8)
+        self.kind = UInt8(truncatingIfNeeded: lengthAndKind)
+        self.flags = flags
+        self.stream = stream & 0x7fff_ffff
+    }
+}
+
+/// Finds the frames in the bytes of a client's HTTP/2 connection, however they are cut.
+struct HTTP2FrameBorders {
+    enum Piece {
+        /// A part of a frame's payload, or of the connection's preface.
+        case payload(ByteBuffer)
+        /// A frame begins.
+        ///
+        /// - Parameter bytes: the header as it came.
+        case header(HTTP2FrameHeader, bytes: ByteBuffer)
+    }
+
+    private static let preface = 24
+
+    /// How many bytes come before the next header.
+    private var rest = Self.preface
+    /// What has arrived of a header that comes in pieces.
+    private(set) var partial = ByteBuffer()
+
+    /// Takes the next piece; nil where more bytes are needed.
+    mutating func next(_ bytes: inout ByteBuffer) -> Piece? {
+        if rest > 0 {
+            guard bytes.readableBytes > 0, let part = bytes.readSlice(length: min(rest, bytes.readableBytes)) else {
+                return nil
+            }
+            rest -= part.readableBytes
+            return .payload(part)
+        }
+        guard let whole = nextHeader(&bytes), let header = HTTP2FrameHeader(whole) else { return nil }
+        rest = header.length
+        return .header(header, bytes: whole)
+    }
+
+    private mutating func nextHeader(_ bytes: inout ByteBuffer) -> ByteBuffer? {
+        if partial.readableBytes == 0, let whole = bytes.readSlice(length: HTTP2FrameHeader.size) { return whole }
+        let missing = HTTP2FrameHeader.size - partial.readableBytes
+        guard var part = bytes.readSlice(length: min(missing, bytes.readableBytes)) else { return nil }
+        partial.writeBuffer(&part)
+        guard partial.readableBytes == HTTP2FrameHeader.size else { return nil }
+        let whole = partial
+        partial = ByteBuffer()
+        return whole
+    }
+}
