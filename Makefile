@@ -5,7 +5,7 @@ PRODUCT := gatehouse
 # The same for everything that is measured, so that nothing is built twice.
 RELEASE := --configuration release --static-swift-stdlib -Xswiftc -cross-module-optimization
 
-.PHONY: help run test lint format build install deb release capacity screenshots attack attack-broken attack-peers bench-edge bench-sockets bench-agents bench-sessions bench-jose soak fuzz-jose fuzz-wire docs clean
+.PHONY: help run test lint format build install deb release capacity screenshots attack attack-broken attack-peers attack-without-checks bench-edge bench-sockets bench-agents bench-sessions bench-jose soak fuzz-jose fuzz-wire docs clean
 
 help:
 	@echo 'make run     install what is missing, build, make a demo account, serve'
@@ -27,6 +27,7 @@ help:
 	@echo 'make fuzz-wire  the same for the HTTP wire, beside llhttp'
 	@echo 'make attack         start a gateway and attack it with everything there is'
 	@echo 'make attack-broken  show that every attack finds a gateway with the mistake it is about'
+	@echo 'make attack-without-checks  build without the checks of a sign-in, and show that attacks succeed then'
 	@echo 'make attack-peers   attack other gateways and JWT libraries, and write the table of what they let through'
 	@echo 'make screenshots    every page in light and dark, desktop and phone: .build/screenshots; some are kept in docs/images'
 	@echo 'make docs           the documentation of the libraries, as DocC archives in .build/docs'
@@ -113,6 +114,11 @@ attack-broken:
 	@.ci/install-dependencies test
 	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
 	@"$(CURDIR)/.build/venv/bin/python" Tests/BrokenGateway/run.py
+
+# A copy of the sources, built once in debug, in which each check can be left out. `CHECKS` names some.
+attack-without-checks:
+	@.ci/install-dependencies attack
+	@python3 Tests/WithoutChecks/run.py $(CHECKS)
 
 # In an environment of its own, with the versions that the table names.
 attack-peers:

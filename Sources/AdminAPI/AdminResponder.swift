@@ -43,7 +43,7 @@ package struct AdminResponder: Sendable {
         services.audit(
             "request.refused",
             [
-                "code": .string(problem.code.rawValue), "reason": .string(problem.reason ?? ""),
+                "code": .string(problem.code.rawValue), "reason": .string(problem.reason ?? problem.code.rawValue),
                 "request_id": .string(request.id), "client": .string(request.peer.text), "path": .string(path),
                 "route": .string("none"),
             ])

@@ -97,7 +97,13 @@ package enum ProblemCode: String, Sendable, CaseIterable {
 
     /// The reason where none is given. A session that is unknown, of another owner or named with an old secret is
     /// refused for the same one, so that not even `errors.explain` tells them apart.
-    var usualReason: String? { self == .sessionMismatch ? "session_not_opened" : nil }
+    var usualReason: String? {
+        switch self {
+        case .sessionMismatch: "session_not_opened"
+        case .payloadTooLarge: "body_too_large"
+        default: nil
+        }
+    }
 
     /// The `error` parameter of the Bearer challenge (RFC 6750 section 3.1); nil if no token was checked.
     var challengeError: String? {

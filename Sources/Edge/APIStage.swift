@@ -22,7 +22,7 @@ struct APIStage: RequestStage {
         try credentials.requireShapes()
         if case .length(let count) = request.head.framing, count > Self.maxBody {
             dispatcher.connection.closeAfterAnswer()
-            throw Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here.")
+            throw Self.tooLarge(at: path)
         }
         let exchange = APIExchange(
             connection: dispatcher.connection, request: request, facts: facts(credentials), form: form)
@@ -40,6 +40,12 @@ struct APIStage: RequestStage {
     }
 
     private var form: RefusalForm { RefusalForm(path: path, isNavigation: request.head.isNavigation) }
+
+    fileprivate static func tooLarge(at path: String) -> Problem {
+        Problem(
+            APIResponder.code(ofBody: .payloadTooLarge, at: path), detail: "At most 64 KiB are taken here.",
+            reason: "body_too_large")
+    }
 
     /// Refuses before the body is read, in the form that the path uses.
     func refuse(_ problem: Problem) { dispatcher.connection.respond(problem, as: form) }
@@ -117,7 +123,7 @@ final class APIExchange: Exchange, DeadlineHolder {
     func received(body part: ByteBuffer) {
         guard !isOver else { return }
         guard body.readableBytes + part.readableBytes <= APIStage.maxBody else {
-            return refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."))
+            return refuse(APIStage.tooLarge(at: facts.path))
         }
         var part = part
         body.writeBuffer(&part)
@@ -131,7 +137,8 @@ final class APIExchange: Exchange, DeadlineHolder {
         if body.readableBytes > 0, facts.contentType != expectedType {
             return refuse(
                 Problem(
-                    APIResponder.codeForMediaType(at: facts.path), detail: "Send the body as \(expectedType)."))
+                    APIResponder.code(ofBody: .unsupportedMediaType, at: facts.path),
+                    detail: "Send the body as \(expectedType).", reason: "media_type"))
         }
         facts.body = Array(body.readableBytesView)
         respond()

@@ -52,10 +52,10 @@ package struct APIResponder: HTTPResponder {
         RefusalForm(path: path) == .oauth && path != RegistrationRoute.path && path != RegistrationRoute.rootPath
     }
 
-    /// The code of the refusal of a body of another media type. A provider that announces a logout gets 400 for whatever
-    /// is wrong (OpenID Connect Back-Channel Logout 1.0 §2.8).
-    package static func codeForMediaType(at path: String) -> ProblemCode {
-        path.hasPrefix(ProviderRoutes.backchannelPrefix) ? .invalidRequest : .unsupportedMediaType
+    /// The code of the refusal of a body that is not read. A provider that announces a logout gets 400 for whatever is
+    /// wrong (OpenID Connect Back-Channel Logout 1.0 §2.8).
+    package static func code(ofBody usual: ProblemCode, at path: String) -> ProblemCode {
+        path.hasPrefix(ProviderRoutes.backchannelPrefix) ? .invalidRequest : usual
     }
 
     /// Builds the router.

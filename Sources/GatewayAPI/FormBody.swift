@@ -13,12 +13,14 @@ package struct FormBody: Sendable {
             let rest = pair.dropFirst(name.count).dropFirst()
             guard let name = FormText.bytes(unescaping: name), let value = FormText.bytes(unescaping: rest),
                 let text = String(validating: value, as: UTF8.self)
-            else { throw OAuthProblem(.invalidRequest, "The body is not well-formed form data.") }
+            else {
+                throw OAuthProblem(.invalidRequest, "The body is not well-formed form data.", reason: "form_malformed")
+            }
             guard parameters.count < Self.maximumCount else {
-                throw OAuthProblem(.invalidRequest, "There are too many parameters.")
+                throw OAuthProblem(.invalidRequest, "There are too many parameters.", reason: "too_many_parameters")
             }
             guard !parameters.contains(where: { $0.name == name }) else {
-                throw OAuthProblem(.invalidRequest, "A parameter is there more than once.")
+                throw OAuthProblem(.invalidRequest, "A parameter is there twice.", reason: "parameter_repeated")
             }
             parameters.append((name, text))
         }
@@ -32,7 +34,9 @@ package struct FormBody: Sendable {
 
     /// The value of a required parameter.
     package func required(_ name: String) throws(OAuthProblem) -> String {
-        guard let value = self[name] else { throw OAuthProblem(.invalidRequest, "'\(name)' is needed.") }
+        guard let value = self[name] else {
+            throw OAuthProblem(.invalidRequest, "'\(name)' is needed.", reason: "parameter_missing")
+        }
         return value
     }
 }

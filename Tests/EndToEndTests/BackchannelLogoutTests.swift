@@ -82,7 +82,7 @@ import Testing
         "Everything else is 400 and ends nothing",
         arguments: [
             "id token", "other key", "nonce", "no event", "other audience", "expired", "no target", "garbage", "empty",
-            "twice", "json",
+            "twice", "json", "huge",
         ])
     func refused(kind: String) async throws {
         let provider = try FakeProvider()
@@ -103,6 +103,7 @@ import Testing
             case "expired": try provider.logoutToken { $0["exp"] = 1_700_000_000 }
             case "no target": try provider.logoutToken { $0["sid"] = nil }
             case "garbage": "a.b.c"
+            case "huge": String(repeating: "a", count: 66_000)
             case "empty": ""
             default: try provider.logoutToken()
             }
@@ -115,6 +116,7 @@ import Testing
         }
         #expect(answer.status == 400 && answer["cache-control"] == "no-store", "\(answer.text)")
         #expect(try await ProviderSignInTests.isAudited(gateway, answer, "request.refused"))
+        #expect(!ProviderSignInTests.audit(gateway).contains(#""reason":"""#), "refused without a reason")
         #expect(try gateway.isHealthy(tokens.token))
         #expect(!text.isEmpty && kind != "garbage" ? !ProviderSignInTests.audit(gateway).contains(text) : true)
     }

@@ -26,6 +26,7 @@ import Testing
           - {path: /secret, upstream: "\(upstream.url)", require: session, allow: {groups: [staff]}, login_url: /in}
           - {path: /fresh, upstream: "\(upstream.url)", require: token, fresh: 5m, acr: [phr], login_url: "/in?a=b"}
           - {path: /recent, upstream: "\(upstream.url)", require: token, fresh: 5m, websocket: true}
+          - {path: /strong, upstream: "\(upstream.url)", require: token, acr: [phr], websocket: true}
           - {path: /page, upstream: "\(upstream.url)", require: session, fresh: 5m, login_url: /in}
           - {path: /told, upstream: "\(upstream.url)", require: token, identity: [tenant, groups, assertion]}
           - {path: /plain, upstream: "\(upstream.url)", require: token, identity: [user, email]}
@@ -266,6 +267,40 @@ import Testing
         #expect(try gateway.request("GET", "/open", headers: [bearer]).status == 200)
         let again = try gateway.login(.ada)
         #expect(try gateway.request("GET", "/recent", headers: [again.bearer]).status == 200)
+    }
+
+    @Test("acr of the provider's sign-in decides on requests, sockets and decisions alike, and a refresh keeps it")
+    func strength() async throws {
+        let provider = try FakeProvider()
+        defer { provider.stop() }
+        let upstream = try RecordingUpstream(script: Self.script)
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(
+            Self.routes(upstream) + "\nlimits: {enabled: false}\n" + provider.yaml(), users: [])
+        defer { gateway.stop() }
+        let asked = [("X-Forwarded-Uri", "/strong"), ("X-Forwarded-Method", "GET")]
+        for (acr, status) in [("phr", 200), ("pwd", 401), ("PHR", 401)] {
+            provider.change { $0.claims["acr"] = .string(acr) }
+            var browser = BrowserProbe(gateway)
+            _ = try browser.signIn(provider)
+            let first = try browser.tokens()
+            for caller in [first, try browser.tokens()] {
+                let socket = try gateway.socket("/strong?access_token=\(caller.token)")
+                #expect(socket.isOpen == (status == 200), "\(acr): \(socket.answer.status)")
+                let answers = [
+                    try gateway.request("GET", "/strong", headers: [caller.bearer]),
+                    try gateway.request("GET", "/api/auth/verify", headers: asked + [caller.bearer]),
+                ]
+                for answer in answers { #expect(answer.status == status, "\(acr): \(answer.text)") }
+                for answer in answers + [socket.answer] where status == 401 {
+                    #expect(answer.status == 401 && answer.code == "not_allowed", "\(acr): \(answer.text)")
+                    #expect(
+                        answer["www-authenticate"]
+                            == "Bearer realm=\"gatehouse\", error=\"insufficient_user_authentication\", "
+                            + "acr_values=\"phr\"")
+                }
+            }
+        }
     }
 
     @Test("A visitor who has not signed in is sent to sign in; one who has, and may not, is refused")

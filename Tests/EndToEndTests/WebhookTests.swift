@@ -75,6 +75,41 @@ import Testing
             try Self.read([String(altered)], issuer: gateway.origin, url: url) == ["refused: InvalidSignatureError"])
     }
 
+    @Test("A sign-in that fails is told with its method, whichever it was")
+    func methods() async throws {
+        let receiver = try RecordingUpstream()
+        defer { receiver.stop() }
+        let provider = try FakeProvider()
+        defer { provider.stop() }
+        let more = provider.yaml("accept_tokens: true\n    allowed: {groups: [admins]}")
+        let gateway = try await GatewayInProcess.start(
+            Self.configuration(receiver.url, events: "login.failed", more: more), users: [.ada])
+        defer { gateway.stop() }
+        var browser = BrowserProbe(gateway)
+        #expect(try browser.signIn(provider)["location"] == "/?login_error=login_refused")
+        provider.change { $0.editClaims = { $0["nonce"] = "another" } }
+        #expect(try browser.signIn(provider)["location"] == "/?login_error=provider_unavailable")
+        for token in [try provider.idToken { $0["aud"] = "another" }, "a.b.c"] {
+            let answer = try gateway.request("POST", "/api/auth/login", json: ["subject_token": token])
+            expectRefused(answer, 401, "invalid_credentials")
+        }
+        let passkey = try gateway.request(
+            "POST", "/api/auth/passkey/login/finish", headers: [try gateway.anonymous().field], json: ["id": "AAAA"])
+        expectRefused(passkey, 401, "invalid_credentials")
+        let wrong = TestUser(email: TestUser.ada.email, password: "wrong", tenant: "acme")
+        expectStatus(try gateway.attemptLogin(wrong), 401)
+
+        #expect(try await eventually { receiver.requests.count >= 6 })
+        let events = try Self.events(of: receiver, issuer: gateway.origin, url: receiver.url)
+        #expect(events.allSatisfy { $0.kind == "login.failed" && $0.claims["txn"] is String })
+        let told = events.map { "\($0.detail["method"] as? String ?? "") \($0.detail["reason"] as? String ?? "")" }
+        #expect(
+            told.sorted() == [
+                "idp audience_mismatch", "idp claim_invalid", "idp group_not_allowed", "issuer malformed",
+                "passkey response_malformed", "password password_wrong",
+            ])
+    }
+
     @Test("What an operator ends is told with the reason, by every command, in the order of the session")
     func operators() async throws {
         let receiver = try RecordingUpstream()

@@ -97,6 +97,7 @@ struct LogoutTokenTests {
             $0["sub"] = ""
         },
         Case("a session that is no string", "claim_invalid") { $0["sid"] = 7 },
+        Case("a subject that is no string", "claim_invalid") { $0["sub"] = 7 },
     ]
 
     @Test("with one fault ends nothing", arguments: faults)

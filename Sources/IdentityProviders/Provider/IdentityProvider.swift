@@ -147,8 +147,11 @@ package actor IdentityProvider {
         case .failure(let refusal): return .failure(ProviderFault(refusal))
         case .success(let read): token = read
         }
-        guard let claimed = try? token.unverifiedClaims().issuer, claimed.hasSameBytes(as: configuration.issuer) else {
-            return .failure(ProviderFault(TokenRefusal(.issuerMismatch, "iss is not the provider")))
+        do throws(TokenRefusal) {
+            guard let claimed = try token.unverifiedClaims().issuer, claimed.hasSameBytes(as: configuration.issuer)
+            else { throw TokenRefusal(.issuerMismatch, "iss is not the provider") }
+        } catch {
+            return .failure(ProviderFault(error))
         }
         let key = await key(token.header, from: .stranger, until: clock() + Self.deadline)
         return key.flatMap { judge(token, $0, clock()).mapError(ProviderFault.init) }

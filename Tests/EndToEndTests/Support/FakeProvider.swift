@@ -85,7 +85,7 @@ final class FakeProvider: Sendable {
         let value = { (name: String) in items.first { $0.name == name }?.value }
         guard let state = value("state"), let redirect = value("redirect_uri"), let challenge = value("code_challenge")
         else { throw GatewayFailure(description: "an incomplete authorization request") }
-        let code = UUID().uuidString
+        let code = "code-of-the-provider-" + UUID().uuidString
         begun.withLock { $0[code] = Begun(nonce: value("nonce"), challenge: challenge, redirectURI: redirect) }
         let path = URLComponents(string: redirect)?.path ?? ""
         let extra = script.withLock { $0.response }
