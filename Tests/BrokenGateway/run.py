@@ -127,7 +127,7 @@ def main():
         for bug, failed, silent, verdicts in pool.map(lambda item: judge(*item), chosen.items()):
             ever |= failed
             caught += not silent
-            print(f"{'caught' if not silent else 'MISSED':7} {bug:36} {len(failed):4} of {len(verdicts)} cases failed")
+            print(f"{'caught' if not silent else 'MISSED':7} {bug:36} {len(failed):4} of {len(verdicts)} failed")
             for pattern in silent:
                 seen = {identifier: verdict for identifier, verdict in verdicts.items() if fnmatchcase(identifier, pattern)}
                 amiss.append(f"{bug}: {pattern} did not find it: {seen}")
