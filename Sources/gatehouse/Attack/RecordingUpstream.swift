@@ -108,7 +108,7 @@ private final class UpstreamHandler: ChannelInboundHandler {
             return bytes[end.upperBound...].firstRange(of: Array(ending.utf8))?.upperBound
         }
         let line = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
-        let digits = line.map { $0.dropFirst(15).filter(\.isNumber) } ?? ""
+        let digits = line.map { $0.dropFirst(15).drop { !$0.isNumber }.prefix { $0.isNumber } } ?? ""
         let (total, overflow) = end.upperBound.addingReportingOverflow(Int(digits) ?? 0)
         return !overflow && bytes.count >= total ? total : nil
     }
