@@ -37,7 +37,10 @@ import Testing
         #expect(route.maxRequests == 100 && route.maxConnections == 50)
         #expect(route.limit?.requests == 10 && route.limit?.per == 1_000 && route.limit?.burst == 20)
         #expect(route.limitSubject == .address)
-        #expect(try load(ConfigurationText.yaml(configuration)).configuration == configuration)
+        // But for the value in the query, which may be a secret.
+        var shown = configuration
+        shown.routes[0].health?.path = "/up?x=redacted"
+        #expect(try load(ConfigurationText.yaml(configuration)).configuration == shown)
     }
 
     @Test("What is left out has its default")

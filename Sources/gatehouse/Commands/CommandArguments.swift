@@ -20,7 +20,8 @@ enum CommandArguments {
         if URLText.redacted(value) != value {
             return before + (value.firstRange(of: "://").map { value[..<$0.upperBound].utf8.count } ?? 0)
         }
-        let isToken = option.map { $0 == "--token=" } ?? (previous == "--token")
+        // `-` is standard input.
+        let isToken = value != "-" && (option.map { $0 == "--token=" } ?? (previous == "--token"))
         let isCredential = AuditScrub.clean(value) != value || value.hasPrefix("pat_")
         return isToken || isCredential ? before : nil
     }
