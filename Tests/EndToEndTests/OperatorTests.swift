@@ -22,7 +22,8 @@ import Testing
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.path).isEmpty)
         let added = try GatewayProcess.run(
-            ["users", "add", "ada@example.com", "--tenant", "acme", "--password-stdin"], in: place, input: "correct horse")
+            ["users", "add", "ada@example.com", "--tenant", "acme", "--password-stdin"], in: place,
+            input: "correct horse")
         #expect(added.status == 0, "\(added.errors)")
         #expect(try Self.json(GatewayProcess.run(["users", "list", "--json"], in: place)).count == 1)
     }

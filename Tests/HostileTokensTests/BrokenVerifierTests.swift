@@ -60,7 +60,8 @@ struct BrokenVerifierTests {
         let (bug, ids) = Self.findings[index]
         let key = try Keys.key(.es256)
         let verifier = LaxVerifier(key: key, bug: bug)
-        let report = try await run(AttackCatalogue.all, MemoryGateway { verifier.accepts($0) }, material(key))
+        let attacks = AttackCatalogue.all.filter { ids.contains($0.id) }
+        let report = try await run(attacks, MemoryGateway { verifier.accepts($0) }, material(key))
         #expect(report.signer == .trusted)
         let missed = Set(ids).subtracting(report.ids(.failed))
         #expect(missed.isEmpty, "\(bug) was not found by \(missed.sorted())")

@@ -212,10 +212,11 @@ import Testing
 
     @Test("In any order of events there is one Close at most, nothing behind it, and everything is given back once")
     func schedules() {
-        for seed in 0..<20_000 as Range<UInt64> {
+        for seed in 0..<Schedules.count {
             var random = SeededGenerator(seed: seed)
             var socket = Socket()
             var words: [String] = []
+            var isClosing = false
             var sent = 0
             for _ in 0..<60 {
                 socket.now = socket.now + .milliseconds(Int64.random(in: 0...4_000, using: &random))
@@ -229,10 +230,9 @@ import Testing
                 case 14..<18: socket.machine.received(Self.frame(0x89), now: socket.now)
                 case 18..<24: socket.machine.timePassed(now: socket.now)
                 case 24..<30:
-                    let isFirst = !words.contains { $0.hasPrefix("close") }
                     let maySend = socket.machine.maySend(
                         10, clientTakes: socket.clientTakes, isAwaited: Bool.random(using: &random))
-                    #expect(!maySend || isFirst, "seed \(seed)")
+                    if maySend, isClosing { Issue.record("seed \(seed)") }
                 case 30: socket.machine.leaseEnded(Self.end)
                 case 31: socket.machine.settle()
                 case 32: socket.machine.close(.overloaded)
@@ -242,9 +242,12 @@ import Testing
                 default: socket.machine.clientBecameWritable()
                 }
                 let new = socket.act()
-                let closedBefore = words.contains { $0.hasPrefix("close") }
-                let frames = new.filter { ["close", "ping", "pong", "text"].contains($0.prefix { $0 != " " }) }
-                if closedBefore { #expect(frames.isEmpty, "seed \(seed): \(words) \(new)") }
+                if isClosing {
+                    let frames = new.filter { ["close", "ping", "pong", "text"].contains($0.prefix { $0 != " " }) }
+                    #expect(frames.isEmpty, "seed \(seed): \(words) \(new)")
+                } else {
+                    isClosing = new.contains { $0.hasPrefix("close") }
+                }
                 words += new
             }
             socket.machine.settle()

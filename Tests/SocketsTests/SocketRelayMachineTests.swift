@@ -228,7 +228,7 @@ import Testing
     func schedules() {
         var closes = 0
         var cuts = 0
-        for seed in 0..<20_000 as Range<UInt64> {
+        for seed in 0..<Schedules.count {
             var world = World(seed: seed)
             var pieces: [ByteBuffer] = []
             for _ in 0..<60 { world.step(&pieces) }
@@ -244,6 +244,6 @@ import Testing
             #expect(world.closes <= 1 && world.gaveBack == 1, "seed \(seed)")
             #expect(world.closedUpstream == 1 && world.closedClient == 1, "seed \(seed)")
         }
-        #expect(min(closes, cuts) > 1_000)
+        #expect(min(closes, cuts) > Int(Schedules.count) / 40)
     }
 }
