@@ -189,7 +189,7 @@ import Testing
         for state in [State.connecting, .sending] {
             var machine = Self.machine(in: state)
             machine.received(body: ByteBuffer(string: "too long!"))
-            #expect(Self.act(&machine).suffix(2) == ["settle", "413 "])
+            #expect(Self.act(&machine).suffix(2) == ["settle", "413 body_too_large"])
         }
     }
 }
