@@ -37,7 +37,7 @@ import Testing
         #expect(told.version == "2.1.0" && told.refuses && told.rules)
         #expect(told.results > 0 && told.results >= told.junitFailures)
         #expect(told.junitFailures == told.junitSaid && told.junitFailures > 0)
-        #expect(told.junitCases == told.junitTests && told.junitTests == 24)
+        #expect(told.junitCases == told.junitTests && told.junitTests > 20)
     }
 
     private struct Vectors: Decodable {

@@ -104,7 +104,11 @@ import Testing
             let set = try Program.run("prlimit", ["--pid", "\(gateway.processID)", "--fsize=\(bytes):unlimited"])
             #expect(set.status == 0, "\(set.errors)")
         }
-        try limit("262144")
+        // A little more than the largest file has now.
+        let sizes = try FileManager.default.contentsOfDirectory(
+            at: gateway.directory, includingPropertiesForKeys: [.fileSizeKey]
+        ).compactMap { try $0.resourceValues(forKeys: [.fileSizeKey]).fileSize }
+        try limit("\((sizes.max() ?? 0) + 131_072)")
         var kept: [(id: String, secret: String)] = []
         var refusal: RawResponse?
         for _ in 0..<5_000 {

@@ -270,14 +270,17 @@ extension Conversation {
 
     /// Throws if a valid request was refused, because the case then cannot be judged.
     func require(_ response: RawResponse, _ what: String) throws {
-        guard (200..<300).contains(response.status) else { throw Unjudged("\(what) got \(response.status)") }
+        guard response.letsIn else { throw Unjudged("\(what) got \(response.status)") }
     }
 }
 
 extension RawResponse {
+    /// Whether the status says yes: 2xx, or 101 where the token travels in a WebSocket's handshake.
+    var letsIn: Bool { (200..<300).contains(status) || status == 101 }
+
     /// The verdict: passed unless the status is a success.
     func refused(_ what: String) -> Judgement {
-        (200..<300).contains(status)
+        letsIn
             ? .failed("\(what) was accepted with \(status)") : .passed("refused with \(status)")
     }
 

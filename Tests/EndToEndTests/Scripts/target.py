@@ -38,6 +38,8 @@ def respond(connection, head):
     global count
     count += 1
     good = is_good(head)
+    if head.startswith((b"TRACE ", b"CONNECT ")):
+        return connection.sendall(answer(405))
     if mode == "lets-everything-in":
         return connection.sendall(answer(200))
     if mode == "accepts-any-token" and b"Authorization" in head:
