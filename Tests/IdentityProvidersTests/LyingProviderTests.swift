@@ -48,7 +48,8 @@ struct LyingProviderTests {
 
     @Test("in its ID token signs no user in", arguments: idTokenLies)
     func idToken(lie: Lie) async throws {
-        #expect(try await World(try lie.told(try Script())).signIn().summary == lie.expected)
+        let summary = try await World(try lie.told(try Script())).signIn().summary
+        #expect(summary == lie.expected)
     }
 
     @Test("in its key set signs no user in", arguments: keySetLies)

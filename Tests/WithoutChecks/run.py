@@ -85,7 +85,7 @@ CHECKS = {
                "EndToEndTests.ProviderSignInTests/signIn", r"the secret from before the sign-in opens the session"),
     "rotation": ("fixation: a secret from before another sign-in finishes one",
                  "IdentityProvidersTests.CallbackStateTests/fault",
-                 r"after a change of privilege\b.*\n.*a code was redeemed"),
+                 r"after a change of privilege\b(.*\n){1,3}.*a code was redeemed"),
     "provider": ("mix-up: the answer of one provider at the other's callback",
                  "EndToEndTests.ProviderSignInTests/state", r"a code was sent to the other provider"),
     "iss": ("mix-up: a response in another issuer's name has its code redeemed",
