@@ -79,13 +79,13 @@ class Proxy:
     def exchange(self, request, is_part=False):
         """Sends a request, or a part of one, to the upstream and returns what it answers, as it stands."""
         try:
-            upstream = self.pooled or socket.create_connection(("127.0.0.1", self.upstream), timeout=2)
+            upstream = self.pooled or socket.create_connection(("127.0.0.1", self.upstream), timeout=5)
             self.pooled = None
             upstream.sendall(request)
             if is_part:
                 self.pooled = upstream
                 raise Answer(504, closes=True)
-            upstream.settimeout(0.5)
+            upstream.settimeout(3)
             answer = upstream.recv(65536)
             if self.has("pools-blindly"):
                 # One answer is taken, and what came behind it is left for the next request.

@@ -42,7 +42,7 @@ struct HostileTargetTests {
 
     @Test("A target whose answers do not end is not asked for ever")
     func endlessAnswers() throws {
-        let found = try AttackRun.on("endless-answers", AttackRun.opaque + ["--timeout", "2"])
+        let found = try AttackRun.on("endless-answers", AttackRun.opaque + ["--timeout", "6"])
         #expect(found.status == 2, "\(found.output)\(found.errors)")
         #expect(found.output.contains("not made: 5 answers to the good token in a row did not end"), "\(found.output)")
     }

@@ -116,7 +116,7 @@ import Testing
     @Test("A gateway that stops ends the session's stream in order and answers the call under way; the next goes on")
     func drain() async throws {
         let issuer = "http://gatehouse.test"
-        let configuration = ToolCaller.on + "\ntokens: {issuer: \"\(issuer)\"}\nserver: {drain: 20s}"
+        let configuration = ToolCaller.on + "\ntokens: {issuer: \"\(issuer)\"}\nserver: {drain: 60s}"
         let realm = HeldRealm()
         var gateway = try await GatewayInProcess.start(configuration, realms: [realm])
         defer { gateway.stop() }

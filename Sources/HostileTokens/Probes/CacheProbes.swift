@@ -74,6 +74,9 @@ private struct CacheTerms {
     ///   unless it allows that (RFC 9111 section 3.5).
     func judged(isInAuthorization: Bool, isStrict: Bool) -> Judgement {
         if has("no-store") || has("private") { return .passed("it is not for shared caches") }
+        if !isStrict, has("no-cache") || directives.contains("s-maxage=0") {
+            return .passed("it is not given again without asking")
+        }
         if !variesBy.isDisjoint(with: ["*", "authorization", "cookie"]) { return .passed("it varies by credentials") }
         let isOffered = has("public") || has("s-maxage")
         if isInAuthorization ? isOffered || has("must-revalidate") : isOffered || has("max-age") || hasExpiry {

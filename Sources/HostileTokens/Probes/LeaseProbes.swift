@@ -22,10 +22,11 @@ enum LeaseProbes {
             expected: "closed", needs: [.socket, .login, .token]
         ) { talk in
             let member = try await talk.login()
-            guard let lifetime = member.lifetime, lifetime <= 20 else {
+            guard let lifetime = member.lifetime, (1...20).contains(lifetime) else {
                 throw Unfit("the token lives too long to wait for its end: takes one of at most 20 seconds")
             }
             let socket = try await talk.openSocket(member)
+            if await socket.ends(within: .milliseconds(200)) { throw Unjudged("the socket closed by itself") }
             // Leeways are at most one minute; 30 seconds are common.
             return await socket.ends(within: .seconds(lifetime + 35))
                 ? .passed("the socket was closed") : .failed("the socket outlived its token")

@@ -72,10 +72,11 @@ enum TunnelProbes {
             let handshake = try talk.canaryHandshake(answer: "refuse").request
             let stream = try await talk.open(
                 "attack", RawRequest(bytes: handshake.bytes + (isPipelined ? next : [])))
-            guard let answer = await stream.answer() else { return .passed("the connection was ended") }
-            if !isPipelined { try await stream.send(next) }
+            let answer = await stream.answer()
+            // A connection that was ended takes no more; what came before its end is looked for all the same.
+            if !isPipelined { try? await stream.send(next) }
             _ = await stream.receive(within: .milliseconds(300)) { _ in false }
-            guard answer.status != 101 else { return .failed("answered 101") }
+            guard answer?.status != 101 else { return .failed("answered 101") }
             return try await talk.arrivals(of: "?\(hidden.value) HTTP/1.").isEmpty
                 ? .passed("it did not arrive at the upstream")
                 : .failed("it arrived at the upstream, without a token")

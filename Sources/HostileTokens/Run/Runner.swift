@@ -236,8 +236,7 @@ private struct Course {
         guard let request = control() else { return try await bareFault() }
         switch try await outcome(of: request) {
         case .success(let response) where isAccepted(response):
-            endless = response.isCut ? endless + 1 : 0
-            if endless >= Self.silenceLimit { end = "\(endless) answers to the good token in a row did not end" }
+            count(response)
             return nil
         case .success(let response):
             if try await hasRenewed() { return nil }
@@ -248,10 +247,19 @@ private struct Course {
             return "the good token got \(response.status) afterwards\(advice)"
         case .failure(let failure):
             // One lost connection is retried; after a second one the run ends.
-            if case .success(let response) = try await outcome(of: request), isAccepted(response) { return nil }
+            if case .success(let response) = try await outcome(of: request), isAccepted(response) {
+                count(response)
+                return nil
+            }
             end = "the target no longer answers the good token: \(failure.description)"
             return end
         }
+    }
+
+    /// Ends the run after as many answers to the good token that did not end as answers may be missing.
+    private mutating func count(_ response: RawResponse) {
+        endless = response.isCut ? endless + 1 : 0
+        if endless >= Self.silenceLimit { end = "\(endless) answers to the good token in a row did not end" }
     }
 
     /// The control if there is no valid token: any answer will do.

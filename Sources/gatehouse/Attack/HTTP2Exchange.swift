@@ -89,8 +89,11 @@ struct HTTP2Exchange {
         }
         let bytes = start + received.bytes
         var answer = Answer(bytes)
-        if let response = answer.response {
-            guard isConnect, response.status == 200 else { return response }
+        if var response = answer.response {
+            guard isConnect, response.status == 200 else {
+                response.isCut = !received.hasEnded && !answer.isOver
+                return response
+            }
             return RawResponse(status: 101, bytes: response.bytes)
         }
         if answer.wasRefused { throw SendFailure(.refused, "the stream was reset") }
