@@ -20,7 +20,8 @@ enum AnswerProbes {
         probe("P17-answer-short", "an upstream's answer that ends before its length", "RFC 9112 §8") { talk in
             guard let answer = try await talk.answer("short") else { return .passed("the connection was ended") }
             // Without a length or chunks an answer ends with its connection, and looks whole to the client.
-            let isWhole = answer.isComplete
+            let isWhole =
+                answer.isComplete
                 || (answer.field("content-length") == nil && answer.field("transfer-encoding") == nil)
             return talk.target.isSuccess(answer.status) && isWhole
                 ? .failed("it was passed on as if it were whole") : .passed("the client can see that it is not whole")
