@@ -79,15 +79,23 @@ class Proxy:
     def exchange(self, request, is_part=False):
         """Sends a request, or a part of one, to the upstream and returns what it answers, as it stands."""
         try:
-            upstream = self.pooled or socket.create_connection(("127.0.0.1", self.upstream), timeout=5)
-            self.pooled = None
+            was_pooled, self.pooled = self.pooled, None
+            upstream = was_pooled or socket.create_connection(("127.0.0.1", self.upstream), timeout=5)
             upstream.sendall(request)
             if is_part:
                 self.pooled = upstream
                 raise Answer(504, closes=True)
             upstream.settimeout(3)
             answer = upstream.recv(65536)
+            if was_pooled and not answer:
+                return self.exchange(request)  # It had been closed meanwhile.
             if self.has("pools-blindly"):
+                # What comes behind the answer may be a moment late.
+                upstream.settimeout(0.2)
+                try:
+                    answer += upstream.recv(65536)
+                except TimeoutError:
+                    pass
                 # One answer is taken, and what came behind it is left for the next request.
                 end = answer.find(b"\r\n\r\n") + 4
                 length = re.search(rb"Content-Length: (\d+)", answer)
