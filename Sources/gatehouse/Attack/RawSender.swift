@@ -38,7 +38,8 @@ struct RawSender: Sendable {
             return SendFailure(.unreachable, "no TLS connection: \(fault)\(advice)")
         }
         guard bytes.count <= Inbox.limit else {
-            return SendFailure(.unreadable, "more than \(Quantity.size(Inbox.limit)) came back, and no head of an answer")
+            return SendFailure(
+                .unreadable, "more than \(Quantity.size(Inbox.limit)) came back, and no head of an answer")
         }
         if !hasEnded { return SendFailure(.timedOut, "no answer in time") }
         return bytes.isEmpty
