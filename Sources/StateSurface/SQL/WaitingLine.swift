@@ -6,9 +6,9 @@ struct WaitingLimits: Sendable {
     var patience = Duration.seconds(5)
 }
 
-/// Those who wait for a connection, in the order in which they came, and the servers that have nothing to do.
+/// The items that wait for a connection, in the order in which they came, and the servers that have nothing to do.
 ///
-/// Whoever finds too many before it, or has waited until its deadline, is refused: a store that is slow or gone neither
+/// An item that finds too many before it, or has waited until its deadline, is refused: a store that is slow or gone neither
 /// fills the memory nor keeps its callers.
 final class WaitingLine<Item: Sendable, Server: Sendable>: Sendable {
     private struct State {
@@ -26,7 +26,7 @@ final class WaitingLine<Item: Sendable, Server: Sendable>: Sendable {
     /// - Parameters:
     ///   - servers: all of them; they are idle.
     ///   - limit: how many may wait.
-    ///   - busy: why somebody is refused who may not wait, or no longer.
+    ///   - busy: why an item is refused that may not wait, or no longer.
     ///   - refuse: tells it. Each item is either handed to a server or refused, once.
     init(
         servers: [Server], limit: Int, busy: String, refuse: @escaping @Sendable (Item, StateSurfaceError) -> Void
@@ -82,7 +82,7 @@ final class WaitingLine<Item: Sendable, Server: Sendable>: Sendable {
         for waiter in waiting { refuse(waiter.item, Self.closed) }
     }
 
-    /// Refuses those whose deadline has passed, as long as anybody waits.
+    /// Refuses those whose deadline has passed, as long as there are any.
     private func sweep() async {
         var isNeeded = true
         while isNeeded {
