@@ -85,16 +85,17 @@ private final class UpstreamHandler: ChannelInboundHandler {
             context.close(promise: nil)
             return
         }
-        while let count = requestLength() {
+        // All that has come is recorded before anything is answered: the suite may look as soon as it has an answer.
+        var answers: [UpstreamAnswer] = []
+        while answers.last?.closes != true, let count = requestLength() {
             let request = Array(bytes.prefix(count))
             record.add(request)
             bytes.removeFirst(count)
-            let answer = UpstreamAnswer(to: request)
+            answers.append(UpstreamAnswer(to: request))
+        }
+        for answer in answers {
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer.text)), promise: nil)
-            if answer.closes {
-                context.close(promise: nil)
-                return
-            }
+            if answer.closes { context.close(promise: nil) }
         }
     }
 
