@@ -22,6 +22,10 @@ package struct Revocation: Sendable, Hashable {
     /// When the last token concerned has expired, so that the revocation can be removed.
     package var expiresAt: Milliseconds
 
+    /// How long in milliseconds a revocation is kept beyond its end, in the store and in memory: a node's clock may be
+    /// ahead, or be set back, and the tokens are still good by the others.
+    package static let margin: Milliseconds = 3_600_000
+
     /// A revocation with these parts.
     package init(
         kind: Kind, id: String, issuedUntil: Milliseconds = 0, accountVersion: Int64? = nil, expiresAt: Milliseconds

@@ -49,7 +49,7 @@ final class RevocationFeed: Sendable {
 
     private func load() async throws {
         // Also those that have ended by a clock that is ahead, and will be needed when it is set right.
-        revocations.insert(contentsOf: try await state.revocations(now: clock() &- Revocations.margin))
+        revocations.insert(contentsOf: try await state.revocations(now: clock() &- Revocation.margin))
         try await reach.load()
     }
 

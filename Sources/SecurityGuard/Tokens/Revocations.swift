@@ -11,9 +11,6 @@ final class Revocations: Sendable {
         var subjects: [ByteName: (cut: SubjectCut, expiresAt: Int64)] = [:]
     }
 
-    /// How much longer than needed entries are kept, in milliseconds, in case the clock is set back.
-    static let margin: Int64 = 3_600_000
-
     private let table = Mutex(Table())
     private let moves = Atomic<UInt64>(0)
 
@@ -71,9 +68,9 @@ final class Revocations: Sendable {
     /// Removes the revocations whose tokens have all expired.
     func prune(now: Int64) {
         table.withLock { table in
-            table.tokens = table.tokens.filter { $0.value &+ Self.margin > now }
-            table.families = table.families.filter { $0.value &+ Self.margin > now }
-            table.subjects = table.subjects.filter { $0.value.expiresAt &+ Self.margin > now }
+            table.tokens = table.tokens.filter { $0.value &+ Revocation.margin > now }
+            table.families = table.families.filter { $0.value &+ Revocation.margin > now }
+            table.subjects = table.subjects.filter { $0.value.expiresAt &+ Revocation.margin > now }
         }
     }
 

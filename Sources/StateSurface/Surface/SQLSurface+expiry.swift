@@ -3,10 +3,6 @@ extension SQLSurface {
     /// longer than their `exp`.
     static let familyMargin: Milliseconds = 120_000
 
-    /// How long in milliseconds a revocation is kept beyond its end, in case the node that removes it has a clock that is
-    /// ahead: the tokens are still good for the others.
-    private static let revocationMargin: Milliseconds = 3_600_000
-
     /// How long in milliseconds a protocol session is kept without use: 30 days, and the day that its last use may be
     /// behind.
     private static let protocolSessionIdle: Milliseconds = 31 * 86_400_000
@@ -95,7 +91,7 @@ extension SQLSurface {
                     "DELETE FROM refresh_tokens WHERE family_id = ?1", [.text(try row.text())])
             }
             // Few and small rows, so there is no limit and no order of locks.
-            let revoked = now.subtractingReportingOverflow(Self.revocationMargin).partialValue
+            let revoked = now.subtractingReportingOverflow(Revocation.margin).partialValue
             _ = try transaction.execute("DELETE FROM revocations WHERE expires_at <= ?1", [.integer(revoked)])
             _ = try transaction.execute("DELETE FROM token_reach WHERE good_until <= ?1", [.integer(now)])
             // Expired by this node's clock; that of another may be a minute behind.
