@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`make bench-edge`: verified HTTP traffic through Gatehouse beside HAProxy. See ../README.md."""
 
+import os
 import socket
 import statistics
 import sys
@@ -15,6 +16,8 @@ from harness.place import LOAD_CORE, Place, forget_peak, free_port, peak_bytes, 
 from harness.servers import Gateway, HAProxy, settle, start_upstream
 
 CONNECTIONS = 32
+# Another build of the program, for the row `before`.
+BEFORE = os.environ.pop("GATEHOUSE_BEFORE", None)
 MIB = 1 << 20
 
 
@@ -130,6 +133,28 @@ class Edge:
         cost, note = cost_beside(rights, plain)
         self.table.at_most(
             "CPU time of a proxied request with allow, e-mail, name and groups / without", cost, 1.03, 1.01, "x", note)
+
+    def before(self):
+        """This build beside another of the program, which GATEHOUSE_BEFORE names: nothing may get slower by more than
+        3 %. Each kind of request is made to both in turns."""
+        if not BEFORE:
+            raise SystemExit("GATEHOUSE_BEFORE has to name the other binary")
+        other = Gateway(self.place, self.upstream.port, name="gateway-before", binary=Path(BEFORE).resolve())
+        for what, path, cold in (
+            ("proxied, same token", "/token/x", False),
+            ("proxied, same token and session", "/owned/x", False),
+            ("proxied, every request another user's token", "/token/x", True),
+            ("decided by /api/auth/verify", "/api/auth/verify", False),
+        ):
+            now, then = (
+                self.subject(
+                    f"{name}: {what}", server, server.port, path,
+                    server.many_tokens(20000) if cold else server.token_file,
+                    *(("--field", server.owner) if "session" in what else ()))
+                for name, server in (("now", self.gateway), ("before", other)))
+            interleave(now, then, rounds=max(15, REPETITIONS))
+            cost, note = cost_beside(now, then)
+            self.table.at_most(f"CPU time of a request {what}, now / before", cost, 1.03, 1, "x", note)
 
     # MARK: Latency
 

@@ -44,8 +44,8 @@ http {{
 class Gateway:
     """A gateway with one account that has logged in."""
 
-    def __init__(self, place, upstream_port, settings="", name="gateway", routes="", favour=True):
-        binary = BINARY
+    def __init__(self, place, upstream_port, settings="", name="gateway", routes="", favour=True, binary=BINARY):
+        self.binary = binary
         if not binary.exists():
             raise SystemExit(f"{binary} is missing: run `make build`, or set GATEHOUSE_BINARY")
         self.place, self.directory = place, place.path / name
@@ -79,7 +79,7 @@ routes:
 
     def set_account(self, *words):
         """Changes the account, which the gateway obeys within a second, and logs in again."""
-        subprocess.run([BINARY, "users", "set", EMAIL, *words, *self.state], check=True, capture_output=True)
+        subprocess.run([self.binary, "users", "set", EMAIL, *words, *self.state], check=True, capture_output=True)
         settle(1.5)
         self.login()
 
@@ -129,7 +129,7 @@ routes:
                 claims["sub"] = "usr_" + base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
                 claims["fid"] = base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
             lines.append(jwt.encode(claims, key, "ES256", {"typ": "at+jwt", "kid": kid}))
-        return self.place.write(f"tokens-{count}-{int(same_user)}", "\n".join(lines) + "\n")
+        return self.place.write(f"tokens-{self.port}-{count}-{int(same_user)}", "\n".join(lines) + "\n")
 
 
 class HAProxy:
