@@ -46,7 +46,8 @@ package struct AgentFault: Error, Sendable, Hashable {
         case invalidRequest = "invalid_request"
         /// Longer than ``AgentLimits/maxMessage``.
         case payloadTooLarge = "payload_too_large"
-        /// Too many intents are waiting on the socket or running for requests, or a request waited too long for its own.
+        /// Too many intents are waiting on the socket or running for requests, or one that a request asked for again
+        /// was still running after ten seconds.
         case overloaded
         /// The store cannot be reached. The intent may have run; its event will then be in the stream.
         case storeUnavailable = "store_unavailable"
