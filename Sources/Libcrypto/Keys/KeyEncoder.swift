@@ -2,7 +2,7 @@ import CLibcrypto
 
 /// Writes keys with libcrypto's encoders.
 enum KeyEncoder {
-    /// What is written: a SubjectPublicKeyInfo (RFC 5280 section 4.1) or a PKCS#8 PrivateKeyInfo (RFC 5208).
+    /// What is written: a SubjectPublicKeyInfo (RFC 5280 section 4.1) or a PKCS#8 PrivateKeyInfo (RFC 5958 section 2).
     enum Structure {
         case subjectPublicKeyInfo
         case privateKeyInfo

@@ -21,8 +21,8 @@ final class EventStreams: Sendable {
         /// - Parameters:
         ///   - window: how many events may have been given to `send` and not been reported by
         ///     ``EventStreams/written(_:to:)``.
-        ///   - send: called from the task of the session's reader or of an intent, on any thread, in the order of the
-        ///     events. It must not block.
+        ///   - send: called on any thread. New events come from the session's reader alone, in their order. It must not
+        ///     block.
         init(sessionID: String, window: Int, send: @escaping @Sendable (AgentOutput) -> Void) {
             self.sessionID = sessionID
             self.window = window

@@ -20,7 +20,7 @@ final class Connection {
 
     /// Connects, and blocks until the server has answered or the settings' `connect_timeout` is over.
     ///
-    /// - Throws: ``PostgresFault``: unreachable with the reason, but without a part of the URL.
+    /// - Throws: ``PostgresFault``, with libpq's reason unless that is about the URL, which may hold a password.
     init(_ settings: PostgresSettings) throws {
         guard let raw = settings.withCStrings({ PQconnectdbParams($0, $1, 1) }) else {
             throw PostgresFault.lost("no memory for a connection")
@@ -60,8 +60,8 @@ final class Connection {
 
     /// Runs one statement, which is prepared the first time. Parameters are `?1`, `?2` …
     ///
-    /// The statements in ``waiting`` are sent before it, in the same message. Up to ``preparedLimit`` texts are
-    /// prepared; others are parsed each time.
+    /// The statements in ``waiting`` are sent before it, without waiting for their answers. Up to ``preparedLimit``
+    /// texts are prepared; others are parsed each time.
     func query(_ sql: String, _ values: [SQLValue]) throws -> PostgresAnswer {
         guard waiting.isEmpty else { return try queryWithWaiting(PostgresStatement(sql: sql, values: values)) }
         if prepared[sql] == nil, prepared.count < Self.preparedLimit {

@@ -111,7 +111,7 @@ extension SQLSurface {
         }
     }
 
-    /// Also forgets what the node said of the receivers' room, which without a holder nobody would correct.
+    /// Also forgets what the node said of the receivers' room, which would be outdated until another node delivers.
     func releaseDeliveries(nodeID: String) async throws {
         try await write { transaction in
             let released = try transaction.execute("DELETE FROM delivery_lease WHERE node_id = ?1", [.text(nodeID)])

@@ -90,7 +90,7 @@ extension SQLTransaction {
 
     /// Also reports a token of the same second, because it may have been signed with another key.
     ///
-    /// - Returns: whether the family is live. An expiry that is not later than the stored one changes nothing.
+    /// - Returns: whether the family is live. An expiry earlier than the stored one changes nothing.
     func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) throws -> Bool {
         let changed = try execute(
             """
