@@ -35,6 +35,9 @@ public enum ProxyProtocol {
 
     /// Reads the header at the front of `buffer`, and removes it when it is complete. What follows it was sent by the
     /// client.
+    ///
+    /// It is called on the connection's event loop with all bytes that have arrived, until it returns anything but
+    /// ``Outcome/needMoreData``. Nothing bounds the time: the caller closes a connection whose header does not come.
     public static func read(_ buffer: inout ByteBuffer) -> Outcome {
         let start = Array(buffer.readableBytesView.prefix(signature.count))
         if signature.starts(with: start) {

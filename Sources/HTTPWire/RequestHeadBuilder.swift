@@ -14,6 +14,12 @@ public struct RequestHeadBuilder: Sendable {
     private var facts = MessageFacts(kind: .request)
 
     /// Begins a head of HTTP/1.1's semantics.
+    ///
+    /// - Parameters:
+    ///   - method: upper-case token of at most 32 bytes, as in a request line.
+    ///   - target: the request target, which is HTTP/2's `:path`. Its form is checked in ``finish()``.
+    ///   - limits: those of a head that arrives as text. The size counts the bytes that HTTP/1.1 would have.
+    /// - Throws: ``WireError/Code/method``, ``WireError/Code/target`` or ``WireError/Code/targetTooLong``.
     public init(method: String, target: String, limits: WireLimits = WireLimits()) throws(WireError) {
         guard !method.isEmpty, method.utf8.count <= RequestLineScanner.maxMethod else {
             throw WireError(.method, "method empty or too long")
@@ -40,6 +46,10 @@ public struct RequestHeadBuilder: Sendable {
     }
 
     /// Adds one field. Whitespace around the value is no part of it.
+    ///
+    /// Fields keep the order in which they are added. The caller adds HTTP/2's `:authority` as `host`.
+    ///
+    /// - Throws: what ``HeadScanner`` throws for the same field, after which the builder must not be used.
     public mutating func add(_ name: String, _ value: String) throws(WireError) {
         guard fields.count < limits.maxFields else { throw WireError(.tooManyFields, "too many fields") }
         guard !name.isEmpty, name.utf8.allSatisfy({ ByteClass.token.contains($0) }) else {
@@ -85,6 +95,9 @@ public struct RequestHeadBuilder: Sendable {
     }
 
     /// The head; fails where its parts do not make one.
+    ///
+    /// - Throws: ``WireError/Code/headTooLong``, ``WireError/Code/target``, ``WireError/Code/missingHost`` or
+    ///   ``WireError/Code/hostMismatch``.
     public consuming func finish() throws(WireError) -> RequestHead {
         guard bytes.writerIndex + 2 <= limits.maxHead else { throw WireError(.headTooLong, "head too long") }
         bytes.writeStaticString("\r\n")

@@ -3,6 +3,9 @@ import CLibcrypto
 /// Message authentication with a keyed hash (RFC 2104).
 package enum HMAC {
     /// HMAC-SHA256 of a message.
+    ///
+    /// - Parameter key: of any length; RFC 2104 section 3 advises at least 32 bytes for this digest.
+    /// - Returns: 32 bytes. The process stops if libcrypto has no memory for it.
     package static func sha256(key: [UInt8], _ message: some Collection<UInt8>) -> [UInt8] {
         authenticate(.sha256, key: key, message)
     }
@@ -27,12 +30,16 @@ package final class HMACKey: Sendable {
     private let template: MACContext
 
     /// Prepares a key of any length, also empty. The bytes are copied into libcrypto.
+    ///
+    /// - Throws: ``LibcryptoError/Code/failed`` if libcrypto has no memory or no such digest.
     package init(_ digest: DigestAlgorithm, key: [UInt8]) throws(LibcryptoError) {
         self.digest = digest
         template = try MACContext(digest, key: key)
     }
 
     /// The tag of a message.
+    ///
+    /// - Returns: ``DigestAlgorithm/byteCount`` bytes.
     package func authenticate(_ message: some Collection<UInt8>) throws(LibcryptoError) -> [UInt8] {
         let tag =
             message.withContiguousStorageIfAvailable { template.tag(of: $0, count: digest.byteCount) }

@@ -16,6 +16,9 @@ package enum ProcessMemory {
 
     /// Overwrites what is secret in the arguments of the process, which the system shows to all users.
     ///
+    /// It is called once, at the start of a command. The bytes behind the shown ones are overwritten with `x` in
+    /// place, so `CommandLine.arguments` must have been read before.
+    ///
     /// - Parameter shownCount: how many bytes of an argument may be shown, given the one before it; nil for all.
     package static func hideArguments(behind shownCount: (_ argument: String, _ previous: String) -> Int?) {
         var previous = ""

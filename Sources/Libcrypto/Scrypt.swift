@@ -9,6 +9,13 @@ package enum Scrypt {
     ///
     /// It takes about 128·r·n bytes of memory and blocks the thread for the whole time, so it must not be called on an
     /// event loop.
+    ///
+    /// - Parameters:
+    ///   - n: the cost, a power of two above 1 (RFC 7914 section 2).
+    ///   - r: the block size.
+    ///   - p: the parallelisation; the lanes are computed one after the other, so it multiplies the time.
+    /// - Throws: ``LibcryptoError/Code/failed`` for parameters that RFC 7914 forbids, or that need more than
+    ///   ``maximumMemory``.
     package static func derive(
         password: [UInt8], salt: [UInt8], n: UInt64, r: UInt64, p: UInt64, length: Int
     ) throws(LibcryptoError) -> [UInt8] {

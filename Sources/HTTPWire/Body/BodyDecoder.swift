@@ -43,6 +43,11 @@ public struct BodyDecoder: Sendable {
 
     /// Reads the next piece, of at most `maxSlice` bytes, from `buffer`. A failure is final: every later call returns
     /// it again.
+    ///
+    /// - Parameters:
+    ///   - buffer: what has arrived of the body; bytes are removed from its front as they are returned.
+    ///   - maxSlice: the most bytes in one ``BodyEvent/data(_:)``. A number below 1 counts as 1, so that every call
+    ///     makes progress.
     public mutating func next(_ buffer: inout ByteBuffer, maxSlice: Int = .max) -> BodyEvent {
         if let failure { return .failed(failure) }
         switch state {
@@ -58,6 +63,9 @@ public struct BodyDecoder: Sendable {
 
     /// Tells the decoder that the peer closed the connection, which ends an ``BodyFraming/untilClose`` body and
     /// truncates any other.
+    ///
+    /// - Returns: ``BodyEvent/end``, or ``BodyEvent/failed(_:)`` with ``WireError/Code/truncatedBody``. A truncated
+    ///   response must not be passed on as a complete one (RFC 9112 section 8).
     public mutating func finish() -> BodyEvent {
         if let failure { return .failed(failure) }
         switch state {

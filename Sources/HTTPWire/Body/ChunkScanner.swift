@@ -9,9 +9,11 @@ import NIOCore
 /// are refused (RFC 9110 section 6.5.1).
 struct ChunkScanner: Sendable {
     enum Step {
+        /// The line or the trailer that is being read is not complete. The buffer has been read to its end.
         case needMoreData
         /// This many bytes of data follow; at least one.
         case chunk(Int64)
+        /// The final empty line has been read; what is left in the buffer belongs to the next message.
         case end
     }
 
@@ -34,9 +36,13 @@ struct ChunkScanner: Sendable {
         case finalLineFeed
     }
 
+    /// Hexadecimal digits of a chunk size, leading zeros included. A size must also fit in an `Int64`.
     static let maxSizeDigits = 16
+    /// Bytes of all extensions of one chunk: those after the first semicolon, with the carriage return.
     static let maxExtension = 256
+    /// Bytes of the extensions of all chunks of one body.
     static let maxExtensionsInBody = 16 * 1024
+    /// Bytes of all trailer lines of one body, line ends included.
     static let maxTrailer = 8 * 1024
     /// One more than the length of the longest of them, so that a longer name that begins like it is not mistaken for
     /// it.
@@ -52,6 +58,11 @@ struct ChunkScanner: Sendable {
     private var trailerName: [UInt8] = []
 
     /// Reads until chunk data follows or the body has ended.
+    ///
+    /// - Parameter buffer: what follows the data of the last chunk; the caller has removed exactly as many bytes of
+    ///   data as the last ``Step/chunk(_:)`` said.
+    /// - Throws: ``WireError/Code/chunk``, ``WireError/Code/chunkExtension`` or ``WireError/Code/trailer``. The scanner
+    ///   cannot be used after that; ``BodyDecoder`` keeps the error and returns it again.
     mutating func scan(_ buffer: inout ByteBuffer) throws(WireError) -> Step {
         var consumed = 0
         let step = try buffer.withUnsafeReadableBytes { (bytes) throws(WireError) -> Step in

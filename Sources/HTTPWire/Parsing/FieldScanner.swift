@@ -19,16 +19,31 @@ struct FieldScanner: Sendable {
     private var nameStart = 0
     private var valueStart = 0
     private var name = ByteRange(start: 0, end: 0)
+    /// The known fields among those read so far.
     private(set) var present = KnownFieldSet()
+    /// The fields read so far, in the order of the head.
     private(set) var fields: [HeaderField] = []
+    /// What the framing and connection fields read so far say. The owner sets `versionMinor` before the first field,
+    /// because HTTP/1.0 forbids `Transfer-Encoding`.
     var facts: MessageFacts
 
+    /// A scanner at the first byte after the start line.
+    ///
+    /// - Parameters:
+    ///   - kind: decides which rules of ``MessageFacts`` apply.
+    ///   - maxFields: the field after this many is refused with ``WireError/Code/tooManyFields`` at the first byte of
+    ///     its name, or when its whole line has arrived.
     init(kind: MessageFacts.Kind, maxFields: Int) {
         self.maxFields = maxFields
         self.facts = MessageFacts(kind: kind)
     }
 
     /// Continues at `position`. True when the final empty line has been read.
+    ///
+    /// - Parameters:
+    ///   - bytes: the head from its first byte on, no more than ``WireLimits/maxHead`` of it.
+    ///   - position: the offset of the next byte to be read. It is moved, and the caller passes it again unchanged.
+    /// - Throws: the ``WireError`` of the first rule that is broken; the scanner cannot be used after that.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
         while position < bytes.count {
             switch state {

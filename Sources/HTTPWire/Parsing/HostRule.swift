@@ -2,6 +2,9 @@
 /// 7.2). User information is refused.
 enum HostRule {
     /// Whether the bytes are `host [":" port]`. With `requiresPort` the port is not optional.
+    ///
+    /// At most 261 bytes are accepted: 255 of a name (RFC 1035 section 2.3.4), and six of a colon and a port. A port is
+    /// 1 to 65535 in one to five digits; the empty port that RFC 3986 section 3.2.3 allows after the colon is refused.
     static func accepts(_ bytes: UnsafeRawBufferPointer, _ range: ByteRange, requiresPort: Bool = false) -> Bool {
         guard !range.isEmpty, range.count <= 255 + 6 else { return false }
         let hostEnd: Int?

@@ -2,6 +2,8 @@
 ///
 /// A rule that one field can break is checked when that field is parsed, so that nothing after it is read.
 struct MessageFacts: Sendable {
+    /// Whose rules apply. `Host` and `Expect` are read in requests only, and padding that is tolerated in a response's
+    /// framing fields is refused in a request's.
     enum Kind: Sendable {
         case request
         case response
@@ -18,20 +20,33 @@ struct MessageFacts: Sendable {
     static let maxConnectionOptions = 32
 
     let kind: Kind
+    /// 0 for HTTP/1.0, 1 for HTTP/1.1; set from the start line before a field is noted.
     var versionMinor: UInt8 = 1
+    /// The value of `Content-Length`, 0 to `Int64.max`; nil without the field.
     var contentLength: Int64?
+    /// Whether `Transfer-Encoding` is exactly `chunked`. It excludes ``contentLength``.
     var isChunked = false
+    /// The value of a request's `Host`, which ``HostRule`` has accepted.
     var host: ByteRange?
+    /// The number of names that all `Connection` lines listed so far.
     var connectionOptions = 0
     var saysClose = false
     var saysKeepAlive = false
     var saysUpgrade = false
+    /// The names in `Connection` that mean other fields: those are not forwarded (RFC 9110 section 7.6.1).
     var nominated: [ByteRange] = []
+    /// Whether a request has `Expect: 100-continue`, whatever its version.
     var expectsContinue = false
 
     init(kind: Kind) { self.kind = kind }
 
     /// Checks and records one field.
+    ///
+    /// - Parameters:
+    ///   - field: a field line; those of ``KnownField/other`` are not passed.
+    ///   - padding: the whitespace around its value.
+    ///   - bytes: the head that the ranges of `field` belong to.
+    /// - Throws: a ``WireError`` with the code of the field. Nothing after this field may be read then.
     mutating func note(_ field: HeaderField, padding: Padding, _ bytes: UnsafeRawBufferPointer) throws(WireError) {
         switch field.id {
         case .contentLength: try noteContentLength(field.value, padding, bytes)

@@ -7,22 +7,34 @@ struct RequestLineScanner: Sendable {
         case lineFeed
     }
 
+    /// The longest method in bytes; the longest registered one has 17 (`UPDATEREDIRECTREF`).
     static let maxMethod = 32
 
     private let maxTarget: Int
     private var state = State.method
     private var versionStart = 0
     private var major: UInt8 = 0
+    /// The range of the method; empty until it has been read.
     private(set) var method = ByteRange(start: 0, end: 0)
+    /// The range of the request target; empty until it has been read.
     private(set) var target = ByteRange(start: 0, end: 0)
+    /// The digit after the dot of the version, 0 or 1 once ``scan(_:_:)`` has returned true.
     private(set) var versionMinor: UInt8 = 0
 
+    /// A scanner at the first byte of a request line, for targets of at most `maxTarget` bytes.
     init(maxTarget: Int) { self.maxTarget = maxTarget }
 
     /// Whether the target has begun and not ended.
     var isInTarget: Bool { state == .target }
 
     /// Continues at `position`. True when the line has been read.
+    ///
+    /// - Parameters:
+    ///   - bytes: the head from its first byte on; the method begins at offset 0.
+    ///   - position: the offset of the next byte to be read, which is moved.
+    /// - Throws: ``WireError/Code/method``, ``WireError/Code/target``, ``WireError/Code/targetTooLong``,
+    ///   ``WireError/Code/version``, ``WireError/Code/unsupportedVersion`` or ``WireError/Code/lineEnding``, at the
+    ///   first byte that breaks the rule; an unsupported version at the end of the line.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
         while position < bytes.count {
             switch state {
@@ -85,6 +97,7 @@ struct RequestLineScanner: Sendable {
 
 /// The grammar of `HTTP/d.d` for one byte at a time, with the carriage return after it in a request line.
 enum HTTPVersionText {
+    /// Whether `byte` may stand at `index`, 0 to 8, of the version. Letters are upper case (RFC 9112 section 2.3).
     static func accepts(_ byte: UInt8, at index: Int) -> Bool {
         switch index {
         case 0: byte == 0x48

@@ -12,11 +12,17 @@ struct StatusLineScanner: Sendable {
     private var major: UInt8 = 0
     private var digits = 0
     private var reasonStart = 0
+    /// 0 for HTTP/1.0, 1 for HTTP/1.1.
     private(set) var versionMinor: UInt8 = 0
+    /// The status; 100 to 599 once ``scan(_:_:)`` has returned true.
     private(set) var status = 0
+    /// The range of the reason phrase, which may be empty.
     private(set) var reason = ByteRange(start: 0, end: 0)
 
     /// Continues at `position`. True when the line has been read.
+    ///
+    /// - Throws: ``WireError/Code/startLine``, ``WireError/Code/unsupportedVersion``, ``WireError/Code/status`` or
+    ///   ``WireError/Code/lineEnding``. A bare LF is ``WireError/Code/startLine``.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) -> Bool {
         while position < bytes.count {
             let byte = bytes[position]

@@ -12,13 +12,18 @@ public enum TargetForm: Sendable, Equatable {
 
 /// The parts of a request target.
 struct TargetParts: Sendable {
+    /// The form, chosen by method and first byte.
     var form: TargetForm
+    /// Host and port of the absolute and authority forms; nil for the others.
     var authority: ByteRange?
     /// The path. Empty for an absolute form without one, and for the authority and asterisk forms.
     var path: ByteRange
     /// The query without the question mark; nil if there is none.
     var query: ByteRange?
 
+    /// Splits a target that consists of bytes of ``ByteClass/target`` and is not empty.
+    ///
+    /// - Throws: ``WireError/Code/target`` if it has none of the four forms, or a form that its method does not allow.
     init(_ bytes: UnsafeRawBufferPointer, target: ByteRange, method: RequestMethod) throws(WireError) {
         let nowhere = ByteRange(start: target.end, end: target.end)
         self.path = nowhere

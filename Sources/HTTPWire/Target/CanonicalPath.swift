@@ -19,6 +19,8 @@ public struct CanonicalPath: Sendable, Equatable {
 
     /// The canonical path of a request. An absolute form without a path means `/`.
     ///
+    /// - Parameter allowEncodedSlash: whether `%2F` is accepted and kept escaped, which ``hasEncodedSlash`` then tells.
+    ///   The edge sets it and decides afterwards by the route.
     /// - Throws: ``WireError/Code/path``.
     public init(_ head: RequestHead, allowEncodedSlash: Bool = false) throws(WireError) {
         guard head.targetForm == .origin || head.targetForm == .absolute else {

@@ -38,6 +38,8 @@ public struct RequestQuery: Sendable {
     }
 
     /// Whether there is a pair with one of `names`.
+    ///
+    /// - Throws: ``WireError/Code/tooManyParameters`` if the limit is reached before such a pair is found.
     public func contains(anyOf names: [StaticString]) throws(WireError) -> Bool {
         try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> Bool in
             var pairs = PairList(count: bytes.count)
@@ -49,6 +51,10 @@ public struct RequestQuery: Sendable {
     }
 
     /// The query without the pairs that have one of `names`; all other bytes are unchanged. Nil if no pair is left.
+    ///
+    /// A removed pair takes one ampersand with it, so the order and spelling of the others do not change.
+    ///
+    /// - Throws: ``WireError/Code/tooManyParameters``.
     public func removing(_ names: [StaticString]) throws(WireError) -> ByteBuffer? {
         guard try contains(anyOf: names) else { return self.bytes }
         return try self.bytes.withUnsafeReadableBytes { (bytes) throws(WireError) -> ByteBuffer? in

@@ -40,6 +40,10 @@ public struct FrameDecoder: Sendable {
     ///
     /// The default for `maxFragments` is one frame for every 64 bytes of `maxMessage`, but at least 1,024. Empty frames
     /// count, so that a message cannot go on without end.
+    ///
+    /// - Parameters:
+    ///   - maxMessage: payload bytes of one message, all its frames together; a negative number counts as 0.
+    ///   - maxFragments: data frames of one message. Control frames between them do not count.
     public init(maxMessage: Int, maxFragments: Int? = nil) {
         self.maxMessage = max(maxMessage, 0)
         self.maxFragments = maxFragments ?? max(1024, maxMessage / 64)
@@ -49,6 +53,15 @@ public struct FrameDecoder: Sendable {
     public var isInsideMessage: Bool { frame != nil || messageOpcode != nil }
 
     /// Reads the next event from `buffer`. To be called until it returns ``FrameEvent/needMoreData``.
+    ///
+    /// Between two calls the decoder keeps at most `maxMessage` bytes of a message that is not complete, and 125 of a
+    /// control frame. A control frame between two fragments is returned before the message around it (RFC 6455 section
+    /// 5.4).
+    ///
+    /// - Parameter buffer: what the peer sent and has not been read. Bytes are removed from its front as they are read,
+    ///   also those of a message that is not complete.
+    /// - Returns: one event; ``FrameEvent/violation(_:)`` and ``FrameEvent/close(code:reason:)`` are returned once, and
+    ///   after them only ``FrameEvent/needMoreData``.
     public mutating func next(_ buffer: inout ByteBuffer) -> FrameEvent {
         guard !isFinished else {
             buffer.moveReaderIndex(forwardBy: buffer.readableBytes)

@@ -7,6 +7,11 @@ public enum FrameEncoder {
     public static let maxReason = 123
 
     /// Writes a message as one frame, or a control frame.
+    ///
+    /// - Parameters:
+    ///   - opcode: anything but ``WebSocketOpcode/continuation``, because every message is one frame here.
+    ///   - payload: at most 125 bytes for a control frame (RFC 6455 section 5.5); this is not checked.
+    ///   - maskingKey: unpredictable and new for each frame (RFC 6455 section 5.3); nil when writing as the server.
     public static func write(
         _ opcode: WebSocketOpcode, _ payload: ByteBuffer, maskingKey: UInt32? = nil, to buffer: inout ByteBuffer
     ) {
@@ -30,6 +35,8 @@ public enum FrameEncoder {
     }
 
     /// Writes a Close. A reason longer than ``maxReason`` is cut off at a character.
+    ///
+    /// - Parameter code: a code that ``WebSocketCloseCode/isLegal(_:)`` accepts; this is not checked.
     public static func close(
         code: UInt16, reason: String = "", maskingKey: UInt32? = nil, to buffer: inout ByteBuffer
     ) {

@@ -28,6 +28,8 @@ public struct FrameTracker: Sendable {
     public var isAtBoundary: Bool { headerCount == 0 && payloadLeft == 0 && !isBroken }
 
     /// Follows all of `bytes`. Fails with ``WebSocketFault/protocolError`` at an impossible length.
+    ///
+    /// - Parameter bytes: the next piece of the stream; all of its readable bytes are consumed on success.
     public mutating func advance(over bytes: ByteBuffer) -> Result<Progress, WebSocketFault> {
         bytes.withUnsafeReadableBytes { follow($0, stopsAtBoundary: false) }
     }

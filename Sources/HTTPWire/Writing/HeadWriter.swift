@@ -6,6 +6,9 @@ import NIOCore
 /// which never writes a byte that could end the line.
 public enum HeadWriter {
     /// `HTTP/1.1 200 OK`.
+    ///
+    /// A number outside 100 to 999 is written as 500 without a phrase, so that the line always has the form of RFC 9112
+    /// section 4.
     public static func statusLine(_ status: Int, to buffer: inout ByteBuffer) {
         buffer.writeStaticString("HTTP/1.1 ")
         decimal(Int64((100...999).contains(status) ? status : 500), to: &buffer)
@@ -29,6 +32,11 @@ public enum HeadWriter {
     }
 
     /// `GET /path?query HTTP/1.1`: the method of `head`, and the path and query under which it goes on.
+    ///
+    /// - Parameters:
+    ///   - path: a canonical path, which begins with a slash.
+    ///   - query: the query without the question mark; nil if there is none. It is written as it is, so it must come
+    ///     from a request that was parsed.
     public static func requestLine(
         of head: RequestHead, path: ByteBuffer, query: ByteBuffer?, to buffer: inout ByteBuffer
     ) {
@@ -92,6 +100,8 @@ public enum HeadWriter {
     }
 
     /// `Date`.
+    ///
+    /// - Parameter secondsSince1970: clamped to the years 1970 to 9999.
     public static func date(_ secondsSince1970: Int64, to buffer: inout ByteBuffer) {
         startField("date", to: &buffer)
         HTTPDate.write(secondsSince1970, to: &buffer)
@@ -102,6 +112,9 @@ public enum HeadWriter {
     public static func endOfHead(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
 
     /// The size line before the data of a chunk; `length` must be more than nothing, or the body would end here.
+    ///
+    /// - Parameter length: bytes of data that follow; written in lower-case hexadecimal digits (RFC 9112 section 7.1).
+    ///   For 0 or less nothing is written.
     public static func chunkHeader(length: Int, to buffer: inout ByteBuffer) {
         guard length > 0 else { return }
         var shift = (Int.bitWidth - 1 - length.leadingZeroBitCount) / 4 * 4

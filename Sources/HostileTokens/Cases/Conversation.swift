@@ -14,6 +14,12 @@ final class Conversation: Sendable {
     private let log = Mutex<[Exchange]>([])
     private let streams = Mutex<[RecordedStream]>([])
 
+    /// A conversation of one probe; ``finish()`` ends it.
+    ///
+    /// - Parameters:
+    ///   - token: the valid token of the run; nil if there is none.
+    ///   - material: what hostile tokens are made from; nil if the token is no JWT.
+    ///   - accounts: shared by all probes of a run.
     init(
         target: Target, transport: Transport, token: [UInt8]?, material: AttackMaterial?, accounts: Accounts,
         wire: Wire, surroundings: Runner.Surroundings
@@ -28,6 +34,9 @@ final class Conversation: Sendable {
     }
 
     /// Closes the open connections and returns all exchanges.
+    ///
+    /// It is called once, after the verdict. The exchanges are in the order in which they ended; those of connections
+    /// come last.
     func finish() async -> [Exchange] {
         for stream in streams.withLock({ $0 }) {
             await stream.close()
@@ -48,6 +57,12 @@ final class Conversation: Sendable {
     var isHTTP2: Bool { wire.isHTTP2 }
 
     /// Sends a request on a connection of its own.
+    ///
+    /// The exchange is recorded before this returns or throws, whatever came of it.
+    ///
+    /// - Parameter label: the purpose, for the evidence: `control`, `attack` or a step.
+    /// - Throws: ``SendFailure`` if there was no answer, ``Unjudged`` for 429, because a refusal by a rate limit proves
+    ///   nothing.
     func exchange(_ label: String, _ request: RawRequest) async throws -> RawResponse {
         try await surroundings.pause()
         do {
@@ -62,6 +77,8 @@ final class Conversation: Sendable {
     }
 
     /// Sends a request where closing the connection counts as a refusal; nil if it was closed.
+    ///
+    /// - Throws: as ``exchange(_:_:)``, but not for a connection that was closed or a stream that was reset.
     func attempt(_ label: String, _ request: RawRequest) async throws -> RawResponse? {
         do {
             return try await exchange(label, request)
@@ -71,6 +88,10 @@ final class Conversation: Sendable {
     }
 
     /// Opens a connection and sends bytes on it.
+    ///
+    /// The connection is closed by ``finish()`` at the latest.
+    ///
+    /// - Throws: ``Unfit`` over HTTP/2, ``SendFailure`` if no connection could be made.
     func open(_ label: String, _ request: RawRequest) async throws -> RecordedStream {
         guard let open = wire.open else { throw Unfit("takes a connection of its own over HTTP/1.1") }
         try await surroundings.pause()
@@ -81,12 +102,20 @@ final class Conversation: Sendable {
     }
 
     /// The requests with this text that the suite's own upstream received.
+    ///
+    /// They are those received up to now: a probe that expects nothing waits first, or sends a good request behind the
+    /// attack.
+    ///
+    /// - Parameter text: looked for in the request line, byte for byte.
+    /// - Throws: ``Unfit`` if the suite has no upstream of its own.
     func arrivals(of text: String) async throws -> [[UInt8]] {
         guard let arrivals = wire.arrivals else { throw Unfit(Need.canary.absence) }
         return await arrivals(text)
     }
 
     /// A request with the valid token in the configured carrier.
+    ///
+    /// - Throws: ``Unfit`` if there is no valid token, or the carrier cannot hold it.
     func good(_ method: String = "GET") throws -> RawRequest {
         guard let token else { throw Unfit(Need.token.absence) }
         guard let request = transport.request(.token(token), to: target) else { throw Unfit("no request can be made") }
@@ -94,6 +123,9 @@ final class Conversation: Sendable {
     }
 
     /// The header field with the valid token, or with another, for requests written by hand.
+    ///
+    /// - Parameter other: another token in place of the valid one.
+    /// - Throws: ``Unfit`` if the token travels in the query, in a body or in a WebSocket's handshake.
     func credentialField(_ other: [UInt8]? = nil) throws -> (name: String, value: String) {
         guard let token = other ?? token else { throw Unfit(Need.token.absence) }
         let text = String(decoding: token, as: UTF8.self)
@@ -115,6 +147,12 @@ final class Conversation: Sendable {
     // MARK: Accounts
 
     /// A new login of the first or second user.
+    ///
+    /// - Parameters:
+    ///   - index: 0 for the first user of the profile, 1 for the second.
+    ///   - secret: the secret of a session to log in to; nil for none.
+    ///   - sessionID: an id that the login names; nil for none.
+    /// - Throws: ``Unfit`` if the profile has no such user, ``Unjudged`` if the login is refused or gives no token.
     func login(
         _ index: Int = 0, secret: String? = nil, sessionID: String? = nil
     ) async throws -> Member {
@@ -124,6 +162,7 @@ final class Conversation: Sendable {
         return member
     }
 
+    /// The answer to a login, whatever it is, for probes whose attack is the login.
     func loginAnswer(
         _ index: Int, secret: String? = nil, sessionID: String? = nil, fields: [(String, String)] = []
     ) async throws -> RawResponse {
@@ -136,6 +175,8 @@ final class Conversation: Sendable {
     }
 
     /// A login that is shared by the probes that do not end it.
+    ///
+    /// A login is shared for half the lifetime of its token, or for a minute if the answer names none.
     func shared(_ index: Int = 0) async throws -> Member {
         if let member = await accounts.shared(index, now: surroundings.now()) { return member }
         let member = try await login(index)
@@ -146,6 +187,8 @@ final class Conversation: Sendable {
     // MARK: API requests
 
     /// Sends a request to the API, with a JSON body if one is given.
+    ///
+    /// Credentials are sent as Gatehouse takes them: the token in `Authorization`, the secret in `Session-Secret`.
     func api(
         _ method: String, _ path: String, token: String? = nil, secret: String? = nil, body: JSONObject? = nil,
         fields: [(String, String)] = [], label: String
@@ -154,6 +197,9 @@ final class Conversation: Sendable {
             label, apiRequest(method, path, token: token, secret: secret, body: body, fields: fields))
     }
 
+    /// The request that ``api(_:_:token:secret:body:fields:label:)`` sends. It asks for the end of the connection.
+    ///
+    /// - Parameter extra: further fields; a `Content-Type` among them replaces that of JSON.
     func apiRequest(
         _ method: String, _ path: String, token: String? = nil, secret: String? = nil, body: JSONObject? = nil,
         fields extra: [(String, String)] = []

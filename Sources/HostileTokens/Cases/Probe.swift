@@ -1,4 +1,7 @@
 /// A case that takes several requests. The verdict depends on their answers.
+///
+/// Its conversation runs after a control request that was accepted, and a pass counts only if the control behind it is
+/// accepted too: see ``Runner``. Probes run one after the other; requests of one probe may run at the same time.
 public struct Probe: Sendable, Identifiable {
     /// The id, such as `R01-reuse`. Ids are stable across versions.
     public let id: String
@@ -12,6 +15,10 @@ public struct Probe: Sendable, Identifiable {
     public let needs: [Need]
     private let converse: @Sendable (Conversation) async throws -> Judgement
 
+    /// A probe. Its parameters are the properties of those names.
+    ///
+    /// - Parameter converse: sends the requests and returns the verdict. It throws ``Unfit`` and ``Unjudged`` as they
+    ///   say.
     init(
         _ id: String, _ title: String, reference: String, expected: String, needs: [Need],
         _ converse: @escaping @Sendable (Conversation) async throws -> Judgement
@@ -55,6 +62,10 @@ public struct Probe: Sendable, Identifiable {
     }
 
     /// Runs the probe. If the target stops answering, the verdict is inconclusive.
+    ///
+    /// - Returns: what the conversation returned. A ``SendFailure`` or an ``Unjudged`` makes it inconclusive, an
+    ///   ``Unfit`` skipped.
+    /// - Throws: any other error, such as a cancellation, which ends the run.
     func judge(_ conversation: Conversation) async throws -> Judgement {
         do {
             return try await converse(conversation)
@@ -69,12 +80,16 @@ public struct Probe: Sendable, Identifiable {
 }
 
 /// A preparatory step of a probe failed, so the case cannot be judged.
+///
+/// It is thrown when a control of the probe's own was refused, so that a refusal of the attack would prove nothing.
 struct Unjudged: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
 }
 
 /// The probe does not apply to this target.
+///
+/// It is thrown before the attack is sent: the case counts as neither passed nor failed.
 struct Unfit: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
@@ -98,6 +113,8 @@ struct Judgement: Sendable {
         self.init(.inconclusive, failure.description, isSilent: failure.code == .timedOut)
     }
 
+    /// The target did what it must.
     static func passed(_ detail: String) -> Judgement { Judgement(.passed, detail) }
+    /// The target did what it must not, and `detail` says what.
     static func failed(_ detail: String) -> Judgement { Judgement(.failed, detail) }
 }

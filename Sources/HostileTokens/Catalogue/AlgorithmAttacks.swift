@@ -33,6 +33,7 @@ enum AlgorithmAttacks {
         }
     }
 
+    /// Names of algorithms are case-sensitive (RFC 7515 section 4.1.1), and so are compared byte by byte.
     private static let lowercase = attack("lowercase", "the right alg in lower case", .tokenRefused) {
         let name = try $0.trusted().algorithm.rawValue
         return try $0.signed(headerChanges: [("alg", RawJSON.quoted(name.lowercased()))])
@@ -43,11 +44,15 @@ enum AlgorithmAttacks {
         return try $0.signed(headerChanges: [("alg", RawJSON.quoted(name + " "))])
     }
 
+    /// An escape is another spelling of the same JSON string (RFC 8259 section 8.3), so the token must be accepted.
     private static let escaped = attack("escaped", "the right alg, its first letter as a JSON escape", .accepted) {
         let name = try $0.trusted().algorithm.rawValue
         return try $0.signed(headerChanges: [("alg", "\"" + RawJSON.escapedFirst(name) + "\"")])
     }
 
+    /// A token of the trusted signer whose `alg` or signature is of another algorithm.
+    ///
+    /// - Parameter token: makes it; nil if the trusted key does not fit the attack.
     private static func attack(
         _ name: String, _ title: String, _ expectation: Expectation,
         _ token: @escaping @Sendable (AttackMaterial) throws -> [UInt8]?

@@ -7,12 +7,15 @@ enum AudienceAttacks {
             attack(name, "aud \(raw ?? "left out")") { _ in .some(raw) }
         } + derived
 
+    /// Values that no target has as its audience; nil leaves the claim out.
     private static let fixed: [(name: String, raw: String?)] = [
         ("missing", nil), ("null", "null"), ("empty", #""""#), ("empty-array", "[]"), ("number", "1"), ("true", "true"),
         ("other", #""somebody-else""#), ("star", #""*""#), ("array-null", "[null]"),
         ("array-other", #"["somebody-else"]"#),
     ]
 
+    /// Values made from the target's audience. It must be compared whole, as a string or as a member of an array of
+    /// strings.
     private static let derived: [Attack] = [
         attack("array-nested", "our aud within an array within an array") { "[[\(RawJSON.quoted($0))]]" },
         attack("object-key", "our aud as a member's name") { "{\(RawJSON.quoted($0)):1}" },
@@ -33,6 +36,10 @@ enum AudienceAttacks {
         attack("single-string", "our aud as a string", .accepted) { RawJSON.quoted($0) },
     ]
 
+    /// A token of the trusted signer with another `aud`. It does not apply where the valid token has that very value.
+    ///
+    /// - Parameter raw: makes the JSON of the claim from the valid token's first audience: `.some(nil)` leaves the
+    ///   claim out, and nil means that the attack does not apply.
     private static func attack(
         _ name: String, _ title: String, _ expectation: Expectation = .tokenRefused,
         _ raw: @escaping @Sendable (String) -> String??

@@ -6,6 +6,7 @@ enum Base64URLAttacks {
 
     // MARK: In the signature, which is itself not signed
 
+    /// The signature does not cover its own text, so an attacker can respell it without a key.
     private static let bySignature: [Attack] =
         [
             attack("signature-padded", "the signature with =", .blackBox) { material in
@@ -48,6 +49,7 @@ enum Base64URLAttacks {
 
     // MARK: In header and payload, with a valid signature
 
+    /// The signature covers these texts as they are: only a strict decoder can refuse them.
     private static let bySigning: [Attack] = Part.allCases.flatMap { part in
         [
             signed(part, "padded", "with =") { unpadded, _ in

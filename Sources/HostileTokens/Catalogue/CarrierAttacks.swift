@@ -31,6 +31,9 @@ enum CarrierAttacks {
         attack("lowercase", "the scheme in small letters", .accepted) { .authorization(["bearer \($0)"]) },
     ]
 
+    /// The valid token, sent in another way. It applies to targets that take it in `Authorization`.
+    ///
+    /// - Parameter payload: makes the values of `Authorization`, and the query, from the valid token.
     private static func attack(
         _ name: String, _ title: String, _ expectation: Expectation, _ payload: @escaping @Sendable (String) -> Payload
     ) -> Attack {

@@ -6,6 +6,7 @@ enum ClaimAttacks {
         faults.map { fault in attack(claim, fault) }
     }
 
+    /// Values that are not a non-empty string, which RFC 9068 section 2.2 asks for; nil leaves the claim out.
     private static let faults: [(name: String, raw: String?)] = [
         ("missing", nil), ("null", "null"), ("empty", #""""#), ("number", "1"), ("array", #"["x"]"#), ("object", "{}"),
     ]

@@ -6,6 +6,8 @@ enum ConfusionAttacks {
         KeyForms.all.map { attack(algorithm, $0) }
     }
 
+    /// A token under an HMAC whose secret is the published key in one of its encodings. A verifier that lets the header
+    /// choose the algorithm computes the same HMAC. Does not apply to targets with a shared secret.
     private static func attack(_ algorithm: SignatureAlgorithm, _ form: KeyForms.Form) -> Attack {
         Attack(
             id: "J03-\(algorithm.rawValue.lowercased())-\(form.name)",

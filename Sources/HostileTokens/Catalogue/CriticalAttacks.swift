@@ -22,6 +22,7 @@ enum CriticalAttacks {
         },
     ]
 
+    /// A recipient that does not understand an extension in `crit` must refuse the token (RFC 7515 section 4.1.11).
     private static let reference = "RFC 7515 §4.1.11, RFC 7797 §7, CVE-2026-32597"
 
     private static func attack(_ name: String, _ title: String, _ changes: [(name: String, raw: String?)]) -> Attack {

@@ -18,6 +18,13 @@ enum DateAttacks {
         attack("iat-missing", "iat left out", ifSaid: "iat") { _ in [("iat", nil)] },
     ]
 
+    /// A token of the trusted signer with other dates. Dates to come lie two minutes ahead, beyond the usual leeway, or
+    /// after `exp`.
+    ///
+    /// - Parameters:
+    ///   - claim: a claim that the valid token must have and its kind require, or the attack does not apply; nil for
+    ///     none.
+    ///   - changes: makes the claims that differ from those of a fresh token.
     private static func attack(
         _ name: String, _ title: String, ifSaid claim: String? = nil,
         _ changes: @escaping @Sendable (AttackMaterial) -> [(name: String, raw: String?)]

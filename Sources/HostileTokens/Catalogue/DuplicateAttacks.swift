@@ -27,6 +27,7 @@ enum DuplicateAttacks {
     private static let header = Part(
         text: { try $0.signedHeader() }, signed: { try $0.signed(header: Array($1.utf8)) })
 
+    /// Four tokens: the member twice with one value, with a bad value last or first, and once spelled with an escape.
     private static func variants(_ member: (name: String, bad: String), _ part: Part) -> [Attack] {
         let (name, bad) = member
         return [

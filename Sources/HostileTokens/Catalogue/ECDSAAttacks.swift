@@ -12,6 +12,7 @@ enum ECDSAAttacks {
         let order: [UInt8]
         var count: Int { order.count }
 
+        /// Nil if the valid token is not signed by ECDSA, or its signature has another length than two halves.
         init?(_ material: AttackMaterial) {
             switch material.algorithm {
             case .es256: order = GroupOrder.p256
@@ -25,12 +26,16 @@ enum ECDSAAttacks {
             s = Array(material.signature.suffix(order.count))
         }
 
+        /// A small number as long as the order.
         func number(_ value: UInt8) -> [UInt8] { BigNumber.small(value, count: count) }
+        /// The valid signature as DER, which JOSE does not use.
         var der: [UInt8] { DER.sequence(DER.integer(r), DER.integer(s)) }
     }
 
     // MARK: J09
 
+    /// J09: r and s must be from 1 to n − 1 (FIPS 186-5 section 6.4.2). Java accepted zeros for any message
+    /// (CVE-2022-21449).
     private static let psychic: [Attack] = [
         attack("J09-zero-zero", "r = s = 0", psychicReference) { $0.number(0) + $0.number(0) },
         attack("J09-zero-one", "r = 0, s = 1", psychicReference) { $0.number(0) + $0.number(1) },
@@ -54,6 +59,7 @@ enum ECDSAAttacks {
 
     // MARK: J10
 
+    /// J10: the signature is r‖s, each as long as the order of the group, and nothing else (RFC 7518 section 3.4).
     private static let encodings: [Attack] = [
         attack("J10-der", "the good signature in DER", lengthReference) { $0.der },
         attack("J10-short", "the good signature without its last byte", lengthReference) { ($0.r + $0.s).dropLast() },
@@ -72,6 +78,7 @@ enum ECDSAAttacks {
 
     // MARK: J33
 
+    /// J33: signatures for which a verifier reports an error and not a mismatch. An error must not count as success.
     private static let garbage: [Attack] = [
         attack("J33-one-byte", "a signature of one zero byte", errorReference) { _ in [0] },
         attack("J33-der-empty", "an empty DER sequence", errorReference) { _ in [0x30, 0] },

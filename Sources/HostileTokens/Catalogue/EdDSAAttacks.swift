@@ -23,6 +23,9 @@ enum EdDSAAttacks {
         attack("swapped", "S before R") { r, s in s + r },
     ]
 
+    /// The valid token with another signature. It applies to Ed25519 only.
+    ///
+    /// - Parameter signature: makes the signature from R and S of the valid one, 32 bytes each; nil if it cannot.
     private static func attack(
         _ name: String, _ title: String, _ signature: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?
     ) -> Attack {

@@ -52,6 +52,7 @@ enum EmbeddedKeyAttacks {
 
 /// A certificate that can be parsed, but whose signature is not valid.
 enum Certificate {
+    /// The certificate as DER (RFC 5280 section 4.1) for a DER SubjectPublicKeyInfo, valid from 2020 to 2049.
     static func selfMade(for subjectPublicKeyInfo: [UInt8]) -> [UInt8] {
         // ecdsa-with-SHA256 and commonName.
         let algorithm = DER.sequence(DER.objectIdentifier([0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]))

@@ -8,6 +8,8 @@ enum ExpiryAttacks {
             }
         } + relative
 
+    /// Values that are no date in the near future: another type, the past, or a number that overflows; nil leaves `exp`
+    /// out.
     private static let fixed: [(name: String, raw: String?)] = [
         ("missing", nil), ("null", "null"), ("string", #""9999999999""#), ("true", "true"), ("array", "[9999999999]"),
         ("object", "{}"), ("negative", "-1"), ("zero", "0"), ("one", "1"), ("1e309", "1e309"), ("1e400", "1e400"),
@@ -36,6 +38,9 @@ enum ExpiryAttacks {
         }
     }
 
+    /// A token of the trusted signer with another `exp`.
+    ///
+    /// - Parameter changes: makes the claims that differ from those of a fresh token.
     private static func attack(
         _ name: String, _ title: String, _ expectation: Expectation = .tokenRefused,
         _ changes: @escaping @Sendable (AttackMaterial) -> [(name: String, raw: String?)]

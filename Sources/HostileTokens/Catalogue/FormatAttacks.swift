@@ -51,6 +51,8 @@ enum FormatAttacks {
         return #"{"payload":"\#(payload)","protected":"\#(header)","signature":"\#(signature)"}"#
     }
 
+    /// A JWE of five segments (RFC 7516 section 3.1) with an empty key and zeros for nonce and tag. It must be refused
+    /// before anything is derived from its header.
     private static func encrypted(_ header: String, _ material: AttackMaterial) -> [UInt8] {
         let parts = [
             Bytes.base64URL(header), [], Base64URL.encodeBytes(Bytes.zeros(12)), material.segments.payload,

@@ -12,6 +12,7 @@ enum IssuerAttacks {
         ("other", #""https://attacker.invalid""#),
     ]
 
+    /// Values made from the target's issuer, for verifiers that compare a prefix, a part, or a normalised URL.
     private static let derived: [Attack] = [
         attack("slash", "our iss and a slash") { RawJSON.quoted($0 + "/") },
         attack("suffix", "our iss and more") { RawJSON.quoted($0 + ".attacker.invalid") },
@@ -32,6 +33,10 @@ enum IssuerAttacks {
         },
     ]
 
+    /// A token of the trusted signer with another `iss`.
+    ///
+    /// - Parameter raw: makes the JSON of the claim from the valid token's issuer: `.some(nil)` leaves the claim out,
+    ///   and nil means that the attack does not apply.
     private static func attack(
         _ name: String, _ title: String, _ raw: @escaping @Sendable (String) -> String??
     ) -> Attack {

@@ -4,6 +4,7 @@ import Encodings
 enum JSONAttacks {
     static let all: [Attack] = depths + values + documents + headers
 
+    /// A parser that recurses without a limit ends the process at some depth (CWE-674).
     private static let depths: [Attack] = [
         claim("depth-33-arrays", nested("[", "]", 33), "33 arrays in one another"),
         claim("depth-1000-arrays", nested("[", "]", 1_000), "1,000 arrays in one another"),
@@ -28,6 +29,7 @@ enum JSONAttacks {
         claim("number-minus-zero", "-0", "the number -0, which is JSON", .accepted),
     ]
 
+    /// Payloads that are not one JSON object and nothing else, or have no claims (RFC 7519 section 7.2).
     private static let documents: [Attack] = [
         document("trailing-comma", "a comma before the last brace") { $0.dropLast() + ",}" },
         document("two", "two documents") { $0 + $0 }, document("trailing-byte", "a letter after it") { $0 + "x" },
@@ -40,6 +42,8 @@ enum JSONAttacks {
         document("unclosed", "no last brace") { String($0.dropLast()) },
     ]
 
+    /// Headers that are not one JSON object and nothing else, have no members or nest too deep, under a valid signature
+    /// (RFC 7515 section 5.2).
     private static let headers: [Attack] = [
         header("array", "an array around it") { "[" + $0 + "]" }, header("string", "a string") { _ in #""x""# },
         header("null", "null") { _ in "null" }, header("empty-object", "no members") { _ in "{}" },

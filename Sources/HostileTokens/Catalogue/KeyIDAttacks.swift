@@ -43,6 +43,7 @@ enum KeyIDAttacks {
         ),
     ]
 
+    /// Tokens under HMAC with the content of the file, row or answer that an unchecked `kid` could lead to.
     private static func forged(_ name: Name) -> Attack {
         attack("J07-forged-\(name.name)", "kid as \(name.name), signed with what it might lead to", .blackBox) {
             try $0.forged(secret: name.secret, .hs256, keyID: name.keyID)
@@ -56,6 +57,7 @@ enum KeyIDAttacks {
         }
     }
 
+    /// A `kid` must be a string (RFC 7515 section 4.1.4).
     private static let wrongTypes: [Attack] = ["1", "[]", "{}", "null"].map { raw in
         attack("J07-type-\(typeNames[raw] ?? "other")", "a right signature, its kid \(raw)", .signed) {
             try $0.signed(headerChanges: [("kid", raw)])

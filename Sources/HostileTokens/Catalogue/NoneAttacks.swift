@@ -11,6 +11,10 @@ enum NoneAttacks {
         ("zero", "0"), ("array", "[]"), ("array-none", #"["none"]"#), ("false", "false"), ("absent", nil),
     ]
 
+    /// The valid token's payload under a header that names no signature.
+    ///
+    /// - Parameter keepsSignature: whether the valid token's signature stays; if not, the third segment is empty, as
+    ///   RFC 7518 section 3.6 has it.
     private static func attack(_ spelling: (name: String, raw: String?), keepsSignature: Bool) -> Attack {
         let (name, raw) = spelling
         return Attack(

@@ -21,6 +21,10 @@ enum RSAAttacks {
         },
     ]
 
+    /// The valid token with another signature. A number that is not below the modulus must be refused (RFC 8017 section
+    /// 5.2.2), and so must any length but that of the modulus (section 8.2.2).
+    ///
+    /// - Parameter signature: makes it from the valid signature and the modulus, both big endian; nil if it cannot.
     private static func attack(
         _ name: String, _ title: String, _ signature: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?
     ) -> Attack {

@@ -29,6 +29,8 @@ enum RemoteKeyAttacks {
         material.claims["iss"]?.stringValue ?? "https://issuer.invalid"
     }
 
+    /// A token of the attacker's key under a `kid` that nobody knows, with the URL of a place where the key might be.
+    /// The runner also fails it if the canary is visited.
     private static func attack(_ member: String, _ place: Place) -> Attack {
         Attack(
             id: "J06-\(member)-\(place.name)", title: "\(member) with \(place.title)",

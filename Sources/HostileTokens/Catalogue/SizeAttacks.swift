@@ -28,6 +28,9 @@ enum SizeAttacks {
             + Array(".AA".utf8)
     }
 
+    /// A token that must be refused, or whose connection may be ended.
+    ///
+    /// - Parameter token: makes it; nil if the valid token has no audience to repeat.
     private static func attack(
         _ name: String, _ title: String, _ mode: AttackMode = .blackBox,
         _ token: @escaping @Sendable (AttackMaterial) throws -> [UInt8]?

@@ -38,6 +38,9 @@ enum StrippingAttacks {
         },
     ]
 
+    /// The valid token with a part changed, which its signature must reveal.
+    ///
+    /// - Parameter token: makes it without any key; nil if it cannot.
     private static func attack(
         _ name: String, _ title: String, _ token: @escaping @Sendable (AttackMaterial) -> [UInt8]?
     ) -> Attack {

@@ -9,6 +9,10 @@ enum SwappedAttacks {
         attack("word", "a word", "undefined"), attack("literal", "the word null", "null"),
     ]
 
+    /// A text that is not an access token, sent as one.
+    ///
+    /// - Parameter text: a credential in the format of Gatehouse that was never issued, or a word that broken clients
+    ///   send.
     private static func attack(_ name: String, _ title: String, _ text: String) -> Attack {
         Attack(
             id: "S03-swapped-\(name)", title: "\(title) as bearer token", reference: "RFC 8725 §3.12",

@@ -11,11 +11,13 @@ enum TextAttacks {
             }
         } + surrogates + lookalikes
 
+    /// Bytes that RFC 3629 excludes: a parser that replaces them lets two different texts become one.
     private static let invalid: [(String, [UInt8])] = [
         ("overlong", [0xC0, 0xAF]), ("surrogate", [0xED, 0xA0, 0x80]), ("too-high", [0xF5, 0x80, 0x80, 0x80]),
         ("lone-continuation", [0x80]), ("cut-short", [0xE2, 0x82]), ("ff", [0xFF]),
     ]
 
+    /// Escapes of half a character. RFC 8259 section 8.2 leaves open what they mean, so they are refused.
     private static let surrogates: [Attack] = [
         ("high", #""\ud800""#), ("low", #""\udc00""#), ("reversed", #""\udc00\ud800""#),
         ("high-high", #""\ud800\ud800""#),
@@ -25,6 +27,8 @@ enum TextAttacks {
         }
     }
 
+    /// A name or value that only resembles the right one. Names are compared code point by code point, without
+    /// normalisation (RFC 7515 section 5.3).
     private static let lookalikes: [Attack] = [
         attack("exp-nul", #"exp only under the name "exp\u0000""#) { material in
             try material.signed(claimChanges: [("exp", nil), ("exp\u{0}", String(material.freshExpiry))])

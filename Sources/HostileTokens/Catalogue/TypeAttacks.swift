@@ -3,6 +3,7 @@ enum TypeAttacks {
     static let all: [Attack] =
         refused.map { attack($0, $1, .tokenRefused) } + accepted.map { attack($0, $1, .accepted) }
 
+    /// A token of another kind, signed with the same key, must not pass as an access token (RFC 9068 section 4).
     private static let refused: [(name: String, raw: String?)] = [
         ("absent", nil), ("jwt", #""JWT""#), ("id-token", #""id_token+jwt""#), ("logout", #""logout+jwt""#),
         ("dpop", #""dpop+jwt""#), ("security-event", #""secevent+jwt""#), ("refresh", #""refresh+jwt""#),
@@ -14,6 +15,7 @@ enum TypeAttacks {
         ("array", #"["at+jwt"]"#),
     ]
 
+    /// Media types are compared without regard to case, and `application/` may be left out (RFC 7515 section 4.1.9).
     private static let accepted: [(name: String, raw: String?)] = [
         ("application", #""application/at+jwt""#), ("capitals", #""AT+JWT""#),
     ]

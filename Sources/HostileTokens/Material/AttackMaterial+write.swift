@@ -27,6 +27,8 @@ extension AttackMaterial {
     // MARK: Signed by an attacker
 
     /// The valid token's payload and `typ`, signed with a key that the target should not trust.
+    ///
+    /// The verification key of it is nowhere in the target's key set.
     func forged(with key: SigningKey, extraHeader: JSONObject = [:]) throws -> [UInt8] {
         Array(try key.sign(payload: payload, type: type, extraHeader: extraHeader).utf8)
     }
@@ -79,6 +81,12 @@ extension AttackMaterial {
     }
 
     /// A token with a valid signature over any header and payload.
+    ///
+    /// - Parameters:
+    ///   - header: the JSON of the header, or any bytes in its place; nil for ``signedHeader(_:)``.
+    ///   - payload: any bytes; nil for ``freshClaims(_:)``.
+    ///   - algorithm: another algorithm of the same key; nil for its own. The header is not changed by it.
+    /// - Throws: ``MaterialError/Code/issuerMissing``, or what the signer throws.
     func signed(
         header: [UInt8]? = nil, payload: [UInt8]? = nil, as algorithm: SignatureAlgorithm? = nil
     ) throws -> [UInt8] {
@@ -111,6 +119,9 @@ extension AttackMaterial {
         try signed()
     }
 
+    /// The signer that the target trusts.
+    ///
+    /// - Throws: ``MaterialError/Code/issuerMissing`` if there is none.
     func trusted() throws(MaterialError) -> TestIssuer {
         guard let issuer else { throw MaterialError(.issuerMissing, "there is no signer that the target trusts") }
         return issuer

@@ -16,10 +16,13 @@ public struct AttackMaterial: Sendable {
     /// The URL of a listener that counts connections; nil if there is none.
     public let canaryURL: String?
 
+    /// The valid token's header, which has not been verified.
     let header: JSONObject
+    /// The valid token's claims, which have not been verified.
     let claims: JSONObject
     let payload: [UInt8]
     let signature: [UInt8]
+    /// The valid token's three texts.
     let segments: Segments
 
     /// Parses the valid token and the key set.
@@ -30,6 +33,9 @@ public struct AttackMaterial: Sendable {
     ///   - issuer: a signer that the target trusts.
     ///   - now: seconds since 1970.
     ///   - canaryURL: the URL of a listener that counts connections.
+    ///
+    /// - Throws: ``MaterialError`` if the token is no JWT, the key set cannot be read, or it does not hold the token's
+    ///   key.
     public init(
         goodToken: some Collection<UInt8>, keySet: [UInt8]? = nil, issuer: TestIssuer? = nil, now: Int64,
         canaryURL: String? = nil
@@ -92,9 +98,13 @@ public struct AttackMaterial: Sendable {
 public struct MaterialError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of fault.
     public enum Code: String, Sendable {
+        /// The valid token is no JWT.
         case tokenUnreadable = "token_unreadable"
+        /// The key set is no JWKS.
         case keySetUnreadable = "key_set_unreadable"
+        /// The key set does not hold the key of the valid token.
         case keyMissing = "key_missing"
+        /// A signed attack was asked for without a signer.
         case issuerMissing = "issuer_missing"
     }
 

@@ -6,12 +6,15 @@ enum KeyForms {
     /// An encoding: its name, and how it is made. It is nil for keys that have no such encoding.
     struct Form: Sendable {
         let name: String
+        /// What the encoding is called in the attack's title.
         let title: String
         let bytes: @Sendable (AttackMaterial, VerificationKey) throws -> [UInt8]?
     }
 
     static let all: [Form] = texts + numbers
 
+    /// Forms that every key has: a verifier that reads its key from a file uses the file's text, with or without line
+    /// ends.
     private static let texts = [
         Form(name: "spki-pem", title: "the SPKI PEM") { _, key in Array(try key.pem().utf8) },
         Form(name: "spki-pem-crlf", title: "the SPKI PEM with CRLF") { _, key in
@@ -40,6 +43,7 @@ enum KeyForms {
         Form(name: "empty", title: "nothing") { _, _ in [] },
     ]
 
+    /// Forms of RSA and EC keys only.
     private static let numbers = [
         Form(name: "pkcs1-pem", title: "the PKCS#1 PEM") { _, key in
             guard let n = member("n", of: key), let e = member("e", of: key) else { return nil }

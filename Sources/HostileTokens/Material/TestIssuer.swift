@@ -31,6 +31,9 @@ public struct TestIssuer: Sendable {
         }
     }
 
+    /// The signature in JOSE's encoding.
+    ///
+    /// - Throws: what the signer throws, for example for an algorithm that does not fit its key.
     func signature(over input: [UInt8], as algorithm: SignatureAlgorithm? = nil) throws -> [UInt8] {
         try makeSignature(input, algorithm ?? self.algorithm)
     }

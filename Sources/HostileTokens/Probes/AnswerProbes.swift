@@ -35,6 +35,10 @@ enum AnswerProbes {
     ]
 
     /// What the upstream sends behind one answer must not become the answer to another client's request.
+    ///
+    /// Four requests follow the attack. One answer with ``AnswerText/poison`` in it fails the case.
+    ///
+    /// - Parameter kind: what the suite's own upstream is asked to send.
     private static func poisons(_ name: String, _ title: String, _ kind: String, method: String = "GET") -> Probe {
         probe("P17-answer-\(name)", title, "RFC 9112 §6.3, §9.2, CWE-444") { talk in
             _ = try await talk.answer(kind, method: method)
@@ -48,6 +52,8 @@ enum AnswerProbes {
         }
     }
 
+    /// P11: a byte in an upstream's field that ends a line for some parsers. The target must refuse the answer or pass
+    /// on a head of one reading (RFC 9112 section 5.2).
     private static func malformed(_ name: String, _ title: String) -> Probe {
         probe("P11-answer-\(name)", title, "RFC 9110 §5.5, RFC 9112 §5.2") { talk in
             guard let answer = try await talk.answer(name) else { return .passed("the connection was ended") }
@@ -56,6 +62,8 @@ enum AnswerProbes {
         }
     }
 
+    /// P17: an upstream's answer with two framings. A proxy must pass on one of them, or an error (RFC 9112 section
+    /// 6.3).
     private static func framed(_ name: String, _ title: String, _ kind: String) -> Probe {
         probe("P17-answer-\(name)", title, "RFC 9112 §6.1, §6.3") { talk in
             guard let answer = try await talk.answer(kind) else { return .passed("the connection was ended") }

@@ -55,6 +55,7 @@ private struct CacheTerms {
     private let variesBy: Set<String>
     private let hasExpiry: Bool
 
+    /// Reads `Cache-Control`, `Vary` and `Expires`. Directives are compared in lower case and without spaces.
     init(_ answer: RawResponse) {
         func elements(_ name: String) -> [String] {
             answer.fields(name).flatMap { $0.lowercased().split(separator: ",") }.map {
@@ -66,12 +67,15 @@ private struct CacheTerms {
         hasExpiry = answer.field("expires") != nil
     }
 
+    /// Whether `Cache-Control` has this directive, with a value or without.
     func has(_ directive: String) -> Bool {
         directives.contains { $0 == directive || $0.hasPrefix(directive + "=") }
     }
 
     /// - Parameter isInAuthorization: whether the request had `Authorization`, to which shared caches keep no answer
     ///   unless it allows that (RFC 9111 section 3.5).
+    /// - Parameter isStrict: whether the answer must say no-store or private; without it, it is enough that nothing
+    ///   asks for it to be kept.
     func judged(isInAuthorization: Bool, isStrict: Bool) -> Judgement {
         if has("no-store") || has("private") { return .passed("it is not for shared caches") }
         if !isStrict, has("no-cache") || directives.contains("s-maxage=0") {

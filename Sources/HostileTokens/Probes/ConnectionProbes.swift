@@ -41,6 +41,7 @@ enum ConnectionProbes {
 
     private static let reference = "CVE-2024-45410, RFC 9110 §7.6.1"
 
+    /// P07: `Connection` must not take away what the gateway itself says, nor what frames or routes the message.
     private static let listed: [Probe] = [
         .upstream(
             "P07-connection-length", "a request whose Connection names Content-Length", reference,

@@ -4,6 +4,8 @@ enum CredentialProbes {
 
     // MARK: W01 to W03
 
+    /// W01 to W04: more Origins that only resemble the target's, two versions, an upgrade to TLS, and handshakes with a
+    /// body, which a second parser might read as a request.
     private static let handshakes: [Probe] = [
         SocketProbes.origin("port", "our host at another port") { target in
             let host = target.authority.lastIndex(of: ":").map { target.authority[..<$0] } ?? target.authority[...]
@@ -31,6 +33,9 @@ enum CredentialProbes {
         },
     ]
 
+    /// A good handshake with a body, which RFC 6455 section 4.1 does not have.
+    ///
+    /// - Parameter change: adds the framing field, and returns the bytes behind the head.
     private static func body(
         _ name: String, _ title: String, _ change: @escaping @Sendable (inout Handshake) -> String
     ) -> Probe {
@@ -112,6 +117,10 @@ enum CredentialProbes {
         },
     ]
 
+    /// A handshake with a changed token in the query, after the good token was accepted there.
+    ///
+    /// - Parameter change: adds the attack to a handshake that has the session and no token; it gets the parameter's
+    ///   name and the valid token.
     private static func byQuery(
         _ name: String, _ title: String, _ change: @escaping @Sendable (inout Handshake, String, [UInt8]) -> Void
     ) -> Probe {
@@ -142,6 +151,7 @@ enum CredentialProbes {
 
     // MARK: W08, W11: sessions
 
+    /// W08, W11: two sessions in one handshake, of which one is another user's. Passed unless it answers 101.
     private static let sessions: [Probe] = [
         Probe(
             "W08-session-twice", "one's own session and another user's", reference: "OWASP WebSocket Security",
@@ -170,6 +180,7 @@ enum CredentialProbes {
 
     // MARK: W14
 
+    /// W14: more frames that must end the connection; see ``LeaseProbes/frame(_:_:_:)``.
     private static let frames: [Probe] = [
         LeaseProbes.frame("reserved-control", "a control frame with a reserved opcode", Frame.masked(first: 0x8B, [])),
         LeaseProbes.frame(

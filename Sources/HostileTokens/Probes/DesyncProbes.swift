@@ -30,6 +30,10 @@ enum DesyncProbes {
         },
     ]
 
+    /// H01: a request whose body is another, good one. Failed if that arrives at the upstream as a request within 300
+    /// ms.
+    ///
+    /// - Parameter first: the method, path and further lines of the outer request, whose length is right.
     private static func desync(
         _ name: String, _ title: String,
         _ first: @escaping @Sendable (Conversation, String) throws -> (method: String, path: String, fields: String)

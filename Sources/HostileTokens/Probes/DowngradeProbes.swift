@@ -4,6 +4,10 @@ enum DowngradeProbes {
 
     // MARK: A request within another
 
+    /// A field or a body that becomes framing, and so a second request, when it is written as HTTP/1.1 (RFC 9113
+    /// section 10.3).
+    ///
+    /// Over HTTP/2 a body ends with its stream; `transfer-encoding` is forbidden there (RFC 9113 section 8.2.2).
     private static let hidden: [Probe] = [
         hides("length", "a body that goes on after its Content-Length") { request, path in
             request.add("content-length", "0")
@@ -35,6 +39,10 @@ enum DowngradeProbes {
         Array("GET \(path) HTTP/1.1\r\nHost: any.invalid\r\n\r\n".utf8)
     }
 
+    /// A request that hides another one without a token. Failed if that arrives, or fields that could be read in two
+    /// ways.
+    ///
+    /// - Parameter change: puts the second request, for the path it gets, into the first.
     private static func hides(
         _ name: String, _ title: String, _ change: @escaping @Sendable (inout HTTP2Request, String) -> Void
     ) -> Probe {
@@ -56,6 +64,7 @@ enum DowngradeProbes {
 
     // MARK: A line within another
 
+    /// A line break or colon that makes a field of its own of a part of another (RFC 9113 section 8.2.1).
     private static let lines: [Probe] = [
         adds("value", "a line break in a value") { $0.add("x-any", "a\r\n" + $1) },
         adds("value-line-feed", "a line feed alone in a value") { $0.add("x-any", "a\n" + $1) },
@@ -69,6 +78,9 @@ enum DowngradeProbes {
         },
     ]
 
+    /// A request that hides a field. Failed if it arrives on a line of its own.
+    ///
+    /// - Parameter change: puts the line it gets into the request, which carries a valid token.
     private static func adds(
         _ name: String, _ title: String, _ change: @escaping @Sendable (inout HTTP2Request, String) -> Void
     ) -> Probe {
@@ -88,6 +100,8 @@ enum DowngradeProbes {
 
     // MARK: Two readings
 
+    /// Heads that are malformed in HTTP/2 and could be read in two ways: two hosts, two paths, fields in trailers and
+    /// in `connection`.
     private static let readings: [Probe] = [
         probe("host", "a Host that differs from the authority", "RFC 9113 §8.3.1") { talk, route in
             let marker = Marker()

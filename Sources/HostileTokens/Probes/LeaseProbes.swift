@@ -63,6 +63,7 @@ enum LeaseProbes {
 
     // MARK: Frames
 
+    /// W14: frames that must fail the connection (RFC 6455 sections 5.1 to 5.5 and 8.1).
     private static let frames: [Probe] = [
         frame("unmasked", "an unmasked frame", [0x81, 0x02, 0x7B, 0x7D]),
         frame("reserved-opcode", "a frame with a reserved opcode", Frame.masked(first: 0x83, [])),
@@ -76,6 +77,9 @@ enum LeaseProbes {
             [0x81, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
     ]
 
+    /// Sends a frame on an open socket. Passed if the target closes the socket within 5 s, with a Close or without.
+    ///
+    /// - Parameter bytes: the whole frame, with its header.
     static func frame(_ name: String, _ title: String, _ bytes: [UInt8]) -> Probe {
         Probe(
             "W14-\(name)", title, reference: "RFC 6455 §5", expected: "the connection fails",
@@ -98,6 +102,9 @@ extension Conversation {
                 carrying: Array(member.accessToken.utf8), session: member.sessionID, over: socketCarrier, to: target))
     }
 
+    /// Opens a socket.
+    ///
+    /// - Throws: ``Unfit`` over HTTP/2, ``Unjudged`` unless the handshake is answered with 101.
     func upgraded(_ handshake: Handshake) async throws -> RecordedStream {
         let stream = try await open("socket", handshake.request(to: target))
         guard let answer = await stream.answer() else { throw Unjudged("a good handshake got no answer") }

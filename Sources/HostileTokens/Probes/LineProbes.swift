@@ -4,6 +4,11 @@ enum LineProbes {
 
     // MARK: P04: line ends as they are
 
+    /// P04: line ends other than CRLF, and folded lines, must not arrive at the upstream.
+    ///
+    /// RFC 9112 section 2.2 lets a recipient take a lone LF for a line end and makes a lone CR invalid or a space;
+    /// section 5.2 has a folded line refused or made one line. A proxy that passes them on leaves the choice to the
+    /// upstream.
     private static let raw: [Probe] = [
         line("line-feed", "a line feed alone in a field") { "X-Any: a\nX-Hidden: \($0)\r\n" },
         line("carriage-return", "a carriage return alone in a field") { "X-Any: a\rX-Hidden: \($0)\r\n" },
@@ -28,6 +33,8 @@ enum LineProbes {
     }
 
     /// What two parsers could read differently in a head, or nil.
+    ///
+    /// Looks for a CR or LF alone, a folded line and a NUL, up to the first empty line.
     static func fault(of bytes: [UInt8]) -> String? {
         let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound ?? bytes.endIndex
         let head = bytes[..<end]
@@ -44,6 +51,7 @@ enum LineProbes {
 
     // MARK: P11: line ends that are decoded
 
+    /// P11: percent-encoded line ends must not be decoded on their way to the upstream.
     private static let escaped: [Probe] = [
         decoded("path", "an encoded line break in the path") { "/\($0)%0d%0aX-Hidden:%20\($1)" },
         decoded("path-line-feed", "an encoded line feed in the path") { "/\($0)%0aX-Hidden:%20\($1)" },

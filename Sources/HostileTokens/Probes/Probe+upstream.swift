@@ -28,6 +28,8 @@ extension Conversation {
     }
 
     /// Whether a request that arrived with the first marker holds a text anywhere.
+    ///
+    /// - Returns: false also if nothing arrived; what arrives later is not waited for.
     func hasArrived(_ text: String, in marker: Marker) async throws -> Bool {
         let wanted = Array(text.utf8)
         return try await arrivals(of: marker.value).contains { $0.firstRange(of: wanted) != nil }

@@ -4,6 +4,8 @@ extension RefreshProbes {
     /// R05 to R08: a lost answer, other credentials, and what still works after the end of what it belongs to.
     static let others: [Probe] = lost + afterEnd + afterPassword
 
+    /// R05, R07: a client that lost the answer may get the same successor again, or be refused. Failed only if two
+    /// successors work, or if another kind of credential is taken.
     private static let lost: [Probe] = [
         probe("R05-lost-answer", "a refresh token again, because the answer was lost", "RFC 9700 §4.14.2") { talk in
             let first = try await talk.refreshToken()
@@ -38,6 +40,7 @@ extension RefreshProbes {
 
     // MARK: After the end
 
+    /// R06, R08: what the end of a session must end, whichever way it ended (ASVS 7.4.1, RFC 7009 section 2.1).
     private static let afterEnd: [Probe] = [
         probe("R06-refresh-after-end", "a refresh token after the end of its session", "ASVS 7.4.1", [.sessions]) {
             talk in
@@ -70,6 +73,7 @@ extension RefreshProbes {
 
     // MARK: After a new password
 
+    /// R06, R08: a new password must end the user's other sessions (ASVS 7.4.3).
     private static let afterPassword: [Probe] = [
         password("R06-refresh-after-password", "a refresh token") { talk, member in
             guard let token = member.refreshToken else { throw Unfit("the login hands out no refresh token") }
@@ -85,6 +89,9 @@ extension RefreshProbes {
     ]
 
     /// What another of the second user's logins gave, after that user has changed the password. It is changed back.
+    ///
+    /// If the change back is refused, the case is inconclusive and the second user keeps the password with `-for-now`
+    /// behind it.
     private static func password(
         _ id: String, _ title: String, _ needs: [Need] = [],
         _ judge: @escaping @Sendable (Conversation, Member) async throws -> Judgement

@@ -6,6 +6,10 @@ enum RefreshProbes {
 
     private static let rotation = "RFC 9700 §4.14.2"
 
+    /// R01 to R03: rotation. A refresh token that has a successor in use must be refused and end its family, because it
+    /// is not known which of two holders is the thief (RFC 9700 section 4.14.2).
+    ///
+    /// A race is inconclusive if nobody gets a successor.
     private static let reuse: [Probe] = [
         probe("R01-reuse", "a refresh token after its successor has been used", rotation) { talk in
             let first = try await talk.refreshToken()
@@ -43,6 +47,7 @@ enum RefreshProbes {
         },
     ]
 
+    /// R06: other credentials, or a changed one, in place of a refresh token, and the reverse (RFC 8725 section 3.12).
     private static let swapped: [Probe] = [
         probe("R06-refresh-as-access", "a refresh token in the place of the access token", "RFC 8725 §3.12") { talk in
             try await talk.protected(try await talk.refreshToken()).refused("the refresh token")
@@ -65,6 +70,7 @@ enum RefreshProbes {
         },
     ]
 
+    /// R06, R08: what a logout or a detected reuse must end. `R08` is for targets that promise revocation before `exp`.
     private static let ended: [Probe] = [
         probe("R06-refresh-after-logout", "a refresh token after the logout", "ASVS 7.4.1", [.sessions]) { talk in
             let member = try await talk.login()
@@ -105,6 +111,7 @@ extension Conversation {
         return token
     }
 
+    /// The answer to a refresh, whatever it is.
     func refresh(_ token: String) async throws -> RawResponse {
         try await api("POST", "/api/auth/refresh", body: ["refresh_token": .string(token)], label: "refresh")
     }

@@ -4,6 +4,7 @@ enum RequestProbes {
 
     // MARK: J02: tokens that are not JWTs
 
+    /// J02: a token that is not a JWT, changed so that it cannot be one that was issued (RFC 6749 section 10.10).
     private static let opaque: [Probe] = [
         opaque("first-letter", "the good token with its first letter changed") { token in
             Bytes.flipped(token, at: 0, mask: token.first == UInt8(ascii: "A") ? 3 : 1)
@@ -15,6 +16,9 @@ enum RequestProbes {
         opaque("null", "the word null") { _ in Array("null".utf8) },
     ]
 
+    /// A changed token in the configured carrier. Failed if it is accepted as the valid one is.
+    ///
+    /// - Parameter change: makes the changed token; nil if it would be the valid one.
     private static func opaque(
         _ name: String, _ title: String, _ change: @escaping @Sendable ([UInt8]) -> [UInt8]?
     ) -> Probe {
@@ -36,6 +40,8 @@ enum RequestProbes {
 
     private static let pathReference = "CVE-2019-9901, GHSA-p224-6x5r-fjpm"
 
+    /// P08: the protected path in a spelling that an access rule may not match and the upstream may resolve to it (RFC
+    /// 3986 section 6.2.2).
     private static let paths: [Probe] = [
         path("double-slash", "two slashes at the beginning") { "/" + $0 },
         path("dot", "a dot segment") { "/." + $0 },
@@ -77,6 +83,7 @@ enum RequestProbes {
 
     // MARK: P05, P12: fields and methods that change the request
 
+    /// P05, P12, P13: fields that replace the path, the method or the client's address of a request without a token.
     private static let fields: [Probe] =
         ["X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Uri", "X-Original-URI", "X-Forwarded-Prefix"].map { name in
             bare(
@@ -100,6 +107,8 @@ enum RequestProbes {
             bare("P12-method-unknown", "a method that does not exist", "RFC 9110 §9.1") { ("GETS", $0.path, "") },
         ]
 
+    /// P12: methods that a target must not carry out for a caller, with the good token: TRACE sends the credentials
+    /// back (RFC 9110 section 9.3.8), CONNECT opens a tunnel (section 9.3.6).
     private static let methods: [Probe] = [
         answered("P12-trace", "TRACE, which sends the token back", "CWE-693, RFC 9110 §9.3.8") { target, fields in
             "TRACE \(target.path) HTTP/1.1\r\nHost: \(target.authority)\r\n\(fields)"
@@ -110,6 +119,9 @@ enum RequestProbes {
     ]
 
     /// A request with the good token and a method that is not for it.
+    ///
+    /// - Parameter lines: makes the start line and the fields; its arguments are the target and the line with the
+    ///   token.
     private static func answered(
         _ id: String, _ title: String, _ reference: String,
         _ lines: @escaping @Sendable (Target, String) -> String
@@ -126,6 +138,8 @@ enum RequestProbes {
     }
 
     /// A request without a token, which must not get the answer that the valid token gets.
+    ///
+    /// - Parameter request: makes the method, the path and further lines; nil if the change does not apply to the path.
     private static func bare(
         _ id: String, _ title: String, _ reference: String,
         _ request: @escaping @Sendable (Target) -> (method: String, path: String, fields: String)?
@@ -149,6 +163,9 @@ enum RequestProbes {
 
     // MARK: P01, P02, P04, P10: framing
 
+    /// P01, P02, P04, P10: heads that RFC 9112 tells a server to refuse, each with the good token.
+    ///
+    /// They matter where the target passes requests on, because its upstream may read them in another way.
     private static let framing: [Probe] = [
         framed("P01-length-twice", "two different Content-Length", "Content-Length: 0\r\nContent-Length: 5\r\n"),
         framed("P01-length-list", "two different lengths in one field", "Content-Length: 0, 5\r\n"),
@@ -172,7 +189,11 @@ enum RequestProbes {
         framed("P10-host-path", "a Host with a path", "", host: "Host: a.invalid/b\r\n"),
     ]
 
-    /// - Parameter host: the line with the host; nil for a right one.
+    /// A good request with further lines or another Host, after the same request without them was accepted.
+    ///
+    /// - Parameters:
+    ///   - lines: added behind the credentials, with their line ends.
+    ///   - host: the line with the host; nil for the right one.
     private static func framed(_ id: String, _ title: String, _ lines: String, host: String? = nil) -> Probe {
         Probe(
             id, "a good request with \(title)", reference: "RFC 9112 §3.2, §5.1, §6.3", expected: "refused",

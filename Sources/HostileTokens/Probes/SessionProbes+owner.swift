@@ -6,6 +6,7 @@ extension SessionProbes {
 
     // MARK: S04, S05, S07, S10: whose it is
 
+    /// S04, S05, S07, S10: further ways to another's session: the list, another session's secret, and an upgrade.
     private static let foreign: [Probe] = [
         probe("S04-foreign-list", "another user's sessions in one's own list", "OWASP API1", [.twoUsers, .ownership]) {
             talk in
@@ -66,6 +67,10 @@ extension SessionProbes {
 
     // MARK: S06, S08: races
 
+    /// S06, S08: requests at the same time, of which at most one may win (CWE-362).
+    ///
+    /// A race is repeated two to four times, so a pass is no proof. Without a winner it is inconclusive; a refresh that
+    /// lost to the logout is neither.
     private static let races: [Probe] = [
         probe("S06-login-race", "two users who log in to one session at once", "CWE-362", [.twoUsers]) { talk in
             for _ in 0..<2 {
@@ -106,6 +111,8 @@ extension SessionProbes {
 
     // MARK: S09: after the end
 
+    /// S09, S15: an ended session must give no ticket and no upgrade, and two secrets in one request must open neither
+    /// session.
     private static let afterEnd: [Probe] = [
         probe("S09-upgrade-after-logout", "an upgrade of an ended session", "CVE-2025-12390", [.login]) { talk in
             let (old, member) = (try await talk.login(), try await talk.login())
@@ -135,6 +142,8 @@ extension SessionProbes {
 
     // MARK: S13: other sites
 
+    /// S13: an upgrade and the end of a session from another site, after the same requests without `Origin` have
+    /// worked.
     private static let otherSites: [Probe] = [
         probe("S13-upgrade-foreign-origin", "an upgrade from another site", "CWE-352", [.login]) { talk in
             let member = try await talk.login()

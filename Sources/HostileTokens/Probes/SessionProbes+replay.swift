@@ -6,6 +6,7 @@ extension SessionProbes {
 
     // MARK: S01: before the login
 
+    /// S01: as the other cases of fixation, with the secret as a cookie and with an upgrade in place of a login.
     private static let before: [Probe] = [
         probe("S01-fixation-cookie", "the secret of before the login as a cookie", fixationReference, [.login]) {
             talk in
@@ -27,6 +28,8 @@ extension SessionProbes {
         },
     ]
 
+    /// S01: a second login in one session must end the secret and the tokens of the first. Skipped if it makes another
+    /// session.
     private static let again: [Probe] = [
         probe("S01-again-secret", "the secret of before a second login", fixationReference, [.login]) { talk in
             let old = try await talk.loginAgain()
@@ -47,6 +50,7 @@ extension SessionProbes {
 
     // MARK: S02: of the client's own choice
 
+    /// S02: a new session must have the target's id and secret, not those that the request names.
     private static let chosenHere: [Probe] = [
         probe("S02-chosen-id-anonymous", "a new session that names its own id", "OWASP Session Management", []) {
             talk in
@@ -69,6 +73,8 @@ extension SessionProbes {
 
     // MARK: S03, S11: of another kind
 
+    /// S03, S11: a refresh token, a ticket or the assertion for the upstream in place of a session secret or an access
+    /// token (RFC 8725 sections 3.11 and 3.12).
     private static let ofAnotherKind: [Probe] = [
         probe("S03-refresh-as-secret", "a refresh token in the place of the secret", "RFC 8725 §3.12", [.login]) {
             talk in
@@ -110,6 +116,8 @@ extension Conversation {
     }
 
     /// Makes a session that of a token's user.
+    ///
+    /// - Parameter secret: the session's secret; nil to try it with the id alone.
     func upgrade(_ id: String, token: String, secret: String?) async throws -> RawResponse {
         try await api(
             "PATCH", "/api/session/\(id)/upgrade", token: token, secret: secret, body: [:], label: "upgrade")

@@ -8,6 +8,11 @@ enum SessionProbes {
 
     // MARK: S01, S02: fixation
 
+    /// S01, S02: a session's id or secret that the attacker knew before the victim logged in must open nothing after
+    /// it.
+    ///
+    /// Passed if the login made a new secret and the old one, or the id, is refused. Inconclusive if the login gives no
+    /// secret or its new secret does not work.
     private static let fixation: [Probe] = [
         probe("S01-fixation-secret", "the secret of before the login, after it", fixationReference, [.login]) { talk in
             let old = try await talk.anonymous()
@@ -43,6 +48,10 @@ enum SessionProbes {
 
     // MARK: S03: credentials in place of others
 
+    /// S03, S10: a credential of one kind is tried as one of another (RFC 8725 section 3.12), and an id without a
+    /// secret.
+    ///
+    /// A success of any kind fails the case, and so does a session that has ended although the request was refused.
     private static let chosen: [Probe] = [
         probe("S03-token-as-secret", "the access token in the place of the secret", "RFC 8725 §3.12", [.login]) {
             talk in
@@ -75,6 +84,10 @@ enum SessionProbes {
 
     // MARK: S04 to S07: sessions of other users
 
+    /// S04 to S07, S15: the second user tries to read, end or take over the first user's session (OWASP API1:2023).
+    ///
+    /// The owner reads the session and gets a ticket first, so that the refusals are due to the other user. S05
+    /// compares the answers for a foreign and an unknown session: a difference tells which ids exist.
     private static let credentials: [Probe] = [
         probe(
             "S04-foreign-read", "another user's session, with one's own token", "OWASP API1", [.twoUsers, .ownership]
@@ -163,6 +176,8 @@ enum SessionProbes {
 
     // MARK: S09: after the end
 
+    /// S09: what belongs to a session after its logout must stay refused, and must not bring it to life again (ASVS
+    /// 7.4.1).
     private static let ends: [Probe] = [
         probe("S09-secret-after-logout", "the secret after the logout", "ASVS 7.4.1", [.login]) { talk in
             let member = try await talk.login()
@@ -184,6 +199,8 @@ enum SessionProbes {
 
     // MARK: S13: other sites
 
+    /// S13: requests as another site could make a browser send them (CWE-352). The same request without `Origin` must
+    /// have worked.
     private static let crossSite: [Probe] = [
         foreign("create", "POST", "/api/session/create-anonymous"),
         foreign("logout", "POST", "/api/auth/logout"),
@@ -206,6 +223,8 @@ enum SessionProbes {
         },
     ]
 
+    /// A request that changes something, with the Origin of another site. Each try has a login of its own, because a
+    /// success uses it up.
     private static func foreign(_ name: String, _ method: String, _ path: String) -> Probe {
         probe("S13-\(name)-foreign-origin", "\(method) \(path) from another site", "CWE-352", [.login]) { talk in
             func send(_ fields: [(String, String)], _ label: String) async throws -> RawResponse {
@@ -222,6 +241,7 @@ enum SessionProbes {
         }
     }
 
+    /// A probe of the session API, for targets that have one.
     static func probe(
         _ id: String, _ title: String, _ reference: String, _ needs: [Need],
         _ converse: @escaping @Sendable (Conversation) async throws -> Judgement
@@ -236,6 +256,8 @@ enum SessionProbes {
 
 extension Conversation {
     /// Makes an anonymous session.
+    ///
+    /// - Throws: ``Unjudged`` if none can be made.
     func anonymous() async throws -> (id: String, secret: String) {
         let answer = try await api("POST", "/api/session/create-anonymous", body: [:], label: "session")
         guard let id = answer.text("session_id"), let secret = answer.text("session_secret") else {
@@ -263,12 +285,16 @@ extension Conversation {
     }
 
     /// Logs out.
+    ///
+    /// - Throws: ``Unjudged`` if the logout is refused, because then nothing has ended.
     func logout(_ member: Member) async throws {
         let answer = try await api("POST", "/api/auth/logout", token: member.accessToken, body: [:], label: "logout")
         guard (200..<300).contains(answer.status) else { throw Unjudged("the logout got \(answer.status)") }
     }
 
     /// Throws if a valid request was refused, because the case then cannot be judged.
+    ///
+    /// - Parameter what: names the request in the reason.
     func require(_ response: RawResponse, _ what: String) throws {
         guard response.letsIn else { throw Unjudged("\(what) got \(response.status)") }
     }
@@ -291,6 +317,8 @@ extension RawResponse {
     }
 
     /// The body without the parts that differ from request to request.
+    ///
+    /// `request_id` and `instance` are replaced by null in a JSON object (RFC 9457); any other body is compared whole.
     var fingerprint: String {
         guard case .success(var object) = Result(catching: { try StrictJSON.object(content) }) else {
             return String(decoding: content, as: UTF8.self)

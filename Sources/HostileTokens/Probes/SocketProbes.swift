@@ -6,6 +6,8 @@ enum SocketProbes {
 
     // MARK: W01: Origin
 
+    /// W01: a browser sends the Origin of the page; a target that accepts another's lets any page open sockets with the
+    /// user's cookies (RFC 6455 section 10.2). Passed unless it answers 101.
     private static let origins: [Probe] = [
         origin("foreign", "a foreign Origin") { _ in "https://attacker.invalid" },
         origin("null", "the Origin null") { _ in "null" },
@@ -18,6 +20,9 @@ enum SocketProbes {
         },
     ]
 
+    /// A handshake with an Origin that is not the target's.
+    ///
+    /// - Parameter value: makes it from the target's own Origin or authority.
     static func origin(
         _ name: String, _ title: String, _ value: @escaping @Sendable (Target) -> String
     ) -> Probe {
@@ -28,10 +33,15 @@ enum SocketProbes {
 
     // MARK: W02 to W04: the handshake
 
+    /// Values of `Sec-WebSocket-Version` other than 13, the only one of RFC 6455 section 4.1.
     private static let versions: [(name: String, value: String)] = [
         ("7", "7"), ("0", "0"), ("12", "12"), ("99", "99"), ("list", "13, 8"), ("word", "thirteen"),
     ]
 
+    /// W02 to W04: handshakes that break one condition of RFC 6455 section 4.2.1, or ask for another protocol (RFC 9110
+    /// section 7.8).
+    ///
+    /// A target that answers 101 passes on what follows as frames, which a second parser might read as requests.
     private static let handshakes: [Probe] =
         versions.map { name, value in
             changed("W02-version-\(name)", "Sec-WebSocket-Version: \(value)", handshakeReference) { handshake, _ in
@@ -81,6 +91,8 @@ enum SocketProbes {
 
     // MARK: W06, W08: credentials
 
+    /// W06, W08: no token, two tokens, and a good handshake hidden behind a refused one. After the refusal, 3 s are
+    /// waited for a 101.
     private static let carriers: [Probe] =
         [
             Probe(
@@ -114,6 +126,7 @@ enum SocketProbes {
             },
         ] + everyCarrier
 
+    /// W08: three bad tokens in each carrier that the profile names, after the good token was accepted in that carrier.
     private static let everyCarrier: [Probe] = [
         Transport.socketQuery, .socketHeaders, .socketProtocol, .socketCookie,
     ].flatMap { carrier in
@@ -149,6 +162,8 @@ enum SocketProbes {
 
     // MARK: W08: sessions
 
+    /// W08: a good token with a session that is unknown, empty, ended, anonymous or another user's. Passed unless it
+    /// answers 101.
     private static let sessions: [Probe] = [
         session("unknown", "an unknown session", [.login, .ownership]) { _ in "ses_AAAAAAAAAAAAAAAAAAAAAA" },
         session("missing", "an empty session", [.login, .ownership]) { _ in "" },
@@ -189,6 +204,7 @@ enum SocketProbes {
 
     // MARK: W11: tickets
 
+    /// W11: a ticket opens one socket, once, from the Origin it was made for (ASVS 4.4.4).
     private static let tickets: [Probe] = [
         Probe(
             "W11-ticket-twice", "a ticket a second time", reference: "ASVS 4.4.4", expected: "no 101",
@@ -218,6 +234,11 @@ enum SocketProbes {
     ]
 
     /// The valid handshake with one change.
+    ///
+    /// - Parameters:
+    ///   - isHTTP1Only: whether the change is of something that RFC 8441 does not have, such as the key; skipped over
+    ///     HTTP/2.
+    ///   - change: changes the handshake, which has been accepted without the change.
     static func changed(
         _ id: String, _ title: String, _ reference: String, isHTTP1Only: Bool = false,
         _ change: @escaping @Sendable (inout Handshake, Target) -> Void
@@ -247,9 +268,12 @@ extension Transport {
 }
 
 extension Conversation {
+    /// The first carrier of the profile, or the query.
     var socketCarrier: Transport { target.socketCarriers.first ?? .socketQuery }
 
     /// A token and the session to open with it.
+    ///
+    /// They are the run's own if it has a session or needs none, otherwise those of a shared login.
     func socketCredentials() async throws -> (token: [UInt8], session: String?) {
         if target.socketSession == .none, let token { return (token, nil) }
         if let session = target.sessionID, let token { return (token, session) }
@@ -260,6 +284,7 @@ extension Conversation {
 
     private var accountsKnown: Bool { !target.users.isEmpty }
 
+    /// A handshake that the target should accept, with the token in this carrier.
     func goodHandshake(_ carrier: Transport) async throws -> Handshake {
         let (token, session) = try await socketCredentials()
         return Handshake(carrying: token, session: session, over: carrier, to: target)
@@ -270,12 +295,17 @@ extension Conversation {
         try await checkHandshake(try await goodHandshake(socketCarrier))
     }
 
+    /// Sends a handshake that the target should accept.
+    ///
+    /// - Throws: ``Unjudged`` unless it is answered with 101.
     func checkHandshake(_ handshake: Handshake) async throws {
         let answer = try await exchange("control", handshake.request(to: target))
         guard answer.status == 101 else { throw Unjudged("a good handshake got \(answer.status)") }
     }
 
     /// Sends a handshake; passed unless it is answered with 101.
+    ///
+    /// A connection that was closed without an answer counts as a refusal.
     func handshake(_ label: String, _ handshake: Handshake) async throws -> Judgement {
         guard let answer = try await attempt(label, handshake.request(to: target)) else {
             return .passed("the connection was ended")
@@ -284,6 +314,8 @@ extension Conversation {
     }
 
     /// A handshake with a new ticket.
+    ///
+    /// - Parameter origin: the Origin that the ticket is asked for and used with; nil for none.
     func ticket(origin: String? = nil) async throws -> Handshake {
         let member = try await shared()
         guard let id = member.sessionID else { throw Unfit("the login names no session") }

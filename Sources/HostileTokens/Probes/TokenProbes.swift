@@ -45,6 +45,13 @@ enum TokenProbes {
         },
     ]
 
+    /// A token in other bytes, after a logout has ended it. Skipped if the change does not apply to the target's
+    /// tokens.
+    ///
+    /// The other bytes fit a verifier that accepts a second encoding or signature, so a list of revoked tokens by their
+    /// bytes would miss them.
+    ///
+    /// - Parameter change: makes the other bytes; nil if the token's algorithm or length does not allow them.
     private static func respelled(
         _ name: String, _ title: String, _ change: @escaping @Sendable (AttackMaterial) -> [UInt8]?
     ) -> Probe {

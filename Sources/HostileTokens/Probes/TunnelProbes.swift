@@ -4,6 +4,8 @@ enum TunnelProbes {
 
     // MARK: W05: what the upstream answers
 
+    /// W05: an upstream's 101 that a client would have to refuse (RFC 6455 section 4.1). A target that passes it on has
+    /// opened a tunnel whose ends disagree about the protocol.
     private static let answers: [Probe] = [
         answered("accept", "a wrong Sec-WebSocket-Accept"),
         answered("accept-missing", "no Sec-WebSocket-Accept"),
@@ -14,6 +16,9 @@ enum TunnelProbes {
         answered("extension", "an extension that nobody offered"),
     ]
 
+    /// A handshake that the suite's own upstream answers wrongly. Failed if the client gets 101.
+    ///
+    /// - Parameter name: what is wrong: the upstream does it when asked for `switch-` and this name.
     private static func answered(_ name: String, _ title: String) -> Probe {
         probe(
             "W05-answer-\(name)", "an upstream that answers a handshake with \(title)", "RFC 6455 §4.1",
@@ -29,6 +34,8 @@ enum TunnelProbes {
 
     // MARK: W04 to W06: tunnels that nobody may open
 
+    /// W04 to W06: tunnels that the client or the upstream did not agree to, in which requests would pass unchecked
+    /// (CWE-441).
     private static let tunnels: [Probe] = [
         .upstream(
             "W05-answer-unasked", "an upstream that answers 101 to a request without an upgrade", "RFC 9110 §15.2.2",
@@ -62,6 +69,8 @@ enum TunnelProbes {
     ]
 
     /// A request without a token on the connection of a refused handshake: it must not reach the upstream.
+    ///
+    /// - Parameter isPipelined: whether the second request is sent together with the handshake, or after its answer.
     private static func behindRefusal(_ name: String, _ title: String, isPipelined: Bool) -> Probe {
         probe(
             "W06-upstream-\(name)", title, "RFC 9110 §7.8, CWE-444",
@@ -85,6 +94,8 @@ enum TunnelProbes {
 
     // MARK: W07: the head of a handshake
 
+    /// W07: what a handshake says of the caller, and what its `Connection` names, must be treated as in any request
+    /// (RFC 9110 section 7.6.1).
     private static let heads: [Probe] = [
         probe(
             "W07-connection-identity", "a handshake whose Connection names the gateway's own headers", "CVE-2024-45410",

@@ -4,6 +4,10 @@ enum UpstreamProbes {
 
     // MARK: P05 to P07, P15: headers that the gateway sets
 
+    /// P05 to P07, P15: fields by which upstreams learn who calls must come from the gateway alone.
+    ///
+    /// A field fails the case if it arrives with the attacker's text, under any spelling that an upstream would turn
+    /// into the same variable (RFC 3875 section 4.1.18). A refused request passes.
     private static let spoofed: [Probe] =
         [
             spelled("exact", "as it stands") { $0 },
@@ -48,6 +52,7 @@ enum UpstreamProbes {
             },
         ]
 
+    /// Names that upstreams are commonly set up to trust, whether the target adds them or not.
     private static let knownNames = [
         "X-Auth-User", "X-Auth-Request-User", "X-User", "X-User-Id", "X-Remote-User", "Remote-User",
         "X-WebAuth-User", "X-Forwarded-User", "X-Forwarded-Email", "X-Forwarded-Preferred-Username",
@@ -78,6 +83,8 @@ enum UpstreamProbes {
 
     // MARK: P08: paths
 
+    /// P08, P09, P12: the protected path in another spelling or under another method, without a token. Passed if
+    /// nothing arrives at the upstream, whatever the target answers.
     private static let paths: [Probe] =
         [
             path("double-slash", "two slashes") { "/" + $0 }, path("dot", "a dot segment") { "/." + $0 },
@@ -126,6 +133,10 @@ enum UpstreamProbes {
 
     // MARK: P01 to P03: smuggling
 
+    /// P01 to P03: a body whose end two parsers find at different places, and behind it a request without a token.
+    ///
+    /// Such a message is to be refused, or its connection closed behind it (RFC 9112 section 6.3). Failed if the hidden
+    /// request arrives within 300 ms, or fields that could be read in two ways.
     private static let smuggled: [Probe] = [
         smuggle(
             "length-and-coding", "Content-Length and chunked", "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n"),
@@ -163,6 +174,11 @@ enum UpstreamProbes {
     private static let lengthFive = "Content-Length: 5\r\nTransfer-Encoding: "
     private static let chunked = "Transfer-Encoding: chunked\r\n"
 
+    /// Sends the ambiguous request and the hidden one in one packet.
+    ///
+    /// - Parameters:
+    ///   - lines: the framing fields, with their line ends.
+    ///   - body: what stands between the head and the hidden request.
     private static func smuggle(_ name: String, _ title: String, _ lines: String, body: String = "0\r\n\r\n") -> Probe {
         Probe(
             "P01-smuggle-\(name)", "a request behind another's body: \(title)", reference: "RFC 9112 §11.2",
@@ -203,6 +219,8 @@ enum UpstreamProbes {
 }
 
 /// A random text that identifies one request.
+///
+/// It is "m" and up to 13 letters and digits, so it is the same in a path, a query and a field.
 struct Marker: Sendable {
     let value: String
 
@@ -225,6 +243,10 @@ extension Conversation {
 
     /// Sends a request with the valid token, or with another, to the suite's own upstream, and returns its head as it
     /// arrived; nil if it did not arrive.
+    ///
+    /// - Parameters:
+    ///   - fields: further lines with their ends.
+    ///   - closes: whether `Connection: close` is added; false if `fields` has a `Connection`.
     func arrival(
         _ marker: Marker, fields: String = "", closes: Bool = true, token: [UInt8]? = nil
     ) async throws -> Head? {
@@ -239,6 +261,9 @@ extension Conversation {
     }
 
     /// The names of the headers that the target adds: those that a valid request arrives with and was not sent with.
+    ///
+    /// - Throws: ``Unjudged`` if the request did not arrive, ``Unfit`` if the target adds no field beyond the usual
+    ///   ones.
     func ownNames() async throws -> [String] {
         guard let head = try await arrival(Marker()) else {
             throw Unjudged("nothing arrived at the suite's own upstream: is it the upstream of the canary's route?")

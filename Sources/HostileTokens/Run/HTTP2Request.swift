@@ -10,12 +10,14 @@ package struct HTTP2Request: Sendable {
 
     /// All fields, pseudo-header fields first.
     package var fields: [Field]
+    /// The body; at most 65,535 bytes of it are sent.
     package var body: [UInt8]
     /// The fields after the body, which fit into one frame.
     package var trailers: [Field] = []
     /// Whether the stream stays open after the request, as that of a WebSocket does.
     package var staysOpen = false
 
+    /// A request with these fields in their order. Nothing is added, neither `:authority` nor `content-length`.
     package init(fields: [Field], body: [UInt8] = []) {
         self.fields = fields
         self.body = body
@@ -35,6 +37,9 @@ package struct HTTP2Request: Sendable {
     // MARK: Frames
 
     /// The request as the frames of stream 1.
+    ///
+    /// HEADERS and CONTINUATION, then DATA, then the trailers as HEADERS. The last frame ends the stream, unless there
+    /// are neither body nor trailers and ``staysOpen`` is set.
     package var frames: [UInt8] {
         let content = body.prefix(Self.window)
         let isOnlyHead = content.isEmpty && trailers.isEmpty && !staysOpen
@@ -64,6 +69,12 @@ package struct HTTP2Request: Sendable {
         return block
     }
 
+    /// One frame (RFC 9113 section 4.1).
+    ///
+    /// - Parameters:
+    ///   - type: 0 for DATA, 1 for HEADERS, 9 for CONTINUATION.
+    ///   - stream: the identifier, 0 to 255.
+    ///   - payload: at most 16,384 bytes, which is not checked.
     package static func frame(type: UInt8, flags: UInt8, stream: UInt8, _ payload: ArraySlice<UInt8>) -> [UInt8] {
         let length = [16, 8, 0].map { UInt8(truncatingIfNeeded: payload.count >> $0) }
         return length + [type, flags, 0, 0, 0, stream] + payload

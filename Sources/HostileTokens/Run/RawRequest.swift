@@ -24,6 +24,8 @@ public struct RawRequest: Sendable, Equatable {
     }
 
     /// The method, if the bytes begin with one.
+    ///
+    /// At most 32 bytes of it; a request of HTTP/2 gives `PRI`.
     var method: String {
         String(decoding: bytes.prefix { $0 != 0x20 }.prefix(32), as: UTF8.self)
     }
@@ -62,6 +64,8 @@ public struct RawResponse: Sendable, Equatable {
     }
 
     /// Parses what has arrived so far; nil until the head of a final answer is complete.
+    ///
+    /// Line ends of LF alone are accepted, because the answers of faulty targets are judged too.
     public init?(parsing bytes: [UInt8]) {
         var start = bytes.startIndex
         // At most this many interim answers are read.
@@ -111,6 +115,9 @@ public struct RawResponse: Sendable, Equatable {
     }
 
     /// Whether the answer is complete, so that there is no need to wait for the end of the connection.
+    ///
+    /// Without a length or chunks this is false, and only the end of the connection ends the answer, unless its status
+    /// has no body.
     public var isComplete: Bool {
         if status == 101 || status == 204 || status == 304 { return true }
         if let length = field("content-length").flatMap(Int.init) { return body.count >= length }

@@ -1,4 +1,7 @@
 /// Runs cases one after the other, each between two control requests that must be accepted.
+///
+/// A run begins with a request without a token, which must be refused, and one with the valid token, which must be
+/// accepted. A case that passed is inconclusive if the control behind it is refused: the target may have been down.
 public struct Runner: Sendable {
     /// Sends one request on a new connection and returns the answer.
     public typealias Send = @Sendable (RawRequest) async throws -> RawResponse
@@ -51,6 +54,9 @@ public struct Runner: Sendable {
 
     /// Runs the cases.
     ///
+    /// - Parameters:
+    ///   - cases: run in this order. Those that need what is missing are skipped.
+    ///   - progress: called with each result, in the same order, before the next case.
     /// - Throws: ``RunError`` if the target cannot be judged: it refuses the valid token, or accepts requests without
     ///   one.
     public func run(_ cases: [HostileCase], progress: @Sendable (CaseResult) -> Void = { _ in }) async throws -> Report
@@ -68,6 +74,9 @@ public struct Runner: Sendable {
 }
 
 /// The state of one run.
+///
+/// It ends early when five attacks in a row get no answer in time, the target no longer answers the control, or five
+/// answers to the control do not end. All later cases are then inconclusive.
 private struct Course {
     /// The number of attacks in a row without an answer after which the run ends.
     private static let silenceLimit = 5

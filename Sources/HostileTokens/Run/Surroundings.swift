@@ -28,8 +28,11 @@ extension Runner {
 public struct RunError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of fault.
     public enum Code: String, Sendable {
+        /// The target accepts a request without a token.
         case unprotected
+        /// The target refuses the valid token.
         case goodTokenRefused = "good_token_refused"
+        /// The target does not answer.
         case unreachable
     }
 

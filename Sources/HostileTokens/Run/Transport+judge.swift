@@ -2,6 +2,8 @@ import Encodings
 
 extension Transport {
     /// Whether the answer means that the token was accepted.
+    ///
+    /// - Parameter target: says which statuses of plain requests are successes.
     public func isAccepted(_ response: RawResponse, by target: Target) -> Bool {
         switch self {
         case .authorization, .query, .cookie, .body: target.isSuccess(response.status)
@@ -11,6 +13,9 @@ extension Transport {
     }
 
     /// The verdict on an attack from its answer, or from the lack of one.
+    ///
+    /// - Returns: inconclusive for 429, for 503 if the target is strict, and without an answer unless its lack is a
+    ///   refusal; otherwise passed or failed.
     func verdict(
         on attack: Attack, _ payload: Payload, _ outcome: Result<RawResponse, SendFailure>, by target: Target
     ) -> Judgement {

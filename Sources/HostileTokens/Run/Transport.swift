@@ -28,6 +28,8 @@ public enum Transport: String, Sendable, CaseIterable {
     }
 
     /// The bytes of the request; nil if the payload cannot be sent over this transport.
+    ///
+    /// - Returns: the whole request as it is sent, which asks for the end of the connection unless it is a handshake.
     public func request(_ payload: Payload, to target: Target) -> RawRequest? {
         switch payload {
         case .token(let token): canCarry(token) ? request(token: token, to: target) : nil
@@ -47,6 +49,8 @@ public enum Transport: String, Sendable, CaseIterable {
     }
 
     /// A request without any credential.
+    ///
+    /// A run begins with it: a target that accepts it cannot be judged.
     public func bareRequest(to target: Target) -> RawRequest {
         switch self {
         case .authorization, .query, .cookie: Self.plain([], query: nil, to: target)
@@ -172,6 +176,7 @@ struct Handshake: Sendable {
         if let value { fields.append((name, Array(value.utf8))) }
     }
 
+    /// The handshake for the target's socket path, with the fields in their order.
     func request(to target: Target) -> RawRequest {
         let path = target.socketPath ?? "/"
         var bytes = Array("\(method) \(path)".utf8) + query + Array(" \(version)\r\nHost: \(target.authority)\r\n".utf8)

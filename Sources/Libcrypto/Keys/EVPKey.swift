@@ -3,8 +3,10 @@ import CLibcrypto
 /// Owns one reference to an `EVP_PKEY`.
 // @unchecked: the key is not changed after it was made, and libcrypto guards its reference count and caches itself.
 final class EVPKey: @unchecked Sendable {
+    /// Valid as long as this object lives; it is freed when the object is released.
     let pointer: OpaquePointer
 
+    /// Takes over one reference; the caller must not free it.
     init(takingOwnershipOf pointer: OpaquePointer) {
         self.pointer = pointer
     }
@@ -46,6 +48,9 @@ final class EVPKey: @unchecked Sendable {
     // MARK: Numbers and bytes
 
     /// A number of the key, big endian, padded to `count` bytes, or without leading zeros if `count` is nil.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unreadableKey`` if the key has no such number,
+    ///   ``LibcryptoError/Code/unsoundKey`` if it does not fit in `count` bytes.
     func number(_ name: String, count: Int? = nil) throws(LibcryptoError) -> [UInt8] {
         var number: OpaquePointer?
         guard EVP_PKEY_get_bn_param(pointer, name, &number) == 1, let number else {

@@ -18,6 +18,8 @@ package enum DecodedKey: Sendable {
 
 /// Reads keys with libcrypto's decoders: PKCS#8 (RFC 5958, also encrypted), SEC1 (RFC 5915), PKCS#1 (RFC 8017) and
 /// SubjectPublicKeyInfo (RFC 5280).
+///
+/// Every key that is returned has passed ``KeySoundness``.
 package enum KeyDecoder {
     /// The longest input that is read, in bytes.
     package static let maximumBytes = 64 * 1024
@@ -27,6 +29,9 @@ package enum KeyDecoder {
     /// A block of `EC PARAMETERS`, which some tools write before the key, is skipped. Two keys in one text are refused,
     /// because it would be a guess which of them is meant.
     ///
+    /// - Parameters:
+    ///   - pem: at most ``maximumBytes``. Text around the block is ignored (RFC 7468 section 2).
+    ///   - passphrase: used only if the block is encrypted; nil and empty both mean that there is none.
     /// - Throws: ``LibcryptoError`` with ``LibcryptoError/Code/unreadableKey``, ``LibcryptoError/Code/passphrase``,
     ///   ``LibcryptoError/Code/unsupportedKey`` or ``LibcryptoError/Code/unsoundKey``.
     package static func decode(pem: [UInt8], passphrase: [UInt8]? = nil) throws(LibcryptoError) -> DecodedKey {
@@ -48,6 +53,8 @@ package enum KeyDecoder {
     }
 
     /// Reads the one key in a DER encoding, which must fill the input. Throws as ``decode(pem:passphrase:)`` does.
+    ///
+    /// A public key is tried first, because a DER structure does not say which it is.
     package static func decode(der: [UInt8], passphrase: [UInt8]? = nil) throws(LibcryptoError) -> DecodedKey {
         guard der.count <= maximumBytes else { throw LibcryptoError(.unreadableKey, "the key file is too large") }
         guard DERLength.isOneSequence(der) else { throw LibcryptoError(.unreadableKey, "not one DER structure") }

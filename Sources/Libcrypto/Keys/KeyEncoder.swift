@@ -2,11 +2,18 @@ import CLibcrypto
 
 /// Writes keys with libcrypto's encoders.
 enum KeyEncoder {
+    /// What is written: a SubjectPublicKeyInfo (RFC 5280 section 4.1) or a PKCS#8 PrivateKeyInfo (RFC 5958 section 2).
     enum Structure {
         case subjectPublicKeyInfo
         case privateKeyInfo
     }
 
+    /// The encoding of a key. libcrypto's own copy is wiped before it is freed.
+    ///
+    /// - Parameters:
+    ///   - form: ``CName/pem`` or ``CName/der``.
+    ///   - passphrase: encrypts a private key; nil writes it in clear.
+    /// - Throws: ``LibcryptoError/Code/passphrase`` for an empty passphrase, otherwise ``LibcryptoError/Code/failed``.
     static func encode(
         _ key: EVPKey, _ structure: Structure, _ form: CName, passphrase: [UInt8]? = nil
     ) throws(LibcryptoError) -> [UInt8] {

@@ -11,6 +11,8 @@ struct KeyParameters {
     }
 
     /// Adds a big-endian number.
+    ///
+    /// - Parameter name: libcrypto's name of the parameter, an `OSSL_PKEY_PARAM` constant.
     mutating func number(_ name: String, _ bytes: [UInt8]) { entries.append(.number(name, bytes)) }
 
     /// Adds a text, such as the name of a curve.
@@ -19,8 +21,12 @@ struct KeyParameters {
     /// Adds bytes.
     mutating func octets(_ name: String, _ bytes: [UInt8]) { entries.append(.octets(name, bytes)) }
 
-    /// Makes the key.
+    /// Makes the key. The numbers and bytes are copied for libcrypto, and the copies wiped afterwards.
     ///
+    /// - Parameters:
+    ///   - algorithm: libcrypto's name: ``KeyKind/algorithmName``.
+    ///   - isPrivate: whether the private parameters are read too; without it they are ignored.
+    /// - Returns: a key that only libcrypto has checked. Callers pass it on to ``KeySoundness``.
     /// - Throws: ``LibcryptoError/Code/unsoundKey`` if libcrypto makes no key of these parameters.
     func makeKey(_ algorithm: String, isPrivate: Bool) throws(LibcryptoError) -> EVPKey {
         let builder = try LibcryptoError.unwrap(OSSL_PARAM_BLD_new(), "OSSL_PARAM_BLD_new")

@@ -1,6 +1,8 @@
 /// One block of a PEM text (RFC 7468): its label, and its bytes including the two boundary lines.
 struct PEMBlock {
+    /// The text between `-----BEGIN ` and the dashes, such as `PRIVATE KEY`; at most 64 bytes.
     let label: String
+    /// The block from its first boundary line to its last, and a line feed.
     let bytes: [UInt8]
 
     /// Whether the body has the header of the older PEM encryption (RFC 1421), which was used before PKCS#8.
@@ -9,6 +11,8 @@ struct PEMBlock {
     }
 
     /// The complete blocks in order, at most eight.
+    ///
+    /// A block without its end line ends the search: neither it nor anything after it is returned.
     static func all(in text: [UInt8]) -> [PEMBlock] {
         let begin = Array("-----BEGIN ".utf8)
         let dashes = Array("-----".utf8)

@@ -11,6 +11,11 @@ package final class PrivateKey: Sendable {
     package var kind: KeyKind { publicKey.kind }
 
     /// Checks a decoded key and takes it over.
+    ///
+    /// An EC key is made again from its numbers, so that no curve parameter but the name comes from the input.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsupportedKey`` for a kind that is not in ``KeyKind``,
+    ///   ``LibcryptoError/Code/unsoundKey`` for a key that fails ``KeySoundness``.
     init(checking key: EVPKey) throws(LibcryptoError) {
         let kind = try key.kind()
         if case .ec(let curve) = kind {
@@ -28,6 +33,8 @@ package final class PrivateKey: Sendable {
 
     /// Generates a new key.
     ///
+    /// - Parameter kind: an RSA size is 2048 to 8192 bits. A large RSA key takes seconds to make, so the caller must
+    ///   not be on an event loop.
     /// - Throws: ``LibcryptoError/Code/algorithmUnavailable``, or ``LibcryptoError/Code/unsoundKey`` for an RSA size
     ///   that is not allowed.
     package convenience init(generating kind: KeyKind) throws(LibcryptoError) {
@@ -89,11 +96,17 @@ package final class PrivateKey: Sendable {
 
     /// An EC key from its private number and its point. Every number has exactly ``Curve/coordinateByteCount`` bytes,
     /// and the point must belong to `d`.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsoundKey`` for a wrong length, a point off the curve or a `d` of another
+    ///   point.
     package convenience init(curve: Curve, d: [UInt8], x: [UInt8], y: [UInt8]) throws(LibcryptoError) {
         try self.init(checking: try Self.ecKey(curve, d: d, x: x, y: y))
     }
 
     /// An RSA key from all its numbers, big endian.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsoundKey`` if a number has more than 1024 bytes, or the numbers are not one
+    ///   key.
     package convenience init(rsa numbers: RSAPrivateNumbers) throws(LibcryptoError) {
         guard numbers.all.allSatisfy({ $0.bytes.count <= KeySoundness.rsaBits.upperBound / 8 }) else {
             throw LibcryptoError(.unsoundKey, "an RSA key whose numbers are too large")
@@ -104,6 +117,11 @@ package final class PrivateKey: Sendable {
     }
 
     /// A key from the private key of an Edwards curve (RFC 8032), or from the seed of ML-DSA (FIPS 204).
+    ///
+    /// - Parameters:
+    ///   - kind: ``KeyKind/ed25519``, ``KeyKind/ed448`` or an ML-DSA kind.
+    ///   - rawBytes: 32 bytes for Ed25519 and for a seed, 57 for Ed448.
+    /// - Throws: ``LibcryptoError/Code/unsoundKey`` for other bytes, ``LibcryptoError/Code/algorithmUnavailable``.
     package convenience init(kind: KeyKind, rawBytes: [UInt8]) throws(LibcryptoError) {
         try kind.requireAvailable()
         if case .mldsa = kind {
@@ -140,6 +158,8 @@ package final class PrivateKey: Sendable {
     // MARK: PEM and DER
 
     /// The key as PKCS#8 in PEM, encrypted (PBES2, AES-256-CBC) if a passphrase is given. Secret.
+    ///
+    /// - Throws: ``LibcryptoError/Code/passphrase`` for an empty passphrase, under which nothing would be encrypted.
     package func pkcs8PEM(passphrase: [UInt8]? = nil) throws(LibcryptoError) -> String {
         String(decoding: try KeyEncoder.encode(key, .privateKeyInfo, .pem, passphrase: passphrase), as: UTF8.self)
     }

@@ -25,6 +25,9 @@ package final class PublicKey: Sendable {
     // MARK: From parameters
 
     /// An RSA key from its modulus and exponent, big endian.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsoundKey`` unless the modulus is odd and has 2048 to 8192 bits, and the
+    ///   exponent is odd, at least 65537, and has at most 64 bits.
     package convenience init(rsaModulus n: [UInt8], exponent e: [UInt8]) throws(LibcryptoError) {
         guard n.count <= KeySoundness.rsaBits.upperBound / 8, e.count <= 8 else {
             throw LibcryptoError(.unsoundKey, "an RSA key whose numbers are too large")
@@ -36,11 +39,16 @@ package final class PublicKey: Sendable {
     }
 
     /// An EC key from its coordinates, which have exactly ``Curve/coordinateByteCount`` bytes each.
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsoundKey`` for another length, or for a point that is not on the curve.
     package convenience init(curve: Curve, x: [UInt8], y: [UInt8]) throws(LibcryptoError) {
         try self.init(checking: try Self.ecKey(curve, x: x, y: y))
     }
 
     /// A key from the encoding of RFC 8032 (Edwards curves) or FIPS 204 (ML-DSA).
+    ///
+    /// - Throws: ``LibcryptoError/Code/unsoundKey`` for bytes of another length, or a point that is not canonical or of
+    ///   small order; ``LibcryptoError/Code/algorithmUnavailable``.
     package convenience init(kind: KeyKind, rawBytes: [UInt8]) throws(LibcryptoError) {
         try kind.requireAvailable()
         guard let key = EVP_PKEY_new_raw_public_key_ex(nil, kind.algorithmName, nil, rawBytes, rawBytes.count) else {
@@ -49,6 +57,7 @@ package final class PublicKey: Sendable {
         try self.init(checking: EVPKey(takingOwnershipOf: key))
     }
 
+    /// A key from an uncompressed point (SEC 1 section 2.3.3), not yet checked by ``KeySoundness``.
     static func ecKey(_ curve: Curve, x: [UInt8], y: [UInt8]) throws(LibcryptoError) -> EVPKey {
         guard x.count == curve.coordinateByteCount, y.count == curve.coordinateByteCount else {
             throw LibcryptoError(.unsoundKey, "a coordinate that has not the length of its curve")

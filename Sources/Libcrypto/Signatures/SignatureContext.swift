@@ -3,6 +3,7 @@ import CLibcrypto
 /// One initialised signature operation, which is reused: initialising one costs a sixth of an RSA verification.
 // @unchecked: `ContextPool` gives a context to one caller at a time.
 final class SignatureContext: @unchecked Sendable {
+    /// What the context was initialised for. The other operation must not be called on it.
     enum Operation { case sign, verify }
 
     private let key: EVPKey
@@ -12,6 +13,9 @@ final class SignatureContext: @unchecked Sendable {
     private let hashing: OpaquePointer
     private let hash: UnsafeMutablePointer<UInt8>
 
+    /// Initialises the operation with padding, digest and, for RSASSA-PSS, a salt as long as the digest.
+    ///
+    /// - Throws: ``LibcryptoError/Code/failed`` if libcrypto refuses the combination or has no memory.
     init(_ key: EVPKey, _ scheme: SignatureScheme, _ direction: Operation) throws(LibcryptoError) {
         let hashing = try LibcryptoError.unwrap(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
         do throws(LibcryptoError) {
@@ -78,6 +82,8 @@ final class SignatureContext: @unchecked Sendable {
 
     /// Whether `signature`, in libcrypto's encoding, is valid. Only the result 1 is: libcrypto returns 0 and negative
     /// numbers for all others.
+    ///
+    /// A failure leaves the context usable for the next signature.
     func verify(_ signature: UnsafeBufferPointer<UInt8>, _ message: UnsafeBufferPointer<UInt8>) -> Bool {
         let result: CInt
         if let operation, let algorithm = scheme.digest {
@@ -103,6 +109,10 @@ final class SignatureContext: @unchecked Sendable {
     // MARK: Sign
 
     /// Writes the signature in libcrypto's encoding and returns its length.
+    ///
+    /// - Parameter out: room for `EVP_PKEY_get_size` bytes of the key, which is also the longest DER of an ECDSA
+    ///   signature.
+    /// - Throws: ``LibcryptoError/Code/failed``.
     func sign(
         _ message: UnsafeBufferPointer<UInt8>, into out: UnsafeMutableBufferPointer<UInt8>
     ) throws(LibcryptoError) -> Int {

@@ -22,6 +22,12 @@ package final class SignatureSigner: Sendable {
     }
 
     /// The signature of `message`, in JOSE's encoding (RFC 7518 section 3).
+    ///
+    /// Signing with RSA or ML-DSA takes long enough to delay an event loop; this function does not change threads.
+    ///
+    /// - Parameter message: the bytes to be signed, not their digest.
+    /// - Returns: as many bytes as ``PublicKey/signatureByteCount`` of the key.
+    /// - Throws: ``LibcryptoError/Code/failed``.
     package func sign(_ message: some Collection<UInt8>) throws(LibcryptoError) -> [UInt8] {
         let result: Result<[UInt8], LibcryptoError> = try pool.with { context in
             withBuffer(message) { message in

@@ -9,6 +9,7 @@ package final class SignatureVerifier: Sendable {
 
     /// Prepares a key for a scheme.
     ///
+    /// The first ``SignatureContext`` is made here; more are made when several threads verify at the same time.
     /// - Throws: ``LibcryptoError/Code/unsupportedKey`` if the key does not fit the scheme, or
     ///   ``LibcryptoError/Code/algorithmUnavailable``.
     package init(_ key: PublicKey, _ scheme: SignatureScheme) throws(LibcryptoError) {
@@ -24,6 +25,10 @@ package final class SignatureVerifier: Sendable {
 
     /// Whether `signature`, in JOSE's encoding, is valid for `message`. False also if libcrypto cannot verify it for
     /// lack of memory.
+    ///
+    /// - Parameters:
+    ///   - signature: exactly ``signatureByteCount`` bytes; any other length is invalid. For ECDSA r‖s, not DER.
+    ///   - message: the bytes that were signed, not their digest.
     package func isValid(_ signature: some Collection<UInt8>, for message: some Collection<UInt8>) -> Bool {
         withBuffer(signature) { signature in
             withBuffer(message) { message in isValid(buffer: signature, for: message) }

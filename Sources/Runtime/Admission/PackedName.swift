@@ -14,6 +14,7 @@ struct PackedName: Sendable {
 
     private static let capacity = 31
 
+    /// Packs up to 31 bytes of UTF-8 as they are; of a longer text a hash and its length.
     init(_ text: String) {
         self.init(words: PackedText.withBytes(of: text) { Self.pack($0) })
     }
@@ -57,6 +58,7 @@ struct PackedTenant: Sendable {
 
     private static let capacity = 23
 
+    /// Packs up to 23 bytes of UTF-8 as they are; of a longer text a hash and its length.
     init(_ text: String) {
         self.init(words: PackedText.withBytes(of: text) { Self.pack($0) })
     }

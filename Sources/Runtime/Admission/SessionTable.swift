@@ -36,6 +36,7 @@ struct SessionTable: Sendable {
     /// The number of slots examined to find one to drop.
     private static let sample = 64
 
+    /// The number of sessions, at most `capacity`.
     private(set) var count = 0
     private var block = SlotBlock(count: Self.smallest)
     private let capacity: Int
@@ -66,7 +67,10 @@ struct SessionTable: Sendable {
     }
 
     /// Records a use of a session.
-    /// - Returns: whether the use must be written to the store: not if one was recorded within `resolution`.
+    ///
+    /// - Parameter now: milliseconds since 1970, from this node's clock.
+    /// - Returns: whether the use must be written to the store: not if one was recorded within `resolution`. True also
+    ///   for a session that is not in the table.
     mutating func touch(_ key: SessionKey, at now: Milliseconds, resolution: Milliseconds) -> Bool {
         guard let place = self.place(of: key) else { return true }
         noteUse(at: place)

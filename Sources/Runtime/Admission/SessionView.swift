@@ -36,6 +36,8 @@ package final class SessionView: Sendable {
 
     // MARK: Asking
 
+    /// The session with this id, which counts as used; nil if it is not in memory. It may have expired: callers compare
+    /// it with the clock.
     func entry(id: String) -> Entry? {
         let key = SessionKey(id, seed: seed)
         return self.shard(of: key).withLock { shard in
@@ -45,6 +47,9 @@ package final class SessionView: Sendable {
     }
 
     /// Runs a check on a session's slot, so that a refusal accesses no other memory.
+    ///
+    /// - Returns: nil if the session is not in memory or the check refuses. Neither is a reason to refuse a request:
+    ///   the store is asked.
     func permit(id: String, _ check: (SessionSlot) -> Permit?) -> Permit? {
         let key = SessionKey(id, seed: seed)
         return self.shard(of: key).withLock { shard in
@@ -53,6 +58,8 @@ package final class SessionView: Sendable {
         }
     }
 
+    /// The session whose current secret has this SHA-256; nil if it is not in memory. The index of secrets may be
+    /// outdated, so the session's own hash is compared.
     func entry(secretHash: [UInt8]) -> Entry? {
         guard let id = shard(of: secretHash).withLock({ $0.value(for: secretHash) }) else { return nil }
         guard let entry = self.entry(id: id), entry.facts.secretHash == secretHash else { return nil }
@@ -91,6 +98,8 @@ package final class SessionView: Sendable {
 
     // MARK: Invalidation
 
+    /// Drops a session, and makes every ``Mark`` that was taken before unusable for it. Called for each change that the
+    /// store's feed reports, before the notices of it.
     func forget(id: String) {
         let key = SessionKey(id, seed: seed)
         let old = self.shard(of: key).withLock { shard in
@@ -100,6 +109,7 @@ package final class SessionView: Sendable {
         if let old { self.shard(of: old.secretHash).withLock { _ = $0.remove(old.secretHash) } }
     }
 
+    /// Drops all sessions, when changes may have been missed. No mark that was taken before can be used afterwards.
     func forgetAll() {
         for shard in entries {
             // The old sessions are released here, outside the lock.
@@ -115,6 +125,7 @@ package final class SessionView: Sendable {
         changes.add(1, ordering: .sequentiallyConsistent).newValue
     }
 
+    /// The number of sessions in memory. The shards are counted one after the other.
     var count: Int {
         entries.reduce(0) { sum, shard in sum + shard.withLock { $0.table.count } }
     }

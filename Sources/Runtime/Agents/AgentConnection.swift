@@ -2,6 +2,8 @@ import StateSurface
 import Synchronization
 
 /// An agent's socket. Its intents run one after the other, each with the rights that the session has at that time.
+///
+/// It is made by ``Runtime/attach(permit:resumeFrom:window:send:)``, and its functions may be called from any thread.
 package final class AgentConnection: Sendable {
     private struct Queue: Sendable {
         var waiting: [Intent] = []
@@ -51,6 +53,9 @@ package final class AgentConnection: Sendable {
     }
 
     /// Tells that this many events have been written to the peer, so that as many more may be sent.
+    ///
+    /// - Parameter events: how many ``AgentOutput/event(_:)`` were written. Messages outside the stream are not
+    ///   counted.
     package func written(events: Int) {
         streams.written(events, to: listener)
     }

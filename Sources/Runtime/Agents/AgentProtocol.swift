@@ -42,10 +42,16 @@ package struct AgentLimits: Sendable, Equatable {
 package struct AgentFault: Error, Sendable, Hashable {
     /// The reasons, as the frame `error` names them.
     package enum Code: String, Sendable, Hashable, CaseIterable {
+        /// Not one JSON object, or a member is missing or malformed.
         case invalidRequest = "invalid_request"
+        /// Longer than ``AgentLimits/maxMessage``.
         case payloadTooLarge = "payload_too_large"
+        /// Too many intents are waiting on the socket or running for requests, or one that a request asked for again
+        /// was still running after ten seconds.
         case overloaded
+        /// The store cannot be reached. The intent may have run; its event will then be in the stream.
         case storeUnavailable = "store_unavailable"
+        /// The session has no owner, or is not open to the caller.
         case sessionMismatch = "session_mismatch"
     }
 
@@ -72,6 +78,9 @@ enum AgentProtocol {
     /// Parses an intent.
     /// - Parameter isFrame: whether it came over a socket, where `type` and `id` are required. In a request body they
     ///   are optional.
+    ///
+    /// - Throws: ``AgentFault/Code/payloadTooLarge`` or ``AgentFault/Code/invalidRequest``. The fault has the intent's
+    ///   id if that could be read before.
     static func intent(
         _ bytes: some Collection<UInt8>, isFrame: Bool, limits: AgentLimits
     ) throws(AgentFault) -> Intent {
@@ -122,6 +131,9 @@ enum AgentProtocol {
     // MARK: Messages to the agent
 
     /// The first message on every socket.
+    ///
+    /// - Parameter firstSeq: the number of the oldest event that is kept, if events that the client asked for are no
+    ///   longer kept; nil if nothing is lost.
     static func ready(_ permit: Permit, lastSeq: Int64, lostBefore firstSeq: Int64?) -> String {
         var message: JSONObject = [
             "type": "ready",
@@ -164,6 +176,9 @@ enum AgentProtocol {
     }
 
     /// A digest of the name and parameters of an intent.
+    ///
+    /// It is stored with the intent and compared with nothing: an id that comes again with other parameters gets the
+    /// first outcome.
     static func fingerprint(_ intent: Intent) -> [UInt8] {
         var content: JSONObject = ["intent": .string(intent.name)]
         content["params"] = .object(intent.params)

@@ -8,6 +8,7 @@ import Synchronization
 final class EventStreams: Sendable {
     /// A socket that receives events.
     final class Listener: Sendable {
+        /// The session whose events it gets.
         let sessionID: String
         private let send: @Sendable (AgentOutput) -> Void
         private let position = Atomic<Int64>(.max)
@@ -15,6 +16,13 @@ final class EventStreams: Sendable {
         private let window: Int
         private let onTheWay = Atomic<Int>(0)
 
+        /// A listener that has not been started and so gets no events.
+        ///
+        /// - Parameters:
+        ///   - window: how many events may have been given to `send` and not been reported by
+        ///     ``EventStreams/written(_:to:)``.
+        ///   - send: called on any thread. New events come from the session's reader alone, in their order. It must not
+        ///     block.
         init(sessionID: String, window: Int, send: @escaping @Sendable (AgentOutput) -> Void) {
             self.sessionID = sessionID
             self.window = window
@@ -24,6 +32,7 @@ final class EventStreams: Sendable {
         /// The sequence number of the last event it was given. Until it is ready, it counts as up to date.
         var delivered: Int64 { position.load(ordering: .acquiring) }
 
+        /// Sends something outside the window, such as `ready` or a fault. Nothing is sent after ``close()``.
         func emit(_ output: AgentOutput) {
             if isOpen.load(ordering: .acquiring) { send(output) }
         }
@@ -105,6 +114,8 @@ final class EventStreams: Sendable {
         }
     }
 
+    /// Closes a listener and forgets it. An event that is being delivered at the same time may still be sent. A
+    /// listener that was removed before is left as it is.
     func remove(_ listener: Listener) {
         listener.close()
         self.channels.withLock { channels in
@@ -117,6 +128,11 @@ final class EventStreams: Sendable {
     }
 
     /// Starts delivery to a socket with the events after `seq`.
+    ///
+    /// - Parameters:
+    ///   - seq: the number of the last event that the socket already has; 0 for none.
+    ///   - lastSeq: the end of the stream in the store. It is read after ``add(_:)``, so that no event falls between
+    ///     the two.
     func start(_ listener: Listener, after seq: Int64, lastSeq: Int64) {
         listener.move(to: seq)
         update(listener.sessionID) { channel in

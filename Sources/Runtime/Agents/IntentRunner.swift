@@ -44,6 +44,12 @@ final class IntentRunner: Sendable {
     }
 
     /// Runs an intent with the rights of a permit that has just been checked.
+    ///
+    /// An id that was used before in the session does not run again, whatever its name and parameters. Once recorded,
+    /// the intent runs to its end even if the caller is cancelled.
+    ///
+    /// - Throws: ``AgentFault`` if the session has no owner; ``StateSurfaceError`` if the intent could not be recorded,
+    ///   or its outcome could not be stored in six attempts over about 1.5 seconds.
     func run(_ intent: Intent, with permit: Permit) async throws -> Outcome {
         guard let tenantID = permit.tenantID, let userID = permit.userID else {
             throw AgentFault(.sessionMismatch, "The session has no owner.", intentID: intent.id)

@@ -3,8 +3,11 @@ import StateSurface
 
 /// Versioned documents of a user: `draft` → `active` → `archived`, every change by compare-and-set.
 struct ArtifactRealm: Realm {
+    /// Bytes of a name.
     static let maximumNameLength = 128
+    /// Bytes of the content as JSON without whitespace.
     static let maximumContentLength = 48 * 1_024
+    /// Documents of one user. The count is checked before a new one is stored, so concurrent requests may exceed it.
     static let maximumCount = 1_000
 
     let intents = ["artifact.put", "artifact.get", "artifact.list", "artifact.transition"]

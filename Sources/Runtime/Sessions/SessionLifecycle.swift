@@ -45,6 +45,9 @@ struct SessionLifecycle: Sendable {
     let policy: SessionPolicy
 
     /// Decides on one event for a loaded session at the time `now`.
+    ///
+    /// It has no effects, so ``SessionKeeper`` repeats it when another writer was faster. An unknown session is refused
+    /// like one that the proof does not open.
     func decide(_ record: SessionRecord?, _ event: SessionEvent, now: Milliseconds) -> SessionAction {
         guard let record else { return .refuse(.mismatch) }
         switch event {
@@ -158,11 +161,13 @@ struct SessionLifecycle: Sendable {
 
     // MARK: Time
 
+    /// The end of a span; `Int64.max` instead of an overflow, which means never.
     static func saturating(_ time: Milliseconds, plus span: Milliseconds) -> Milliseconds {
         let (sum, overflow) = time.addingReportingOverflow(span)
         return overflow ? .max : sum
     }
 
+    /// Whether a session has expired, by idle time or absolutely: the moment of expiry itself is past.
     static func isPast(_ record: SessionRecord, _ now: Milliseconds) -> Bool {
         now >= record.expiresAt
     }

@@ -14,11 +14,15 @@ final class SessionUses: Sendable {
     private let state = Mutex(State())
     private let capacity: Int
 
+    /// No uses yet, with room for those of `capacity` sessions between two writes.
     init(capacity: Int = 200_000) {
         self.capacity = capacity
     }
 
     /// Records a use of a session. False if there are too many, so that they should be written soon.
+    ///
+    /// - Returns: whether the use was recorded. When it was not, the session may be found idle too early by other
+    ///   nodes.
     @discardableResult
     func note(_ id: String, at now: Milliseconds) -> Bool {
         self.state.withLock { state in

@@ -5,6 +5,8 @@ extension SQLSurface: BackupStore {
 
     var schemaVersion: Int { Schema.version }
 
+    /// Reads one state of the store, table by table, while writes go on. `take` is called on the reading connection's
+    /// thread.
     func copy(to take: @escaping @Sendable (BackupItem) throws -> Void) async throws {
         guard let engine = engine as? any SnapshotEngine else { throw Self.unsupported }
         let catalogue = Catalogue(dialect: engine.dialect)
@@ -18,6 +20,7 @@ extension SQLSurface: BackupStore {
         }
     }
 
+    /// Writes all items in one transaction, so that a copy that cannot be read to its end leaves the store as it was.
     func restore(
         version: Int, from items: @escaping @Sendable () throws -> AnyIterator<Result<BackupItem, any Error>>
     ) async throws {

@@ -11,6 +11,8 @@ struct PostgresStatement {
 /// last, and statements whose answer is not needed are sent with the next one whose answer is.
 extension Connection {
     /// Opens a transaction with the next statement that is sent.
+    ///
+    /// - Throws: ``PostgresFault`` if the server has closed the connection meanwhile; nothing was sent then.
     func begin() throws {
         try noticeClosing()
         hasBegun = false
@@ -24,6 +26,8 @@ extension Connection {
     }
 
     /// Commits the transaction. The tag of the answer says whether it was committed.
+    ///
+    /// A transaction in which only BEGIN is waiting is not sent at all.
     func commit() throws -> PostgresAnswer {
         // A transaction without statements was never begun.
         if !hasBegun, waiting.count <= 1 { return abandon() }

@@ -18,6 +18,9 @@ final class Connection {
     /// Whether the transaction's BEGIN has been sent.
     var hasBegun = false
 
+    /// Connects, and blocks until the server has answered or the settings' `connect_timeout` is over.
+    ///
+    /// - Throws: ``PostgresFault``, with libpq's reason unless that is about the URL, which may hold a password.
     init(_ settings: PostgresSettings) throws {
         guard let raw = settings.withCStrings({ PQconnectdbParams($0, $1, 1) }) else {
             throw PostgresFault.lost("no memory for a connection")
@@ -47,12 +50,18 @@ final class Connection {
     // MARK: Statements
 
     /// Runs statements without parameters.
+    ///
+    /// Several statements may be separated by semicolons; the last one's answer is returned. Its values are text and
+    /// cannot be read.
     func run(_ sql: String) throws -> PostgresAnswer {
         try send { PQsendQuery(raw, sql) }
         return try answer()
     }
 
     /// Runs one statement, which is prepared the first time. Parameters are `?1`, `?2` …
+    ///
+    /// The statements in ``waiting`` are sent before it, without waiting for their answers. Up to ``preparedLimit``
+    /// texts are prepared; others are parsed each time.
     func query(_ sql: String, _ values: [SQLValue]) throws -> PostgresAnswer {
         guard waiting.isEmpty else { return try queryWithWaiting(PostgresStatement(sql: sql, values: values)) }
         if prepared[sql] == nil, prepared.count < Self.preparedLimit {
@@ -67,6 +76,8 @@ final class Connection {
     }
 
     /// Queues one statement in libpq, which sends it with the next flush.
+    ///
+    /// - Returns: 1, or 0 if libpq refuses it, in which case the connection is lost.
     func enqueue(_ sql: String, named name: String?, _ parameters: PostgresParameters) -> CInt {
         parameters.withPointers { count, pointers, lengths, formats in
             if let name {
@@ -77,6 +88,8 @@ final class Connection {
         }
     }
 
+    /// The statement with PostgreSQL's `$1` for `?1`. Every question mark is replaced, so no statement may have one
+    /// elsewhere.
     static func translated(_ sql: String) -> String {
         String(decoding: sql.utf8.map { $0 == UInt8(ascii: "?") ? UInt8(ascii: "$") : $0 }, as: UTF8.self)
     }
@@ -174,6 +187,7 @@ final class Connection {
         return .silent
     }
 
+    /// Marks the connection as unusable and returns the error to throw.
     func lost(_ why: String) -> PostgresFault {
         isUsable = false
         return .lost(why)

@@ -20,6 +20,7 @@ final class Beat: Sendable {
     /// Records that the connection was lost. The next heartbeat ends this state.
     func lost() { state.withLock { $0.isLost = true } }
 
+    /// The time since the last heartbeat, or since the feed was made if there was none.
     var age: Duration { state.withLock { $0.last }.duration(to: .now) }
     var isLost: Bool { state.withLock { $0.isLost } }
 }

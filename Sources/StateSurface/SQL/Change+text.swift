@@ -1,6 +1,7 @@
-/// A change as one line of text, in the `changes` table and in `NOTIFY`. Ids come last, so they may contain any
-/// characters.
+/// A change as one line of text, in SQLite's table `changes` and in PostgreSQL's `change_log`. Ids come last, so they
+/// may contain any characters.
 extension Change {
+    /// The kind in one letter, its fields, and last the id or the hash, separated by `|`. ``init(text:)`` reads it.
     var text: String {
         switch self {
         case .session(let id, let state, let epoch): "s|\(state.rawValue)|\(epoch)|\(id)"

@@ -11,6 +11,8 @@ final class Observers: Sendable {
     /// Serialises the reports of all threads.
     private let telling = Mutex(())
 
+    /// Calls `observer` for each change from now on, until the subscription is cancelled. It is called on the thread
+    /// that commits or reads the feed, and must not block or write to the store.
     func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription {
         let id = table.withLock { table in
             table.nextID += 1
@@ -22,6 +24,7 @@ final class Observers: Sendable {
         }
     }
 
+    /// Reports changes in their order, to one observer after the other. Reports of several threads do not overlap.
     func tell(_ changes: [Change]) {
         guard !changes.isEmpty else { return }
         telling.withLock { _ in

@@ -11,6 +11,7 @@ enum ChangeReach: Sendable {
 ///
 /// Parameters are written `?1`, `?2` …; the engine translates them if necessary.
 protocol SQLTransaction: AnyObject, StoreTransaction {
+    /// How the statements are written for this database.
     var dialect: SQLDialect { get }
     /// Where events for others are collected; nil if nobody is told of any.
     var events: EventLine? { get set }
@@ -39,12 +40,18 @@ protocol SQLEngine: Sendable {
         _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value
     /// Runs one SELECT, without waiting for a writer.
+    ///
+    /// - Throws: ``StateSurfaceError``.
     func rows(_ sql: String, _ values: [SQLValue]) async throws -> [SQLRow]
 
     var observers: Observers { get }
+    /// The time since the feed last proved that everything committed before had been reported.
     func sinceLastBeat() -> Duration
+    /// Whether the feed's connection was lost and has not been made again.
     func feedIsLost() -> Bool
+    /// Throws unless the database answers and the feed is not interrupted.
     func ping() async throws
+    /// Closes the connections. Writes that still wait are completed or refused.
     func close() async
 }
 

@@ -39,6 +39,8 @@ struct SQLRow: Sendable {
         return values[position]
     }
 
+    /// The next column; nil for NULL. Like all readers of columns, it throws `.corrupt` for a value of another type or
+    /// if there is no column left.
     mutating func optionalInteger() throws -> Int64? {
         switch try next() {
         case .null: nil
@@ -70,6 +72,8 @@ struct SQLRow: Sendable {
     mutating func scope() throws -> [String] { try text().split(separator: " ").map(String.init) }
 
     /// Reads a text that is the raw value of an enumeration.
+    ///
+    /// - Throws: `.corrupt` for a text that is not one of them, which a newer version may have written.
     mutating func word<Word: RawRepresentable>(_ type: Word.Type) throws -> Word where Word.RawValue == String {
         try Self.present(Word(rawValue: text()))
     }

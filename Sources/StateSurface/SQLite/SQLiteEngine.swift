@@ -4,6 +4,7 @@ import Synchronization
 
 /// The embedded database: one file, one writer that groups commits, and concurrent readers.
 final class SQLiteEngine: SQLEngine {
+    /// SQLite's forms of the statements that differ.
     let dialect = SQLDialect.sqlite
     let observers = Observers()
     let pool: DatabasePool
@@ -14,6 +15,9 @@ final class SQLiteEngine: SQLEngine {
     ///   - group: the largest number of writes in one commit.
     ///   - limits: how many writes may wait, and how long. A busy disk is given more time than a server: it has no
     ///     other nodes.
+    ///
+    /// - Parameter url: `sqlite:PATH`.
+    /// - Throws: ``StateSurfaceError`` if the file cannot be used, or its schema is of a newer version.
     init(
         url: String, group: Int = 256, limits: WaitingLimits = WaitingLimits(patience: .seconds(30))
     ) throws {

@@ -9,6 +9,9 @@ enum SQLiteFile {
     /// found when a page is used.
     private static let checkedSize: Int64 = 512 << 20
 
+    /// The path in a URL `sqlite:PATH` or `sqlite:///PATH`. It is not decoded.
+    ///
+    /// - Throws: `.misconfigured` for an empty path, a host, or `:memory:`.
     static func path(ofURL url: String) throws -> String {
         var path = url.dropFirst("sqlite:".count)
         if path.hasPrefix("//") {
@@ -26,6 +29,9 @@ enum SQLiteFile {
 
     /// Creates the folder, and an empty file with mode 0600, if they do not exist. Refuses a file that is not a
     /// database.
+    ///
+    /// - Throws: `.misconfigured` if the folder or file cannot be made or opened, `.corrupt` for a file that is not a
+    ///   database.
     static func prepare(_ path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
         if !folder.isEmpty {
@@ -57,6 +63,9 @@ enum SQLiteFile {
     }
 
     /// Opens the pool, and checks that the file is not damaged and that writes will be durable.
+    ///
+    /// For up to 3 s it is tried again when the file is busy. `synchronous` is FULL, so a commit is on the disk before
+    /// it is reported.
     static func open(_ path: String) throws -> DatabasePool {
         let deadline = ContinuousClock.now + .seconds(3)
         while ContinuousClock.now < deadline {
@@ -113,6 +122,7 @@ enum SQLiteFile {
             "the state file \(path) is damaged: \(why); it is left untouched")
     }
 
+    /// The size in bytes; 0 if the file does not exist.
     static func size(of path: String) -> Int64 {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0

@@ -37,6 +37,7 @@ final class SQLitePoller: Sendable {
         schedule()
     }
 
+    /// Returns when a poll that has begun is over. Afterwards no change is reported.
     func stop() {
         isStopped.store(true, ordering: .relaxed)
         queue.sync {}

@@ -29,6 +29,10 @@ final class SQLiteWriter: Sendable {
     private let line: WaitingLine<Pending, DatabasePool>
 
     /// - Parameter group: the largest number of writes in one commit.
+    ///
+    /// - Parameters:
+    ///   - origin: marks this process's rows in `changes`.
+    ///   - limits: how many writes may wait, and for how long.
     init(pool: DatabasePool, origin: String, observers: Observers, group: Int, limits: WaitingLimits) {
         self.pool = pool
         self.origin = origin
@@ -40,6 +44,12 @@ final class SQLiteWriter: Sendable {
             refuse: { $0.fail($1) })
     }
 
+    /// Runs one write in the next group.
+    ///
+    /// It returns after the commit that made the write durable, and after its changes have been reported to the
+    /// observers. `body` runs on the queue of the writing connection, and again if another write of its group failed.
+    ///
+    /// - Throws: ``StateSurfaceError``, or the ``TransactionAbort`` that `body` threw.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value {

@@ -5,6 +5,7 @@ private enum AccountSQL {
 
 // MARK: Inside a transaction
 extension SQLTransaction {
+    /// Reads without a lock.
     func account(userID: String) throws -> AccountRecord? {
         try row(AccountSQL.byID, [.text(userID)]).map(AccountRecord.init(row:))
     }
@@ -49,6 +50,7 @@ extension SQLSurface {
         try await row(AccountSQL.byID, [.text(userID)]).map(AccountRecord.init(row:))
     }
 
+    /// In the order of the tenants; none for an empty key.
     func accounts(emailKey: String) async throws -> [AccountRecord] {
         // An empty key must not find accounts without an e-mail.
         guard !emailKey.isEmpty else { return [] }
@@ -65,6 +67,8 @@ extension SQLSurface {
         ).map(AccountRecord.init(row:))
     }
 
+    /// Replaces all but the id and the credential epoch, increases the version by one, and reports
+    /// ``Change/account(userID:)`` to all nodes.
     func replace(account record: AccountRecord) async throws -> Bool {
         try await write { transaction in
             let changed = try transaction.execute(
@@ -106,6 +110,8 @@ extension SQLSurface {
         }
     }
 
+    /// First without a transaction, as an identity is nearly always there. A new account is stored only if the
+    /// identity's row was inserted by this call.
     func identity(
         issuer: String, subject: String, tenantID: String, linking verifiedEmailKey: String?,
         create: @escaping @Sendable () -> AccountRecord
@@ -165,6 +171,8 @@ extension SQLSurface {
             .map(ClientRecord.init(row:))
     }
 
+    /// Ends the client's families and sessions in the same transaction, and revokes its tokens whenever they were
+    /// issued.
     func disable(clientID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool {
         try await write { transaction in
             let changed = try transaction.execute(

@@ -18,6 +18,7 @@ private enum DeliverySQL {
 }
 
 extension SQLSurface {
+    /// All deliveries are stored in one transaction. What waits is counted once for each receiver.
     func enqueue(deliveries: [DeliveryRecord], limit: Int) async throws -> Int {
         guard !deliveries.isEmpty else { return 0 }
         return try await write { transaction in
@@ -48,6 +49,7 @@ extension SQLSurface {
         }
     }
 
+    /// Counts no further than `limit`.
     func waitingDeliveries(receiver: String, limit: Int) async throws -> Int {
         var row = try await row(
             """
@@ -56,11 +58,13 @@ extension SQLSurface {
         return Int(clamping: try row?.integer() ?? 0)
     }
 
+    /// 0 if nothing waits.
     func newestDelivery() async throws -> Int64 {
         var row = try await row("SELECT COALESCE(MAX(sequence), 0) FROM deliveries WHERE buried_at IS NULL", [])
         return try row?.integer() ?? 0
     }
 
+    /// In one transaction; an id that is no longer there is passed over.
     func settle(deliveries: [DeliverySettlement]) async throws {
         guard !deliveries.isEmpty else { return }
         try await write { transaction in
@@ -95,6 +99,7 @@ extension SQLSurface {
 
     // MARK: The node that delivers
 
+    /// One row for all nodes: its holder extends it, and another takes it once it has expired, by the caller's clock.
     func leaseDeliveries(nodeID: String, now: Milliseconds, until: Milliseconds) async throws -> Bool {
         try await write { transaction in
             try transaction.execute(
@@ -106,6 +111,7 @@ extension SQLSurface {
         }
     }
 
+    /// Also forgets what the node said of the receivers' room, which would be outdated until another node delivers.
     func releaseDeliveries(nodeID: String) async throws {
         try await write { transaction in
             let released = try transaction.execute("DELETE FROM delivery_lease WHERE node_id = ?1", [.text(nodeID)])
@@ -113,6 +119,7 @@ extension SQLSurface {
         }
     }
 
+    /// Replaces what was said of all receivers; nothing if the node no longer has the lease.
     func set(deliveryRooms rooms: [DeliveryRoom], by nodeID: String) async throws {
         try await write { transaction in
             guard try transaction.row("SELECT 1 FROM delivery_lease WHERE node_id = ?1", [.text(nodeID)]) != nil else {

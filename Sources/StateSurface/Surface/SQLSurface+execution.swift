@@ -9,6 +9,7 @@ extension SQLSurface {
         SELECT \(ExecutionRecord.columns) FROM executions WHERE session_id = ?1 AND intent_id = ?2
         """
 
+    /// Nil if the intent may run; otherwise the record of its first beginning.
     func begin(execution: ExecutionRecord) async throws -> ExecutionRecord? {
         try await write { transaction in
             let written = try transaction.execute(
@@ -26,6 +27,8 @@ extension SQLSurface {
         }
     }
 
+    /// Takes the number, stores the outcome and the event, and reports the stream's new end, in one transaction. An
+    /// intent that is finished keeps its first event.
     func finish(
         sessionID: String, intentID: String, at: Milliseconds, payload: @escaping @Sendable (Int64) -> String
     ) async throws -> EventRecord {
@@ -121,6 +124,7 @@ extension SQLSurface {
         ).map(EventRecord.init(row:))
     }
 
+    /// (1, 0) for a stream without events.
     func eventBounds(sessionID: String) async throws -> (first: Int64, last: Int64) {
         guard
             var row = try await row(
@@ -130,6 +134,7 @@ extension SQLSurface {
         return (first, last)
     }
 
+    /// Nodes that were not seen for a day before the window are removed.
     func beat(nodeID: String, at: Milliseconds, within: Milliseconds) async throws -> Set<String> {
         let since = at.subtractingReportingOverflow(max(0, within)).partialValue
         let seen = try await write { transaction in

@@ -24,6 +24,7 @@ private enum FamilySQL {
 
 // MARK: Inside a transaction
 extension SQLTransaction {
+    /// Inserts the family after ``require(_:userID:)``, and its first refresh token if it has one.
     func insert(family: FamilyRecord, judged: JudgedOwner) throws {
         try require(judged, userID: family.userID)
         _ = try execute(
@@ -35,6 +36,10 @@ extension SQLTransaction {
 
     /// Locks account, client and the asking family until the transaction ends. Throws if they have changed since they
     /// were checked.
+    ///
+    /// They are locked in this order, for share in PostgreSQL. SQLite has one writer and needs no locks.
+    ///
+    /// - Throws: `.ownerGone`, which rolls the transaction back.
     func require(_ judged: JudgedOwner, userID: String) throws {
         let share = dialect.forShare
         if let epoch = judged.credentialEpoch {
@@ -63,6 +68,9 @@ extension SQLTransaction {
     }
 
     /// Writes only the columns that a rotation changes.
+    ///
+    /// - Returns: false if the family has ended or its counter is not one less than the record's, because another
+    ///   rotation was first.
     func rotate(family: FamilyRecord) throws -> Bool {
         let changed = try execute(
             FamilySQL.rotate,
@@ -81,6 +89,8 @@ extension SQLTransaction {
     }
 
     /// Also reports a token of the same second, because it may have been signed with another key.
+    ///
+    /// - Returns: whether the family is live. An expiry earlier than the stored one changes nothing.
     func extend(familyID: String, tokenExpiresAt: Milliseconds, key: String?) throws -> Bool {
         let changed = try execute(
             """
@@ -94,6 +104,10 @@ extension SQLTransaction {
         return true
     }
 
+    /// Ends a family and its sessions, and revokes its tokens. A family that the store does not know is revoked as
+    /// well.
+    ///
+    /// - Returns: the ids of the sessions that were ended.
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) throws -> [String] {
         let ended = try execute("UPDATE families SET is_live = 0 WHERE id = ?1 AND is_live = 1", [.text(id)])
         let isKnownDead = try ended == 0 && row("SELECT 1 FROM families WHERE id = ?1", [.text(id)]) != nil

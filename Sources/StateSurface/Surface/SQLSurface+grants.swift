@@ -83,6 +83,7 @@ extension SQLSurface {
         }
     }
 
+    /// An existing client of this id gets the document's name, redirect URIs and scope, and stays disabled if it was.
     func keep(documentClient record: ClientRecord) async throws {
         try await write { transaction in
             _ = try transaction.execute(
@@ -117,6 +118,7 @@ extension SQLSurface {
         }
     }
 
+    /// One transaction: the consent is forgotten, the families end, and then the sessions that were opened with them.
     func endGrant(
         userID: String, clientID: String, resource: String, at: Milliseconds, revokedUntil: Milliseconds
     ) async throws -> Bool {

@@ -22,6 +22,7 @@ private enum ListingSQL {
 }
 
 extension SQLSurface {
+    /// In the order of the ids; `id` is the last one of the page before, empty for the first page.
     func liveSessions(
         after id: String, userID: String?, now: Milliseconds, limit: Int
     ) async throws -> [SessionListing] {

@@ -29,6 +29,8 @@ extension SQLSurface {
         ).map(PasskeyRecord.init(row:))
     }
 
+    /// Changes nothing, and returns false, if the counter is not the one that was checked, because another sign-in was
+    /// first.
     func use(passkey use: PasskeyUse) async throws -> Bool {
         try await write { transaction in
             try transaction.execute(

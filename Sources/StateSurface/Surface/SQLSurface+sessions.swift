@@ -84,6 +84,7 @@ private enum SessionSQL {
 
 // MARK: Inside a transaction
 extension SQLTransaction {
+    /// Locks the account and the family, so that an end of either waits and then ends this session as well.
     func insert(session: SessionRecord) throws {
         try requireOwners(of: session)
         try post(SessionSQL.insert, session.values)
@@ -91,6 +92,7 @@ extension SQLTransaction {
         if events != nil, session.state == .authenticated { try tell(StoreEvent(.sessionUpgraded, of: session)) }
     }
 
+    /// Reads without a lock, and notes the state, by which ``EventLine`` tells an upgrade from a later write.
     func session(id: String) throws -> SessionRecord? {
         let session = try row(SessionSQL.byID, [.text(id)]).map(SessionRecord.init(row:))
         if let session { events?.noteRead(session) }
@@ -98,6 +100,8 @@ extension SQLTransaction {
     }
 
     /// Besides the version, the statement checks that the state is not changed back and the owner is not changed.
+    ///
+    /// A session of a user that is no longer live also ends the grants that were made in it.
     func replace(session: SessionRecord) throws -> Bool {
         try requireOwners(of: session)
         guard try execute(SessionSQL.replace(by: session.state), session.values) == 1 else { return false }
@@ -109,6 +113,7 @@ extension SQLTransaction {
         return true
     }
 
+    /// Counts at most ``SessionSQL/surplusBatch`` sessions over the limit, so that the time does not grow with them.
     func surplusSessions(userID: String, sparing: String, limit: Int) throws -> [SurplusSession] {
         let counted = try rows(SessionSQL.countLive, [.text(userID), .limit(limit + SessionSQL.surplusBatch)])
         let surplus = try SurplusSession.count(counted, beyond: limit)
@@ -117,17 +122,25 @@ extension SQLTransaction {
             .map(SurplusSession.init(row:))
     }
 
+    /// Ends the family's live sessions, and returns their ids.
     func endSessions(familyID: String, at: Milliseconds) throws -> [String] {
         try tellEnded(
             rows(SessionSQL.endByFamily, [.text(familyID), .integer(at)]), at: at, StoreEvent.EndReason.familyEnded)
     }
 
     /// - Parameter reason: why, for those who are told of it.
+    ///
+    /// - Returns: the ids of the sessions that were ended.
     func endSessions(userID: String, at: Milliseconds, because reason: String) throws -> [String] {
         try tellEnded(rows(SessionSQL.endByUser, [.text(userID), .integer(at)]), at: at, reason)
     }
 
     /// Ends the user's sessions except the named ones of a family.
+    ///
+    /// - Parameters:
+    ///   - kept: the ids of at most two sessions that are kept if they belong to the family; empty for none.
+    ///   - familyID: the family of the caller, which is kept.
+    /// - Returns: the ids of the sessions that were ended.
     func endSessions(
         userID: String, sparing kept: (String, String), of familyID: String, at: Milliseconds
     ) throws -> [String] {

@@ -44,6 +44,7 @@ extension SQLSurface {
         }
     }
 
+    /// The payload is compared by the database, byte by byte; a smaller or equal one changes nothing.
     func raise(singleUse record: SingleUseRecord) async throws {
         try await write { transaction in
             try transaction.post(

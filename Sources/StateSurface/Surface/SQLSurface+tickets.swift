@@ -1,6 +1,8 @@
 extension SQLSurface {
     private static let ticketColumns = "hash, session_id, epoch, facts, origin, expires_at, node_id"
 
+    /// In PostgreSQL, concurrent calls may each count before the others' rows are there, and exceed the limit by their
+    /// number.
     func put(ticket: TicketRecord, limit: Int, now: Milliseconds) async throws -> Bool {
         try await write { transaction in
             var row = try transaction.row(

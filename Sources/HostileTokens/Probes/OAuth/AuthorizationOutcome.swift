@@ -7,6 +7,7 @@ enum AuthorizationOutcome: Sendable {
     /// Anything else: an error, in a page or a redirect.
     case refused(RawResponse?)
 
+    /// Reads an answer. Nil, for a connection that was ended, is a refusal; so is a redirect without a code.
     init(_ answer: RawResponse?) {
         guard let answer else {
             self = .refused(nil)
@@ -33,12 +34,15 @@ enum AuthorizationOutcome: Sendable {
 }
 
 /// The first form of a page that has hidden fields.
+///
+/// It is searched as text: enough for a page that was not written to deceive the suite.
 struct ConsentForm {
     let action: String?
     let fields: [(name: String, value: String)]
 }
 
 extension ConsentForm {
+    /// Nil if the body has no form with hidden fields.
     init?(_ page: RawResponse) {
         let text = String(decoding: page.content, as: UTF8.self)
         guard let start = text.firstRange(of: "<form"), let end = text[start.upperBound...].firstRange(of: "</form>")
@@ -64,6 +68,7 @@ extension ConsentForm {
 
 /// Parameters in URLs and forms.
 enum QueryText {
+    /// The parameters in the form `name=value&name=value`, with the values percent-encoded.
     static func form(_ parameters: [(String, String)]) -> String {
         parameters.map { "\($0.0)=\(encoded($0.1))" }.joined(separator: "&")
     }

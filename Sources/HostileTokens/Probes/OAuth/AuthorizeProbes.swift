@@ -4,6 +4,10 @@ enum AuthorizeProbes {
 
     // MARK: O01: where the answer goes
 
+    /// O01: a redirect URI is compared with the registered ones as a string (RFC 9700 section 2.1), so each of these
+    /// must be refused on a page of the target's own, without a redirect (RFC 6749 section 4.1.2.1).
+    ///
+    /// Skipped if the change does not apply to the client's redirect URI.
     private static let redirects: [Probe] = [
         redirect("other", "another redirect URI") { _ in "https://attacker.invalid/" },
         redirect("suffix", "the host with more after it") { uri in
@@ -38,6 +42,10 @@ enum AuthorizeProbes {
         },
     ]
 
+    /// An authorization request with another redirect URI. Failed if it leads there, to a code or to the page that
+    /// asks.
+    ///
+    /// - Parameter change: makes the URI from the registered one; nil if it cannot.
     private static func redirect(
         _ name: String, _ title: String, _ change: @escaping @Sendable (String) -> String?
     ) -> Probe {
@@ -59,6 +67,10 @@ enum AuthorizeProbes {
 
     // MARK: O02 to O05: what a request must say
 
+    /// O02 to O05: requests without a client, without S256, for a token in the redirect, or for another resource.
+    ///
+    /// Passed unless they lead to a code or to the question for consent. The last one is no attack: it wants `iss` in
+    /// the redirect, without which a client can be led to send a code to another server (RFC 9207 section 1).
     private static let requests: [Probe] = [
         request("O02-client-unknown", "a client that does not exist", "RFC 6749 §4.1.2.1", ["client_id": "nobody"]),
         request("O02-client-missing", "no client", "RFC 6749 §4.1.1", ["client_id": nil]),
@@ -95,6 +107,12 @@ enum AuthorizeProbes {
         },
     ]
 
+    /// An authorization request with changes, after the same request without them has led to a code.
+    ///
+    /// - Parameters:
+    ///   - changes: parameters with other values, or left out for nil.
+    ///   - more: further parameters, made from what the metadata say.
+    ///   - leavingOut: names that are only sent as `more` has them.
     private static func request(
         _ id: String, _ title: String, _ reference: String, _ changes: [String: String?],
         more: (@Sendable (AuthorizationService) -> [(String, String)])? = nil, leavingOut: [String] = []
@@ -114,6 +132,10 @@ enum AuthorizeProbes {
 
     // MARK: O06: consent
 
+    /// O06: a code without the person's own and single yes on the page that asks (RFC 6749 section 10.12).
+    ///
+    /// Each begins with such a page; without a client for which the person is asked, it is skipped. The last probe
+    /// looks only at the page's fields, which must forbid frames (RFC 9700 section 4.16).
     private static let consent: [Probe] = [
         probe("O06-consent-forged", "consent to a request that nobody made", "RFC 6749 §10.12") { talk in
             let person = try await talk.person()
@@ -167,6 +189,8 @@ enum AuthorizeProbes {
 
 extension ConsentForm {
     /// The form with other values.
+    ///
+    /// The action and the names stay as they are.
     func replacing(_ change: (String) -> String) -> ConsentForm {
         ConsentForm(action: action, fields: fields.map { ($0.name, change($0.value)) })
     }

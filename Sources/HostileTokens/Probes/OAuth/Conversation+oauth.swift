@@ -2,8 +2,12 @@ import Encodings
 
 /// What the target's metadata say about its authorization server, and the clients that the suite has there.
 struct AuthorizationService: Sendable {
+    /// The identifier of the server (RFC 8414 section 2).
     let issuer: String
+    /// The path and query of the authorization endpoint; it is asked at the target's own authority, whatever host the
+    /// metadata name.
     let authorizePath: String
+    /// The path of the token endpoint.
     let tokenPath: String
     /// Nil if clients can't register themselves (RFC 7591).
     let registerPath: String?
@@ -12,9 +16,11 @@ struct AuthorizationService: Sendable {
     let resourcePath: String
     /// The scopes of the profile: the first is asked for, and a refresh must not add the second.
     let scopes: [String]
+    /// The client of all requests: the profile's, or one that the suite has registered.
     let client: String
     /// A second client; nil if clients can't register themselves.
     let other: String?
+    /// A redirect URI of ``client`` and ``other``.
     let redirect: String
     /// A redirect URI for which the person is always asked; nil if there is none.
     let asking: String?
@@ -33,6 +39,9 @@ extension Conversation {
 
     /// The authorization server, as the metadata of the resource and its own describe it. Clients are registered once a
     /// run.
+    ///
+    /// - Throws: ``Unfit`` if the profile has no `oauth` or no client can be had, ``Unjudged`` if the metadata cannot
+    ///   be read.
     func service() async throws -> AuthorizationService {
         if let known = await accounts.service { return known }
         guard let settings = target.oauth else { throw Unfit(Need.oauth.absence) }
@@ -78,6 +87,7 @@ extension Conversation {
         return client
     }
 
+    /// A registration with these redirect URIs (RFC 7591 section 3.1), and the answer to it, whatever it is.
     func register(at path: String, _ redirects: [String]) async throws -> RawResponse {
         try await api(
             "POST", path,
@@ -87,6 +97,8 @@ extension Conversation {
     /// Sends an authorization request in the browser of a person.
     ///
     /// - Parameter changes: parameters with other values, or left out for nil; `more` is added as it stands.
+    ///
+    /// - Returns: nil if the connection was ended.
     func authorize(
         _ person: Member, _ changes: [String: String?] = [:], more: String = "", label: String = "authorize"
     ) async throws -> RawResponse? {
@@ -106,6 +118,12 @@ extension Conversation {
     }
 
     /// Sends the form of a page.
+    ///
+    /// - Parameters:
+    ///   - form: the form with its hidden fields.
+    ///   - decision: the value of `decision`: `allow` or `deny`.
+    ///   - origin: the Origin of the request; nil for the target's own.
+    /// - Returns: nil if the connection was ended.
     func decide(
         _ person: Member, _ form: ConsentForm, _ decision: String = "allow", origin: String? = nil,
         label: String = "decide"
@@ -120,6 +138,8 @@ extension Conversation {
     }
 
     /// A page that asks the person.
+    ///
+    /// - Throws: ``Unfit`` without a client that the suite has registered, ``Unjudged`` if no page came.
     func consentPage(_ person: Member) async throws -> (form: ConsentForm, page: RawResponse) {
         let service = try await service()
         guard let asking = service.asking else { throw Unfit("needs a client that the suite registers itself") }
@@ -130,6 +150,10 @@ extension Conversation {
     }
 
     /// A code that the person has allowed.
+    ///
+    /// A page that asks is answered with yes.
+    ///
+    /// - Throws: ``Unjudged`` if it leads to no code.
     func code(_ person: Member, _ changes: [String: String?] = [:]) async throws -> (code: String, location: String) {
         var outcome = AuthorizationOutcome(try await authorize(person, changes))
         if case .page(let page) = outcome, let form = ConsentForm(page) {
@@ -142,6 +166,8 @@ extension Conversation {
     }
 
     /// The token request for a code.
+    ///
+    /// - Parameter changes: parameters with other values, or left out for nil.
     func redeem(
         _ code: String, _ changes: [String: String?] = [:], label: String = "token"
     ) async throws -> RawResponse {
@@ -187,6 +213,7 @@ extension Conversation {
         try await api("GET", try await service().resourcePath + query, token: token, fields: fields, label: label)
     }
 
+    /// A POST of a form to the target.
     func formRequest(_ path: String, _ form: [(String, String)], fields: [(String, String)] = []) -> RawRequest {
         let body = Array(QueryText.form(form).utf8)
         let all =

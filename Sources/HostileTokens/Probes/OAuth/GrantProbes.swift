@@ -4,6 +4,10 @@ enum GrantProbes {
 
     // MARK: O07: codes
 
+    /// O07: a code works once, for its client, with its redirect URI and verifier (RFC 6749 section 4.1.3, RFC 7636
+    /// section 4.6).
+    ///
+    /// Each attack uses a new code. Where parameters are changed, another code is redeemed without the change first.
     private static let codes: [Probe] = [
         probe("O07-code-twice", "a code a second time", "RFC 6749 §4.1.2") { talk in
             let code = try await talk.code(try await talk.person()).code
@@ -51,6 +55,9 @@ enum GrantProbes {
         },
     ]
 
+    /// A new code with changed parameters of the token request.
+    ///
+    /// - Parameter changes: parameters with other values, or left out for nil.
     private static func code(_ name: String, _ title: String, _ changes: [String: String?]) -> Probe {
         probe("O07-code-\(name)", "a code with \(title)", "RFC 7636 §4.6, RFC 6749 §4.1.3") { talk in
             let person = try await talk.person()
@@ -63,6 +70,8 @@ enum GrantProbes {
 
     // MARK: O08: refresh tokens of clients
 
+    /// O08: a client's refresh token is rotated, bound to its client, its scopes and its resource (RFC 9700 section
+    /// 4.14.2, RFC 6749 section 6). Skipped if clients get none.
     private static let refresh: [Probe] = [
         probe("O08-refresh-reuse", "a client's refresh token after its successor has been used", "RFC 9700 §4.14.2") {
             talk in
@@ -112,6 +121,8 @@ enum GrantProbes {
 
     // MARK: O11: registration
 
+    /// O11: redirect URIs that a browser would run, or send over the network in clear, must not be registered (RFC 7591
+    /// section 5).
     private static let registration: [Probe] = [
         registers("javascript", "a script as redirect URI", "javascript:alert(1)"),
         registers("data", "a data URL as redirect URI", "data:text/html,x"),
@@ -121,6 +132,9 @@ enum GrantProbes {
         registers("empty", "no redirect URI", nil),
     ]
 
+    /// A registration that must be refused.
+    ///
+    /// - Parameter uri: its only redirect URI; nil for an empty list.
     private static func registers(_ name: String, _ title: String, _ uri: String?) -> Probe {
         probe("O11-register-\(name)", "a registration with \(title)", "RFC 7591 §5, RFC 8252 §7", login: false) {
             talk in
@@ -131,6 +145,10 @@ enum GrantProbes {
 
     // MARK: O12: metadata
 
+    /// O12: a URL in a request must not make the target fetch from inside its network (CWE-918), nor end up in its
+    /// metadata (RFC 8414 section 3.3).
+    ///
+    /// The fetch is noticed by the suite's listener, so `O12-document` needs a target on this machine.
     private static let documents: [Probe] =
         [("address", "127.0.0.1"), ("name", "localhost")].map { name, host in
             probe(
@@ -158,6 +176,8 @@ enum GrantProbes {
         ]
 
     /// The metadata must not depend on what the request says about the host.
+    ///
+    /// - Parameter line: a field with its line end; `attacker.invalid` is looked for in the whole answer.
     private static func metadata(_ name: String, _ title: String, _ line: String) -> Probe {
         probe("O12-metadata-\(name)", "the metadata, asked for with \(title)", "RFC 8414 §3.3", login: false) { talk in
             let service = try await talk.service()

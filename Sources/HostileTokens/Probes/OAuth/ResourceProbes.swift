@@ -6,6 +6,8 @@ enum ResourceProbes {
 
     // MARK: O09: audiences
 
+    /// O09: a token for the resource must not open anything else, nor another token the resource (RFC 8707 section 2,
+    /// RFC 9700 section 2.3). It must come in `Authorization` alone.
     private static let audiences: [Probe] = [
         probe("O09-resource-token-elsewhere", "a resource's token at another path", [.token]) { talk in
             let token = try await talk.granted()
@@ -57,6 +59,9 @@ enum ResourceProbes {
 
     // MARK: O10: what arrives at the upstream
 
+    /// O10: the upstream must not get the token, nor requests in a protocol session that another person opened.
+    ///
+    /// A request that arrives at the suite's own upstream fails the case, whatever its answer.
     private static let upstream: [Probe] = [
         probe("O10-passthrough", "a resource's token on its way to the upstream", [.canary]) { talk in
             let (marker, token) = (Marker(), try await talk.granted())
@@ -77,6 +82,8 @@ enum ResourceProbes {
     ]
 
     /// Opens a protocol session, uses it, and sends its id, or another, in a request that must not arrive.
+    ///
+    /// - Parameter attack: makes the token and the values of `Mcp-Session-Id`, one field line each.
     private static func protocolSession(
         _ name: String, _ title: String, _ needs: [Need] = [],
         _ attack: @escaping @Sendable (Conversation, String) async throws -> (token: String, ids: [String])
@@ -110,6 +117,8 @@ enum ResourceProbes {
 
 extension Conversation {
     /// The token of a new grant, which the resource accepts.
+    ///
+    /// - Throws: ``Unjudged`` if the resource refuses the new token.
     fileprivate func granted() async throws -> String {
         let token = try await grant(try await person()).access
         try require(try await resource(token, label: "control"), "a good token at the resource")
