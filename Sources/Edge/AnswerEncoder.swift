@@ -24,10 +24,10 @@ struct AnswerEncoder {
     /// Begins an answer. Its head is written with the next piece.
     ///
     /// - Parameters:
-    ///   - head: status line and fields, without those that frame the body.
-    ///   - more: further fields, each with its line end.
-    mutating func start(_ head: consuming ByteBuffer, more: ByteBuffer?, _ terms: ConnectionMachine.AnswerTerms) {
-        var out = head
+    ///   - lines: status line and fields, without those that frame the body.
+    ///   - more: further fields.
+    mutating func start(_ lines: consuming ByteBuffer, more: AnswerFields?, _ terms: ConnectionMachine.AnswerTerms) {
+        var out = lines
         isChunked = false
         hasLength = false
         hasBody = terms.framing != .none
@@ -42,7 +42,7 @@ struct AnswerEncoder {
                 out.writeStaticString("Transfer-Encoding: chunked\r\n")
             }
         }
-        if let more { out.writeImmutableBuffer(more) }
+        if let more { out.writeImmutableBuffer(more.lines) }
         if terms.closes {
             out.writeStaticString("Connection: close\r\n")
         } else if terms.isVersion10 {

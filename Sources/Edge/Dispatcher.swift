@@ -62,7 +62,7 @@ package struct Dispatcher {
 
     /// Refuses a request that has no target. Scripts of allowed origins may read this answer, too.
     private func refuse(_ problem: Problem, to head: RequestHead) -> (any Exchange)? {
-        connection.answerFields = CORS(services.origins, head, isPublic: false).fields()
+        connection.answerFields = CORS(services.origins, head, isPublic: false).fields(connection.answerForm)
         return refuse(problem)
     }
 
@@ -237,19 +237,19 @@ package struct Dispatcher {
         switch target {
         case .api(let path):
             let cors = CORS(services.origins, head, isPublic: sharing(of: path) == .everyone)
-            connection.answerFields = cors.fields()
+            connection.answerFields = cors.fields(connection.answerForm)
             return cors
         case .socket:
-            connection.answerFields = CORS(services.origins, head, isPublic: false).fields()
+            connection.answerFields = CORS(services.origins, head, isPublic: false).fields(connection.answerForm)
             return nil
         case .proxy(let route, _, _):
             guard head.present.contains(.origin) else { return nil }
             let cors = CORS(services.origins, head, isPublic: false)
-            if route.ownsCORS { connection.answerFields = cors.fields() }
+            if route.ownsCORS { connection.answerFields = cors.fields(connection.answerForm) }
             return cors
         case .tools:
             let cors = CORS(services.origins, head, isPublic: false)
-            connection.answerFields = cors.fields()
+            connection.answerFields = cors.fields(connection.answerForm)
             return cors
         // Only proxies in front ask the decision endpoint, and only its own pages read the page.
         case .decision, .page: return nil

@@ -15,29 +15,38 @@ extension EdgeConnection: ResponseWriter {
     /// Sends 100 (Continue) to a client that waits for it, when the gateway itself wants the body.
     func sendContinue() {
         guard let context, machine.sendContinue() else { return }
-        write(interim: Self.goOn, to: context)
+        write(interim: AnswerHead(status: 100, answerForm, date: nil), to: context)
     }
 
-    package func sendInterim(_ head: ByteBuffer, isContinue: Bool) {
+    package func sendInterim(_ head: AnswerHead, isContinue: Bool) {
         guard let context, machine.sendInterim(isContinue: isContinue) else { return }
         write(interim: head, to: context)
     }
 
-    private func write(interim head: ByteBuffer, to context: ChannelHandlerContext) {
-        if let stream { stream.writeInterim(head) } else { write(head, to: context) }
+    private func write(interim head: AnswerHead, to context: ChannelHandlerContext) {
+        if let stream { stream.writeInterim(head) } else { write(whole: head, to: context) }
         flushAll(context)
     }
 
-    package func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming) {
+    /// Writes a head to which nothing is added.
+    private func write(whole head: AnswerHead, _ first: ByteBuffer? = nil, to context: ChannelHandlerContext) {
+        var head = head
+        var lines = head.fields.takeLines()
+        lines.writeStaticString("\r\n")
+        if let first { lines.writeImmutableBuffer(first) }
+        write(lines, to: context)
+    }
+
+    package func startResponse(_ head: consuming AnswerHead, framing: ResponseFraming) {
         guard context != nil else { return }
         // Before the connection itself is told: its client learns with this answer that it is the last.
         if loop.isDraining { machine.closeAfterAnswer() }
         guard let terms = machine.startAnswer(framing) else { return }
-        record.answered(head)
+        record.answered(head.status)
         if let stream {
             stream.start(head, more: answerFields, terms)
         } else {
-            encoder.start(head, more: answerFields, terms)
+            encoder.start(head.fields.takeLines(), more: answerFields, terms)
         }
     }
 
@@ -105,12 +114,10 @@ extension EdgeConnection: ResponseWriter {
         status: Int, fields: [(name: String, value: String)], identity: ByteBuffer? = nil, body: [UInt8]
     ) {
         guard machine.refusal == .answer else { return }
-        var head = AnswerHead.begin(status: status, date: loop.date())
-        if let identity { head.writeImmutableBuffer(identity) }
-        for field in fields { AnswerHead.write(field: field.name, field.value, to: &head) }
-        head.writeStaticString("X-Request-Id: ")
-        requestID.write(to: &head)
-        head.writeStaticString("\r\n")
+        var head = AnswerHead(status: status, answerForm, date: loop.date())
+        if let identity { head.fields.add(written: identity) }
+        for field in fields { head.fields.add(field.name, field.value) }
+        head.fields.add("X-Request-Id") { requestID.write(to: &$0) }
         let hasBody = status != 204 && status != 304 && status >= 200
         startResponse(head, framing: hasBody ? .length(Int64(body.count)) : .none)
         if hasBody { sendBody(ByteBuffer(bytes: body)) }
@@ -120,13 +127,13 @@ extension EdgeConnection: ResponseWriter {
     /// From here on the connection is closed after the current answer.
     func closeAfterAnswer() { machine.closeAfterAnswer() }
 
-    package func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel) {
+    package func switchProtocols(_ head: AnswerHead, first: ByteBuffer?, to tunnel: any Tunnel) {
         guard let context, let early = machine.switchProtocols() else { return tunnel.clientGone() }
         exchange = nil
         self.tunnel = tunnel
         beginTunnelRecord()
         deadline.cancel()
-        if let stream { stream.switchProtocols(head) } else { write(head, to: context) }
+        if let stream { stream.switchProtocols(head, first) } else { write(whole: head, first, to: context) }
         flushAll(context)
         // The write may have found the client gone, and the tunnel has been told so then.
         guard self.tunnel === tunnel else { return }
@@ -156,6 +163,4 @@ extension EdgeConnection: ResponseWriter {
 
     package func flushTunnel() { flush() }
     package func flushTunnelNow() { flushNow() }
-
-    private static let goOn = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
 }

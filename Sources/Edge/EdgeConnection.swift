@@ -36,8 +36,8 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     var requestID: RequestID
     /// What the access log and the metrics will say of the request.
     var record = RequestRecord()
-    /// CORS fields of the current answer, as they are written.
-    var answerFields: ByteBuffer?
+    /// Fields of the current answer that do not depend on what it is: those of CORS, and of the route's limit.
+    var answerFields: AnswerFields?
     /// All bytes for the client are written through this.
     package var output: DirectOutput
     /// Whether the connection has failed, and was not closed properly.
@@ -68,6 +68,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     package var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
     package var opensTunnelOnSuccess: Bool { origin.isStream }
     package var takesAnyBytes: Bool { !origin.isStream }
+    package var answerForm: AnswerFields.Form { origin.isStream ? .pairs : .lines }
     /// The bytes that have arrived after the head of the request being answered.
     var inbound: ByteBuffer { machine.inbound }
 

@@ -86,30 +86,30 @@ final class HTTP2Stream: ChannelDuplexHandler {
 
     // MARK: The answer
 
-    /// - Parameter head: a complete 1xx answer.
-    func writeInterim(_ head: ByteBuffer) {
+    /// Sends a 1xx answer.
+    func writeInterim(_ head: AnswerHead) {
         guard let context, !isAnswering, !isOutputDone else { return }
-        let fields = HTTP2Answer.fields(of: head).fields
+        let fields = Self.fields(of: head)
         context.write(wrapOutboundOut(.headers(.init(headers: fields, endStream: false))), promise: nil)
     }
 
     /// Begins the answer.
     ///
     /// - Parameters:
-    ///   - head: status line and fields, without those that frame the body.
-    ///   - more: further fields, each with its line end.
-    func start(_ head: ByteBuffer, more: ByteBuffer?, _ terms: ConnectionMachine.AnswerTerms) {
+    ///   - head: without the fields that frame the body.
+    ///   - more: further fields.
+    func start(_ head: AnswerHead, more: AnswerFields?, _ terms: ConnectionMachine.AnswerTerms) {
         guard let context, !isAnswering, !isOutputDone else { return }
-        var (fields, status) = HTTP2Answer.fields(of: head)
-        if isTunnel, (200..<300).contains(status) { return refuseTunnel(context) }
+        if isTunnel, (200..<300).contains(head.status) { return refuseTunnel(context) }
         isTunnel = false
         isAnswering = true
+        var fields = Self.fields(of: head)
         var ends = terms.isHead || terms.framing == .none
         if case .length(let count) = terms.framing {
             fields.add(name: "content-length", value: String(count))
             if count == 0 { ends = true }
         }
-        if let more { HTTP2Answer.add(more, to: &fields) }
+        for field in more?.pairs ?? [] { fields.add(name: field.name, value: field.value) }
         let frame = HTTP2Frame.FramePayload.headers(.init(headers: fields, endStream: ends))
         guard ends else { return context.write(wrapOutboundOut(frame), promise: nil) }
         // It closes the stream as it is written, and what answers would be told that its client has gone: `end` writes it.
@@ -130,14 +130,24 @@ final class HTTP2Stream: ChannelDuplexHandler {
 
     /// Opens the tunnel.
     ///
-    /// - Parameter head: a 101 answer, and the bytes that follow it in the tunnel.
-    func switchProtocols(_ head: ByteBuffer) {
+    /// - Parameters:
+    ///   - head: a 101 answer, which is 200 here.
+    ///   - first: the first bytes in the tunnel.
+    func switchProtocols(_ head: AnswerHead, _ first: ByteBuffer?) {
         guard let context, isTunnel, !isAnswering, !isOutputDone else { return }
         isAnswering = true
-        var head = head
-        let fields = HTTP2Answer.fields(of: HTTP2Answer.takeHead(of: &head), as: "200").fields
+        let fields = Self.fields(of: head, status: 200)
         context.write(wrapOutboundOut(.headers(.init(headers: fields, endStream: false))), promise: nil)
-        if head.readableBytes > 0 { write(body: head) }
+        if let first, first.readableBytes > 0 { write(body: first) }
+    }
+
+    /// `:status` and the fields (RFC 9113 section 8.3.2).
+    private static func fields(of head: AnswerHead, status: Int? = nil) -> HPACKHeaders {
+        var fields = HPACKHeaders()
+        fields.reserveCapacity(head.fields.pairs.count + 6)
+        fields.add(name: ":status", value: String(status ?? head.status))
+        for field in head.fields.pairs { fields.add(name: field.name, value: field.value) }
+        return fields
     }
 
     /// Refuses a tunnel that would be answered with a 2xx: that would tell the client that its tunnel is open (RFC 8441

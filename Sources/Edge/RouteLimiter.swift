@@ -3,6 +3,7 @@ import Caching
 import EdgeConfiguration
 import EdgeCore
 import Gate
+import HTTPWire
 import NIOCore
 import Runtime
 import SecurityGuard
@@ -28,7 +29,7 @@ package final class RouteLimiter: Sendable {
     private let subject: RouteConfiguration.Limit.Subject
     private let bucket: TokenBucket
     private let tables = (0..<RouteLimiter.tableCount).map { _ in Table() }
-    /// `RateLimit-Policy` with its line end.
+    /// The value of `RateLimit-Policy`.
     private let policy: String
 
     /// - Parameters:
@@ -39,7 +40,7 @@ package final class RouteLimiter: Sendable {
         self.subject = subject
         bucket = TokenBucket(requests: limit.requests, period: limit.per, burst: limit.burst ?? limit.requests)
         let window = max(1, (limit.per + 999) / 1_000)
-        policy = "RateLimit-Policy: \"gatehouse\";q=\(limit.requests);w=\(window)\r\n"
+        policy = "\"gatehouse\";q=\(limit.requests);w=\(window)"
     }
 
     /// Counts a request that was admitted.
@@ -50,13 +51,11 @@ package final class RouteLimiter: Sendable {
     ///   - fields: gets the RateLimit fields for the answer, whether it is a refusal or not.
     /// - Throws: `rate_limited`.
     package func count(
-        _ admission: Admission, address: String, at now: Int64, fields: inout ByteBuffer?
+        _ admission: Admission, address: String, at now: Int64, fields: inout AnswerFields
     ) throws(Problem) {
         let verdict = take(caller(admission, address), at: now)
-        var out = fields ?? ByteBuffer()
-        out.writeString(policy)
-        out.writeString("RateLimit: \"gatehouse\";r=\(verdict.remaining);t=\(verdict.seconds)\r\n")
-        fields = out
+        fields.add("RateLimit-Policy", policy)
+        fields.add("RateLimit", "\"gatehouse\";r=\(verdict.remaining);t=\(verdict.seconds)")
         guard verdict.isAllowed else {
             throw Problem(
                 .rateLimited, reason: "route_limit", headers: [("Retry-After", String(max(1, verdict.seconds)))])
@@ -136,7 +135,8 @@ extension EdgeConnection {
         of route: Route, _ admission: Admission, _ request: EdgeRequest, _ services: EdgeServices
     ) throws(Problem) {
         guard let limiter = services.limiters[route] else { return }
-        try limiter.count(
-            admission, address: request.clientAddress, at: request.receivedAt, fields: &answerFields)
+        var fields = answerFields ?? AnswerFields(answerForm)
+        defer { answerFields = fields }
+        try limiter.count(admission, address: request.clientAddress, at: request.receivedAt, fields: &fields)
     }
 }

@@ -69,9 +69,10 @@ struct SocketStage: GatedStage {
         else { return connection.respond(problem) }
         connection.observe(problem)
         let offers = try? Subprotocols.read(head)
-        var answer = handshakeAnswer(accept: accept(key), ownProtocol: offers?.offersOwn == true)
-        FrameEncoder.close(code: UInt16(4000 + problem.status), reason: problem.code.rawValue, to: &answer)
-        connection.switchProtocols(answer, to: RefusedTunnel(deadlines: loop.deadlines))
+        let answer = handshakeAnswer(accept: accept(key), ownProtocol: offers?.offersOwn == true)
+        var close = ByteBuffer()
+        FrameEncoder.close(code: UInt16(4000 + problem.status), reason: problem.code.rawValue, to: &close)
+        connection.switchProtocols(answer, first: close, to: RefusedTunnel(deadlines: loop.deadlines))
     }
 
     // MARK: What the socket becomes
@@ -152,12 +153,12 @@ struct SocketStage: GatedStage {
         WebSocketHandshake.accept(key, of: head, sha1: HandshakeDigest.sha1)
     }
 
-    private func handshakeAnswer(accept: String, ownProtocol: Bool) -> ByteBuffer {
-        var out = ByteBuffer()
-        out.writeStaticString("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n")
-        out.writeString("Sec-WebSocket-Accept: \(accept)\r\n")
-        if ownProtocol { out.writeString("Sec-WebSocket-Protocol: \(Subprotocols.own)\r\n") }
-        out.writeStaticString("\r\n")
-        return out
+    private func handshakeAnswer(accept: String, ownProtocol: Bool) -> AnswerHead {
+        var answer = AnswerHead(status: 101, connection.answerForm, date: nil)
+        answer.fields.add("Upgrade", "websocket")
+        answer.fields.add("Connection", "Upgrade")
+        answer.fields.add("Sec-WebSocket-Accept", accept)
+        if ownProtocol { answer.fields.add("Sec-WebSocket-Protocol", Subprotocols.own) }
+        return answer
     }
 }

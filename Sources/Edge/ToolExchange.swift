@@ -155,12 +155,12 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         }
         isStreaming = true
         takeLease(stream.permit)
-        var head = AnswerHead.begin(status: 200, date: loop.date())
+        var head = AnswerHead(status: 200, connection.answerForm, date: loop.date())
         for (name, value) in [
             ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store, no-transform"),
             ("X-Accel-Buffering", "no"), ("X-Request-Id", request.id),
         ] {
-            AnswerHead.write(field: name, value, to: &head)
+            head.fields.add(name, value)
         }
         connection.startResponse(head, framing: .stream)
         connection.flushResponse()

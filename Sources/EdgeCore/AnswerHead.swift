@@ -2,33 +2,32 @@ import Answers
 import HTTPWire
 import NIOCore
 
-/// Writes the heads of the gateway's own answers.
-package enum AnswerHead {
-    /// Begins a head with the status line and `Date`.
-    package static func begin(status: Int, date: String) -> ByteBuffer {
-        var head = ByteBuffer()
-        head.reserveCapacity(512)
-        HeadWriter.statusLine(status, to: &head)
-        head.writeString("Date: \(date)\r\n")
-        return head
+/// The head of an answer: its status and fields, in the form in which the client's connection sends them.
+package struct AnswerHead {
+    /// The status, 100 to 999.
+    package let status: Int
+    /// The fields. Over HTTP/1.1 their lines begin with the status line, and the connection ends them.
+    package var fields: AnswerFields
+
+    /// Begins the head of an answer of the gateway itself.
+    ///
+    /// - Parameters:
+    ///   - status: one that is not within 100 to 999 becomes 500.
+    ///   - date: the value of `Date` (RFC 9110 section 6.6.1); nil for an answer that has none, as 1xx.
+    package init(status: Int, _ form: AnswerFields.Form, date: String?) {
+        self.status = (100...999).contains(status) ? status : 500
+        fields = AnswerFields(form, capacity: 512)
+        fields.addStatusLine(self.status)
+        if let date { fields.add("Date", date) }
     }
 
-    /// Writes one field. A field whose value could end the line is left out: such a value can only be a bug of the
-    /// gateway.
-    package static func write(field name: String, _ value: String, to head: inout ByteBuffer) {
-        guard isSafe(value) else { return }
-        head.writeString(name)
-        head.writeStaticString(": ")
-        head.writeString(value)
-        head.writeStaticString("\r\n")
-    }
-
-    private static func isSafe(_ value: String) -> Bool {
-        var value = value
-        return value.withUTF8 { bytes in
-            for byte in bytes where byte < 0x20 && byte != 0x09 || byte == 0x7f { return false }
-            return true
-        }
+    /// Begins the head of an answer that is passed on, with the status of the upstream's head and none of its fields.
+    ///
+    /// - Parameter room: the bytes that are kept free for what the connection adds, and a small body.
+    package init(passingOn head: ResponseHead, _ form: AnswerFields.Form, room: Int) {
+        status = head.status
+        fields = AnswerFields(form, capacity: head.bytes.readableBytes + room)
+        fields.addStatusLine(of: head)
     }
 }
 

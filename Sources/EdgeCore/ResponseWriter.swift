@@ -42,9 +42,12 @@ package protocol ResponseWriter: AnyObject {
     /// Whether field values may be any bytes. Over HTTP/2 they have to be text; other values could not be sent
     /// unchanged.
     var takesAnyBytes: Bool { get }
-    /// Writes `head`: status line and fields, each ended by CRLF, without framing fields, `Connection` and the empty line,
-    /// which the connection adds.
-    func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming)
+    /// How the client's connection sends fields, which heads have to be made for.
+    var answerForm: AnswerFields.Form { get }
+    /// Begins the answer.
+    ///
+    /// - Parameter head: without the fields that frame the body and `Connection`, which the connection adds.
+    func startResponse(_ head: consuming AnswerHead, framing: ResponseFraming)
     /// Sends a part of the body.
     func sendBody(_ bytes: ByteBuffer)
     func flushResponse()
@@ -56,8 +59,8 @@ package protocol ResponseWriter: AnyObject {
     ///
     /// - Returns: false where nothing was told.
     func endSending() -> Bool
-    /// Sends a whole 1xx answer, with its empty line.
-    func sendInterim(_ head: ByteBuffer, isContinue: Bool)
+    /// Sends a 1xx answer.
+    func sendInterim(_ head: AnswerHead, isContinue: Bool)
     /// Answers with a problem, if no answer has begun; otherwise aborts.
     func respond(_ problem: Problem)
     /// Stops the flow of the request's body.
@@ -66,8 +69,11 @@ package protocol ResponseWriter: AnyObject {
     func resumeBody()
     /// Whether the connection has failed, and was not closed properly.
     var wasReset: Bool { get }
-    /// Writes `head` (a whole 101 answer with its empty line) and gives the connection's bytes to `tunnel` from here on.
-    func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel)
+    /// Answers with `head`, which has status 101 and over HTTP/2 is sent with 200, and gives the connection's bytes to
+    /// `tunnel` from here on.
+    ///
+    /// - Parameter first: the first bytes in the tunnel, sent with the head.
+    func switchProtocols(_ head: AnswerHead, first: ByteBuffer?, to tunnel: any Tunnel)
     /// Writes to the channel as its pipeline would, but without going through it.
     func writeTunnel(_ bytes: ByteBuffer)
     /// Flushes what was written that way, once the loop has processed everything that has arrived.
@@ -83,6 +89,9 @@ package protocol ResponseWriter: AnyObject {
 }
 
 extension ResponseWriter {
+    package func switchProtocols(_ head: AnswerHead, to tunnel: any Tunnel) {
+        switchProtocols(head, first: nil, to: tunnel)
+    }
     package func endSending() -> Bool { false }
     package func upstreamAsked(_ place: String) {}
     package func upstreamNotReached(_ place: String) {}

@@ -73,19 +73,21 @@ package struct CORS {
     }
 
     /// The fields that let a script of an allowed origin read the answer, refusals included.
-    package func fields() -> ByteBuffer? {
+    ///
+    /// - Returns: nil where the answer has none.
+    package func fields(_ form: AnswerFields.Form) -> AnswerFields? {
+        guard isPublic || origin != nil else { return nil }
+        var fields = AnswerFields(form)
+        let isAllowed = originCount == 1 && origin.map { policy.allows($0) } ?? false
         if isPublic {
-            return ByteBuffer(string: "Access-Control-Allow-Origin: *\r\n\(Self.exposed)")
+            fields.add("Access-Control-Allow-Origin", "*")
+        } else if isAllowed, let origin {
+            fields.add("Access-Control-Allow-Origin", String(decoding: origin, as: UTF8.self))
+            fields.add("Access-Control-Allow-Credentials", "true")
         }
-        guard let origin else { return nil }
-        guard originCount == 1, policy.allows(origin) else { return ByteBuffer(string: "Vary: Origin\r\n") }
-        var out = ByteBuffer()
-        out.writeStaticString("Access-Control-Allow-Origin: ")
-        out.writeBytes(origin)
-        out.writeStaticString("\r\nAccess-Control-Allow-Credentials: true\r\n")
-        out.writeString(Self.exposed)
-        out.writeStaticString("Vary: Origin\r\n")
-        return out
+        if isPublic || isAllowed { fields.add("Access-Control-Expose-Headers", Self.exposed) }
+        if !isPublic { fields.add("Vary", "Origin") }
+        return fields
     }
 
     /// What a preflight is told besides `fields()`.
@@ -102,8 +104,7 @@ package struct CORS {
         ]
     }
 
-    private static let exposed =
-        "Access-Control-Expose-Headers: WWW-Authenticate, Mcp-Session-Id, X-Request-Id, Retry-After\r\n"
+    private static let exposed = "WWW-Authenticate, Mcp-Session-Id, X-Request-Id, Retry-After"
 
     private static let usualHeaders = """
         Authorization, Content-Type, Accept, Session-Id, Session-Secret, X-Request-Id, traceparent, Last-Event-ID, \

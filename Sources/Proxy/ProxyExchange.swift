@@ -252,10 +252,9 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     private func sendInterim(_ head: ResponseHead) {
         // Only the final head is judged.
-        var out = ResponseFilter.head(
-            of: head, ownsCORS: terms.ownsCORS, keepsLength: false,
+        let out = ResponseFilter.head(
+            of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: false,
             dropsProtocolSession: terms.dropsProtocolSession || terms.judge != nil, date: nil)
-        out.writeStaticString("\r\n")
         writer.sendInterim(out, isContinue: head.status == 100)
     }
 
@@ -290,7 +289,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         // 8.6).
         let keepsLength = head.framing == .none && head.status != 204 && (isHead || head.status == 304)
         let out = ResponseFilter.head(
-            of: head, ownsCORS: terms.ownsCORS, keepsLength: keepsLength,
+            of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: keepsLength,
             dropsProtocolSession: terms.dropsProtocolSession, date: writer.date)
         writer.startResponse(out, framing: ResponseFraming(of: head))
     }

@@ -1,51 +1,32 @@
+import EdgeCore
 import Gate
 import HTTPWire
 import NIOCore
 
 /// Writes the head of an upstream's answer as the client gets it.
 package enum ResponseFilter {
-    /// The status line and the fields that are passed on. The client's connection adds framing and `Connection`.
+    /// The status and the fields that are passed on. The client's connection adds framing and `Connection`.
     ///
-    /// - Parameter ownsCORS: whether the gateway answers CORS questions on this route, so that the upstream's
-    ///   `Access-Control-*` fields are left out.
-    /// - Parameter dropsProtocolSession: whether `Mcp-Session-Id` is left out.
-    /// - Parameter date: the current time, for a final answer that has no `Date` (RFC 9110 section 6.6.1); nil for an
-    ///   interim one.
+    /// - Parameters:
+    ///   - form: how the client's connection sends fields.
+    ///   - ownsCORS: whether the gateway answers CORS questions on this route, so that the upstream's
+    ///     `Access-Control-*` fields are left out.
+    ///   - keepsLength: whether `Content-Length` stays, which says how long the body of an answer without one would be.
+    ///   - dropsProtocolSession: whether `Mcp-Session-Id` is left out.
+    ///   - date: the current time, for a final answer that has no `Date` (RFC 9110 section 6.6.1); nil for an interim
+    ///     one.
     package static func head(
-        of response: ResponseHead, ownsCORS: Bool, keepsLength: Bool, dropsProtocolSession: Bool = false,
-        date: @autoclosure () -> String?
-    ) -> ByteBuffer {
-        var out = ByteBuffer()
+        of response: ResponseHead, for form: AnswerFields.Form, ownsCORS: Bool, keepsLength: Bool,
+        dropsProtocolSession: Bool = false, date: @autoclosure () -> String?
+    ) -> AnswerHead {
         // Leaves room for the fields that the connection adds and for a small body.
-        out.reserveCapacity(response.bytes.readableBytes + 768)
-        HeadWriter.statusLine(of: response, to: &out)
-        var run: ByteRange?
-        func endRun() {
-            guard let piece = run else { return }
-            response.withBytes(piece) { _ = out.writeBytes($0) }
-            out.writeStaticString("\r\n")
-            run = nil
+        var head = AnswerHead(passingOn: response, form, room: 768)
+        head.fields.add(of: response) { field in
+            !(dropsProtocolSession && field.id == .mcpSessionID)
+                && passes(field, of: response, ownsCORS: ownsCORS, keepsLength: keepsLength)
         }
-        for field in response.fields {
-            let isDropped = dropsProtocolSession && field.id == .mcpSessionID
-            guard !isDropped, passes(field, of: response, ownsCORS: ownsCORS, keepsLength: keepsLength) else {
-                endRun()
-                continue
-            }
-            if let piece = run, piece.end + 2 == field.name.start {
-                run = ByteRange(start: piece.start, end: field.value.end)
-            } else {
-                endRun()
-                run = ByteRange(start: field.name.start, end: field.value.end)
-            }
-        }
-        endRun()
-        if !response.present.contains(.date), let date = date() {
-            out.writeStaticString("Date: ")
-            out.writeString(date)
-            out.writeStaticString("\r\n")
-        }
-        return out
+        if !response.present.contains(.date), let date = date() { head.fields.add("Date", date) }
+        return head
     }
 
     private static func passes(

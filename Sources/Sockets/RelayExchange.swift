@@ -214,7 +214,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         writer.upstreamAnswered()
         if let asked { pool.answered(asked, status: head.status) }
         deadline.arm(after: terms.timeout)
-        let out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date)
+        let out = ResponseFilter.head(
+            of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date)
         writer.startResponse(out, framing: ResponseFraming(of: head))
     }
 
@@ -235,12 +236,13 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         guard let upstream = upstream.take() else { return }
         writer.upstreamAnswered()
         pool.answered(upstream.member, status: head.status)
-        var out = ResponseFilter.head(of: head, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
-        out.writeStaticString("Connection: Upgrade\r\nUpgrade: websocket\r\n")
+        var out = ResponseFilter.head(
+            of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
+        out.fields.add("Connection", "Upgrade")
+        out.fields.add("Upgrade", "websocket")
         if let own = terms.ownProtocol, !head.present.contains(.secWebSocketProtocol) {
-            out.writeString("Sec-WebSocket-Protocol: \(own)\r\n")
+            out.fields.add("Sec-WebSocket-Protocol", own)
         }
-        out.writeStaticString("\r\n")
         let relay = SocketRelay(
             writer: writer, upstream: upstream, place: terms.place, leases: leases, terms: terms.lease, early: early)
         upstream.lend(to: relay)

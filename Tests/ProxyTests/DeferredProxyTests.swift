@@ -33,6 +33,7 @@ private final class ClientModel: ResponseWriter {
     var isClientWritable: Bool { true }
     var opensTunnelOnSuccess: Bool { false }
     var takesAnyBytes: Bool { true }
+    var answerForm: AnswerFields.Form { .lines }
     var wasReset: Bool { false }
     var date: String { "Tue, 15 Nov 1994 08:12:31 GMT" }
 
@@ -59,14 +60,14 @@ private final class ClientModel: ResponseWriter {
         }
     }
 
-    func startResponse(_ head: consuming ByteBuffer, framing: ResponseFraming) {}
+    func startResponse(_ head: consuming AnswerHead, framing: ResponseFraming) {}
     func sendBody(_ bytes: ByteBuffer) { answer.writeImmutableBuffer(bytes) }
     func flushResponse() {}
     func finishResponse() { end("finish") }
     func abortResponse() { end("abort") }
-    func sendInterim(_ head: ByteBuffer, isContinue: Bool) {}
+    func sendInterim(_ head: AnswerHead, isContinue: Bool) {}
     func respond(_ problem: Problem) { end(problem.code.rawValue) }
-    func switchProtocols(_ head: ByteBuffer, to tunnel: any Tunnel) {}
+    func switchProtocols(_ head: AnswerHead, first: ByteBuffer?, to tunnel: any Tunnel) {}
     func writeTunnel(_ bytes: ByteBuffer) {}
     func flushTunnel() {}
     func flushTunnelNow() {}

@@ -140,9 +140,10 @@ private struct AdminWriter: Sendable {
     let patience: TimeAmount
 
     func write(_ answer: AdminAnswer) async {
-        var out = ByteBuffer()
-        HeadWriter.statusLine(answer.status, to: &out)
-        for field in answer.fields { AnswerHead.write(field: field.name, field.value, to: &out) }
+        var head = AnswerFields(.lines)
+        head.addStatusLine(answer.status)
+        for field in answer.fields { head.add(field.name, field.value) }
+        var out = head.lines
         if !answer.fields.contains(where: { $0.name == "Cache-Control" }) {
             out.writeStaticString("Cache-Control: no-store\r\n")
         }

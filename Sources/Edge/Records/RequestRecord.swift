@@ -117,15 +117,7 @@ package struct RequestRecord {
     /// The answer begins.
     ///
     /// - Parameter head: begins with the status line.
-    mutating func answered(_ head: ByteBuffer) {
-        // `HTTP/1.1 200 …`
-        let start = head.readerIndex + 9
-        guard let digits = head.getInteger(at: start, as: UInt16.self),
-            let last = head.getInteger(at: start + 2, as: UInt8.self)
-        else { return }
-        let (first, second) = (Int(digits >> 8) - 0x30, Int(digits & 0xFF) - 0x30)
-        status = first * 100 + second * 10 + Int(last) - 0x30
-    }
+    mutating func answered(_ status: Int) { self.status = status }
 
     /// A socket was opened. It may stay open for a day, so the head that it began with is not kept for its line.
     mutating func opened() {
