@@ -168,7 +168,7 @@ struct DecisionStage: GatedStage {
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
         connection.record.admission = admission
         try connection.countTowardsLimit(of: route, admission, request, services)
-        let identity: ByteBuffer
+        let identity: FieldLines
         do {
             identity = try dispatcher.edition.identityMaker.identity(
                 of: admission, at: .init(route, isRuntime: false), now: loop.now())
@@ -180,8 +180,8 @@ struct DecisionStage: GatedStage {
     }
 
     /// Tells the proxy in front that the request may pass, and who the caller is.
-    private func allow(_: Admission, _ identity: ByteBuffer) {
-        connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity, body: [])
+    private func allow(_: Admission, _ identity: FieldLines) {
+        connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity.bytes, body: [])
     }
 
     func refuse(_ problem: Problem) {

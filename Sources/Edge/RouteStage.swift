@@ -110,7 +110,7 @@ struct RouteStage: GatedStage {
     }
 
     private func forward(_ admission: Admission, _ agents: Agents) throws(Problem) -> (any Exchange)? {
-        let identity: ByteBuffer
+        let identity: FieldLines
         do {
             identity = try dispatcher.edition.identityMaker.identity(
                 of: admission, at: .init(route, isRuntime: isRuntime), now: request.receivedAt)
@@ -122,7 +122,7 @@ struct RouteStage: GatedStage {
         options.clientCertificate = connection.certificateField(for: route)
         let forwarded = ForwardedHead(
             request: request, path: route.upstreamPath(of: request.path),
-            query: CredentialQuery.withoutCredentials(request.query), identity: identity, options: options)
+            query: CredentialQuery.withoutCredentials(request.query), identity: identity.bytes, options: options)
         services.metrics.proxied.increment()
         var terms = ProxyExchange.Terms(
             head: forwarded.plain(), timeout: route.timeout, maxBody: maxBody, ownsCORS: route.ownsCORS,

@@ -96,7 +96,7 @@ struct SocketStage: GatedStage {
     ) throws(Problem) -> (any Exchange)? {
         // A socket on an open route belongs to no user or session, so it is not counted.
         let place = admission.isOpen ? nil : try place(for: admission)
-        let identity: ByteBuffer
+        let identity: FieldLines
         do {
             identity = try dispatcher.edition.identityMaker.identity(
                 of: admission, at: .init(route, isRuntime: isRuntime), now: request.receivedAt)
@@ -108,7 +108,7 @@ struct SocketStage: GatedStage {
         options.clientCertificate = connection.certificateField(for: route)
         let forwarded = ForwardedHead(
             request: request, path: route.upstreamPath(of: request.path),
-            query: CredentialQuery.withoutCredentials(request.query), identity: identity, options: options)
+            query: CredentialQuery.withoutCredentials(request.query), identity: identity.bytes, options: options)
         let exchange = RelayExchange(
             writer: connection, pool: pool, leases: loop.leases, log: services.upstreamLog, request: head,
             terms: RelayExchange.Terms(

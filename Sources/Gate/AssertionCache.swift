@@ -1,5 +1,5 @@
 import Caching
-import NIOCore
+import HTTPWire
 
 /// The identity fields, with their recently signed assertion, that one event loop keeps for reuse.
 ///
@@ -26,15 +26,15 @@ package final class AssertionCache {
 
     /// Assertions of one key generation only: one that was signed before the keys changed may use a key that is out of
     /// service.
-    private var assertions: BoundedCache<Key, ByteBuffer>
+    private var assertions: BoundedCache<Key, FieldLines>
     private var generation: UInt64 = 0
     static let freshness: Int64 = 25_000
 
-    /// Creates an empty cache. An entry takes about 800 bytes, for each caller that comes within half a minute.
+    /// Creates an empty cache. An entry takes about 900 bytes, for each caller that comes within half a minute.
     package init(capacity: Int = 32_768) { assertions = BoundedCache(capacity: capacity) }
 
     /// The kept fields, and until when they may be used, in ms since the epoch; nil when there are none that are fresh.
-    package func fields(for key: Key, now: Int64, generation: UInt64) -> (fields: ByteBuffer, until: Int64)? {
+    package func fields(for key: Key, now: Int64, generation: UInt64) -> (fields: FieldLines, until: Int64)? {
         guard generation == self.generation, let entry = assertions.entry(for: key, at: now),
             entry.until - now <= Self.freshness
         else { return nil }
@@ -42,7 +42,7 @@ package final class AssertionCache {
     }
 
     /// Keeps fields whose assertion was signed at `now` with the keys of this generation.
-    package func keep(_ fields: ByteBuffer, for key: Key, now: Int64, generation: UInt64) {
+    package func keep(_ fields: FieldLines, for key: Key, now: Int64, generation: UInt64) {
         if generation != self.generation {
             self.generation = generation
             assertions.removeAll()

@@ -1,4 +1,4 @@
-import NIOCore
+import HTTPWire
 import SecurityGuard
 
 /// What the gateway tells an upstream about the caller.
@@ -46,16 +46,11 @@ package struct ForwardedIdentity {
         return fields
     }
 
-    /// The fields as they are written in a head, each with its line end.
-    package func written() -> ByteBuffer {
-        var buffer = ByteBuffer()
-        for field in fields() {
-            buffer.writeString(field.name)
-            buffer.writeStaticString(": ")
-            buffer.writeString(field.value)
-            buffer.writeStaticString("\r\n")
-        }
-        return buffer
+    /// The fields as they are written in a head.
+    package func written() -> FieldLines {
+        var lines = FieldLines()
+        for field in fields() { lines.add(field.name, field.value) }
+        return lines
     }
 
     /// The text as a query value: every byte except unreserved characters and slashes is percent-encoded.

@@ -1,5 +1,5 @@
 import Caching
-import NIOCore
+import HTTPWire
 import SecurityGuard
 
 /// The identity fields for callers whose verified token is in memory, found by that token's principal. One cache per
@@ -16,7 +16,7 @@ package final class IdentityCache {
         /// The version of the caller's account that the fields say; nil where they say nothing of it.
         let profile: Int64?
         let session: String?
-        let fields: ByteBuffer
+        let fields: FieldLines
     }
 
     private var entries = BoundedCache<Key, Entry>(capacity: 4096)
@@ -29,7 +29,7 @@ package final class IdentityCache {
     /// none that are fresh.
     package func fields(
         of principal: Principal, profile: Int64?, session: String?, route: Int, now: Int64, generation: UInt64
-    ) -> ByteBuffer? {
+    ) -> FieldLines? {
         guard generation == self.generation,
             let entry = entries.entry(for: Key(principal: ObjectIdentifier(principal), route: route), at: now),
             entry.until - now <= AssertionCache.freshness, entry.value.profile == profile,
@@ -40,7 +40,7 @@ package final class IdentityCache {
 
     /// Keeps the fields until `until`, in ms since the epoch.
     package func keep(
-        _ fields: ByteBuffer, of principal: Principal, profile: Int64?, session: String?, route: Int, until: Int64,
+        _ fields: FieldLines, of principal: Principal, profile: Int64?, session: String?, route: Int, until: Int64,
         generation: UInt64
     ) {
         if generation != self.generation {

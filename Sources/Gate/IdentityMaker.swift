@@ -1,5 +1,5 @@
 import EdgeConfiguration
-import NIOCore
+import HTTPWire
 import Runtime
 import SecurityGuard
 
@@ -43,12 +43,12 @@ package struct IdentityMaker {
         }
     }
 
-    /// The fields, each with its line end; none for an open route.
+    /// The fields; none for an open route.
     ///
     /// - Parameter now: in ms since the epoch.
     /// - Throws: where an assertion can't be signed.
-    package func identity(of admission: Admission, at place: Place, now: Int64) throws -> ByteBuffer {
-        guard !admission.isOpen else { return ByteBuffer() }
+    package func identity(of admission: Admission, at place: Place, now: Int64) throws -> FieldLines {
+        guard !admission.isOpen else { return FieldLines() }
         let session = place.isRuntime ? admission.permit?.sessionID : nil
         // Read before signing, so that an assertion signed while the keys change is not found again.
         let keys = securityGuard.keyGeneration
@@ -85,7 +85,7 @@ package struct IdentityMaker {
     /// The fields that the upstream is told, written out and signed.
     private func fields(
         _ caller: AssertionCache.Key, _ profile: CallerProfile?, client: String?, at place: Place
-    ) throws -> ByteBuffer {
+    ) throws -> FieldLines {
         var identity = ForwardedIdentity(session: caller.session)
         if place.told.contains(.user) { identity.user = caller.user }
         if place.told.contains(.tenant) { identity.tenant = caller.tenant }
