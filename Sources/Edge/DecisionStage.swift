@@ -181,7 +181,7 @@ struct DecisionStage: GatedStage {
 
     /// Tells the proxy in front that the request may pass, and who the caller is.
     private func allow(_: Admission, _ identity: FieldLines) {
-        connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity.bytes, body: [])
+        connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity, body: [])
     }
 
     func refuse(_ problem: Problem) {

@@ -109,13 +109,13 @@ extension EdgeConnection: ResponseWriter {
 
     /// Sends a complete answer of the gateway itself.
     ///
-    /// - Parameter identity: fields that are already written, each with its line end.
+    /// - Parameter identity: who the caller is, for a proxy in front.
     func respond(
-        status: Int, fields: [(name: String, value: String)], identity: ByteBuffer? = nil, body: [UInt8]
+        status: Int, fields: [(name: String, value: String)], identity: FieldLines? = nil, body: [UInt8]
     ) {
         guard machine.refusal == .answer else { return }
         var head = AnswerHead(status: status, answerForm, date: loop.date())
-        if let identity { head.fields.add(written: identity) }
+        if let identity { head.fields.add(identity) }
         for field in fields { head.fields.add(field.name, field.value) }
         head.fields.add("X-Request-Id") { requestID.write(to: &$0) }
         let hasBody = status != 204 && status != 304 && status >= 200

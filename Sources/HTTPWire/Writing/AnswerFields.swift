@@ -114,18 +114,11 @@ public struct AnswerFields: Sendable {
         lines.writeStaticString("\r\n")
     }
 
-    /// Adds fields that are kept as lines, since they are mostly sent to upstreams, over HTTP/1.1.
-    ///
-    /// - Parameter written: lines of the gateway's own making, each with its line end.
-    public mutating func add(written: ByteBuffer) {
+    /// Adds fields that are kept written out for many heads.
+    public mutating func add(_ kept: FieldLines) {
         switch form {
-        case .lines: lines.writeImmutableBuffer(written)
-        case .pairs:
-            for line in String(buffer: written).split(separator: "\r\n") {
-                let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2, let name = parts.first, let value = parts.last else { continue }
-                addPair(String(name), String(value.drop { $0 == " " }))
-            }
+        case .lines: lines.writeImmutableBuffer(kept.bytes)
+        case .pairs: kept.forEach { addPair($0, $1) }
         }
     }
 
