@@ -247,8 +247,8 @@ class Sessions:
 
     def slow_nodes(self, server):
         """Two gateways on the slow store beside one, over HTTP, and how long an end takes from one to the other then."""
-        # Many users, as in life: the sessions of one are limited, and the oldest end with each that is added.
-        people = People(self.place, 256)
+        # Many users, as in life: an upgrade counts the sessions of its user, which no limit here keeps few.
+        people = People(self.place, 2_000)
         settings = f"""
 sessions: {{per_user: 10000}}
 issuers:
