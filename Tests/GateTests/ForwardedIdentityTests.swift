@@ -1,3 +1,4 @@
+import HTTPWire
 import Foundation
 import NIOCore
 import Testing
