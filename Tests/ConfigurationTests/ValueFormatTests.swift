@@ -118,6 +118,7 @@ struct ValueFormatTests {
             ("https://h.example/a?hunter2#hunter2?x", "https://h.example/a?redacted#redacted"),
             ("https://u:hunter2@h.example", "https://redacted@h.example"),
             ("https://h.example/x?sig=hunter2&hunter2", "https://h.example/x?sig=redacted&redacted"),
+            ("/health?sig=hunter2&of=https://h", "/health?sig=redacted&of=redacted"),
             ("/health?auth=hunter2", "/health?auth=redacted"), ("keys/a.json", "keys/a.json"),
             ("https://h.example:1/x", "https://h.example:1/x"),
         ])

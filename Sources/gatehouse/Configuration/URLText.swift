@@ -87,7 +87,8 @@ extension URLText {
     /// A URL or path without user information, the values of its query and its fragment. In the URLs of others no name
     /// says which of them are secret.
     static func withoutValues(_ text: String) -> String {
-        guard let mark = text.firstRange(of: "://") else { return redactedQuery(of: text[...]) { _ in true } }
+        guard let mark = text.firstRange(of: "://"), !text[..<mark.lowerBound].contains(where: { "/?#".contains($0) })
+        else { return redactedQuery(of: text[...]) { _ in true } }
         var shown = String(text[..<mark.upperBound])
         var rest = text[mark.upperBound...]
         // The last @ of all, as in `redacted`: a host too few is shown sooner than a password.
