@@ -46,6 +46,9 @@ public struct Attack: Sendable, Identifiable {
         "J22-iat-after-exp", "J26-size-8k-*", "J28-carrier-field-and-query", "J28-carrier-two-fields*",
         // `kid` is optional (RFC 7515 section 4.1.4).
         "J07-signed-*", "J16-claim-depth-33-*",
+        // Who doesn't know `b64` ignores it where `crit` does not name it (RFC 7515 section 4). `cty` is only not
+        // recommended for plain claims (RFC 7519 section 5.2). A negative NumericDate is one, and past.
+        "J18-crit-b64-false-alone", "J20-cty-jwt", "J22-nbf-negative",
     ]
 
     /// What to send, or nil if the attack does not apply to the target's key, its token or the material.

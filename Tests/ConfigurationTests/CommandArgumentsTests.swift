@@ -34,6 +34,8 @@ struct CommandArgumentsTests {
             ("--state=postgres://u:pw@db/x", "", "--state=postgres://"),
             ("postgres://db/x?sslpassword=hunter2", "", "postgres://"), ("eyJhbGciOiJFUzI1NiJ9.e30.c2ln", "verify", ""),
             ("sec_AAAAAAAAAAAAAAAA", "", ""), ("--claim=x=ref_AAAAAAAAAAAAAAAA", "", "--claim="),
+            ("https://h.example/jwks?sig=hunter2", "--jwks", "https://"),
+            ("--jwks=HTTP://u:hunter2@h.example/jwks", "", "--jwks=HTTP://"),
             ("hunter2", "--token", ""), ("--token=hunter2", "", "--token="), ("pat_AAAAAAAAAAAAAAAA", "", ""),
         ])
     func hides(argument: String, previous: String, shown: String) {

@@ -109,11 +109,16 @@ struct ValueFormatTests {
     }
 
     @Test(
-        "Of a URL of others no user and no value of the query is shown",
+        "Of a URL of others no user, no value of the query and no fragment is shown",
         arguments: [
-            ("https://hunter2@h.example/a@b", "https://redacted@h.example/a@b"),
+            ("https://hunter2@h.example/a", "https://redacted@h.example/a"),
+            ("https://u:hun/ter2@h.example/a", "https://redacted@h.example/a"),
+            ("https://u:hun?ter#2@h.example/a?b=c", "https://redacted@h.example/a?b=redacted"),
+            ("https://h.example/a#sig=hunter2", "https://h.example/a#redacted"),
+            ("https://h.example/a?hunter2#hunter2?x", "https://h.example/a?redacted#redacted"),
             ("https://u:hunter2@h.example", "https://redacted@h.example"),
             ("https://h.example/x?sig=hunter2&hunter2", "https://h.example/x?sig=redacted&redacted"),
+            ("/health?sig=hunter2&of=https://h", "/health?sig=redacted&of=redacted"),
             ("/health?auth=hunter2", "/health?auth=redacted"), ("keys/a.json", "keys/a.json"),
             ("https://h.example:1/x", "https://h.example:1/x"),
         ])

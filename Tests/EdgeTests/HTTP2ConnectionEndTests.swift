@@ -33,4 +33,18 @@ import Testing
         #expect(goodbyes.isSaid == isSaid)
         _ = try? channel.finish()
     }
+
+    @Test("The goodbye of a stop, which names no error, doesn't make a fault of a stream one of the connection")
+    func stop() {
+        let goodbyes = SentGoodbyes()
+        func write(_ code: HTTP2ErrorCode) {
+            goodbyes.wroteFrame(
+                HTTP2Frame(
+                    streamID: .rootStream, payload: .goAway(lastStreamID: .maxID, errorCode: code, opaqueData: nil)))
+        }
+        write(.noError)
+        #expect(!goodbyes.isSaid)
+        write(.protocolError)
+        #expect(goodbyes.isSaid)
+    }
 }

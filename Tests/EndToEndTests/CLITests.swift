@@ -61,12 +61,37 @@ import Testing
         }
         #expect(try run("config show", ">/dev/full 2>/dev/null") == 1)
         #expect(try run("config show", ">/dev/null 2>&1") == 0)
+        #expect(try run("config show", ">&- 2>errors") == 1)
+        let errors = try String(contentsOf: place.appendingPathComponent("errors"), encoding: .utf8)
+        #expect(errors.contains("standard output") && errors.filter { $0 == "\n" }.count == 1, "\(errors)")
         for redirection in [">&- 2>/dev/null", ">&- 2>&-", "<&- >&- 2>&-"] {
             #expect(try run("keys generate", redirection) == 0)
         }
         let log = place.appendingPathComponent("audit.jsonl")
         #expect(try String(contentsOf: log, encoding: .utf8).split(separator: "\n").count == 3)
         #expect(try GatewayProcess.run(["audit", "verify", log.path], in: place, stateful: false).status == 0)
+    }
+
+    @Test("A result is whole in an output that doesn't block, when its reader comes late")
+    func slowReader() async throws {
+        let process = Process()
+        process.executableURL = GatewayProcess.binary
+        process.arguments = ["attack", "--list", "--json"]
+        let output = try Program.start(process) {
+            let output = Pipe()
+            let end = output.fileHandleForWriting.fileDescriptor
+            _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
+            // F_SETPIPE_SZ: far less room than the result needs.
+            _ = fcntl(end, 1031, 4_096)
+            process.standardOutput = output
+            return output
+        }
+        try await Task.sleep(for: .milliseconds(500))
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let whole = try Self.run("attack", "--list", "--json").output
+        #expect(whole.utf8.count > 4_096 && String(decoding: text, as: UTF8.self) == whole)
     }
 
     @Test("A port in use and a key that can't be read are told in one sentence")

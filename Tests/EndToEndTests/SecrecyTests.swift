@@ -48,6 +48,32 @@ import Testing
         #expect(!gateway.log.contains("state.sqlite"), "no log describes the configuration: it may hold a password")
     }
 
+    @Test("What is secret among the arguments of a command is not shown to others while it runs")
+    func arguments() async throws {
+        // It takes the connection, and says nothing.
+        let listener = try SocketAddressing.listen(port: 0)
+        defer { close(listener.descriptor) }
+        let process = Process()
+        process.executableURL = GatewayProcess.binary
+        process.arguments = [
+            "token", "verify", "pat_hunter2", "--jwks", "http://127.0.0.1:\(listener.port)/keys?sig=hunter2",
+            "--issuer=https://u:hunter2@issuer.example",
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try Program.start(process) {}
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        let file = "/proc/\(process.processIdentifier)/cmdline"
+        #expect(
+            try await eventually {
+                let shown = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+                return shown.contains("--issuer=https://xxxx") && !shown.contains("hunter2")
+            })
+    }
+
     @Test("An audit log that was tampered with is found out")
     func audit() async throws {
         let gateway = try await GatewayInProcess.start("audit:\n  file: audit.jsonl\n", users: [.ada])

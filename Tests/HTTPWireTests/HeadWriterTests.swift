@@ -81,6 +81,6 @@ struct HeadWriterTests {
     }
 
     @Test("has a status line of its own") func statusLine() {
-        #expect(self.written { HeadWriter.statusLine(7, to: &$0) } == "HTTP/1.1 500 \r\n")
+        #expect(self.written { HeadWriter.statusLine(7, to: &$0) } == "HTTP/1.1 500 Internal Server Error\r\n")
     }
 }

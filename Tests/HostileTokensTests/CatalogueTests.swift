@@ -20,6 +20,17 @@ struct CatalogueTests {
         #expect(!AttackCatalogue.attacks(in: [category]).isEmpty)
     }
 
+    @Test(
+        "What a standard lets a correct verifier accept is a matter of policy, and what it forbids is not",
+        arguments: [
+            ("J18-crit-b64-false-alone", true), ("J20-cty-jwt", true), ("J22-nbf-negative", true),
+            ("J18-crit-b64-false", false), ("J20-nested", false), ("J22-nbf-null", false),
+        ])
+    func policies(id: String, isPolicy: Bool) throws {
+        let attack = try #require(AttackCatalogue.all.first { $0.id == id })
+        #expect(attack.isPolicy == isPolicy)
+    }
+
     @Test("Every attack fails against a target that does the opposite of what is expected")
     func everyAttackCanFail() async throws {
         var failed: Set<String> = []

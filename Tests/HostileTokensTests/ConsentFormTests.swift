@@ -55,4 +55,23 @@ import Testing
         let bytes = Array(text.utf8)
         #expect(PercentEncoding.decode(PercentEncoding.encode(bytes)) == bytes)
     }
+
+    @Test(
+        "Only two hexadecimal digits are an encoded byte",
+        arguments: [("%+5%-1", "%+5%-1"), ("%4a%4A", "JJ"), ("%4", "%4"), ("%%41", "%A"), ("%4g", "%4g")])
+    func decoding(text: String, read: String) {
+        #expect(PercentEncoding.decode(Array(text.utf8)) == Array(read.utf8))
+    }
+
+    @Test("A code that is percent-encoded in the redirect is redeemed as it was meant")
+    func encodedCode() {
+        let answer = RawResponse(status: 303, fields: [("Location", "https://c.example/cb?code=a%2Fb%2B%3d&iss=x%2Fy")])
+        guard case .code(let code, location: let location) = AuthorizationOutcome(answer) else {
+            Issue.record("no code")
+            return
+        }
+        #expect(code == "a/b+=")
+        #expect(QueryText.form([("code", code)]) == "code=a%2Fb%2B%3D")
+        #expect(QueryText.value("iss", inURL: location) == "x/y")
+    }
 }

@@ -17,7 +17,8 @@ package enum StateSurfaceConformance {
             "A revocation of a family or subject lasts as long as any node's tokens, whatever the node that revokes knows",
             revocations),
         StoreRule("Disabling revokes what names an older version of the account, and names each live family", versions),
-        StoreRule("What is over is swept away: reaches, counters, tickets", swept),
+        StoreRule("What is over is swept away: reaches, tickets", swept),
+        StoreRule("Counters and what was done once are kept for the nodes whose clocks are an hour behind", sweptLate),
         StoreRule("A text with a NUL is refused when written and unknown when asked for", nul),
     ]
 
@@ -232,10 +233,6 @@ package enum StateSurfaceConformance {
 
     @Sendable private static func swept(_ store: Store) async throws {
         try await store.note(reach: long, goodUntil: Sample.now + 5_000)
-        func count(_ adding: Int64) async throws -> Int64 {
-            try await store.count(key: "k", adding: adding, window: 60_000, now: Sample.now)
-        }
-        #expect(try await count(1) == 1)
         let ticket = TicketRecord(
             hash: Sample.hash(1), sessionID: "ses_a", epoch: 3, facts: [], origin: nil, expiresAt: Sample.now + 30_000)
         #expect(try await store.put(ticket: ticket, limit: 2, now: Sample.now))
@@ -245,7 +242,23 @@ package enum StateSurfaceConformance {
         #expect(try await store.tokenReach(now: 0) == nil)
         _ = try await store.expireSessions(now: Sample.now + 200_000, limit: 10)
         #expect(try await store.ticket(hash: Sample.hash(1)) == nil)
+    }
+
+    @Sendable private static func sweptLate(_ store: Store) async throws {
+        func count(_ adding: Int64) async throws -> Int64 {
+            try await store.count(key: "k", adding: adding, window: 60_000, now: Sample.now)
+        }
+        func isFirst() async throws -> Bool {
+            try await store.first(kind: "logout", hash: Sample.hash(2), expiresAt: Sample.now + 61_000)
+        }
+        #expect(try await count(1) == 1)
+        #expect(try await isFirst())
+        _ = try await store.expireSessions(now: Sample.now + 61_000 + 3_599_999, limit: 10)
+        #expect(try await count(0) == 1)
+        #expect(try await !isFirst())
+        _ = try await store.expireSessions(now: Sample.now + 61_000 + 3_600_000, limit: 10)
         #expect(try await count(0) == 0)
+        #expect(try await isFirst())
     }
 
     @Sendable private static func nul(_ store: Store) async throws {

@@ -7,11 +7,12 @@ import NIOCore
 public enum HeadWriter {
     /// `HTTP/1.1 200 OK`.
     ///
-    /// A number outside 100 to 999 is written as 500 without a phrase, so that the line always has the form of RFC 9112
+    /// A number outside 100 to 999 is written as 500 with its phrase, so that the line always has the form of RFC 9112
     /// section 4.
     public static func statusLine(_ status: Int, to buffer: inout ByteBuffer) {
+        let status = (100...999).contains(status) ? status : 500
         buffer.writeStaticString("HTTP/1.1 ")
-        decimal(Int64((100...999).contains(status) ? status : 500), to: &buffer)
+        decimal(Int64(status), to: &buffer)
         buffer.writeInteger(Byte.space)
         buffer.writeStaticString(StatusPhrase.of(status))
         endLine(to: &buffer)

@@ -116,7 +116,7 @@ final class Conversation: Sendable {
     /// A request with the valid token in the configured carrier.
     ///
     /// - Throws: ``Unfit`` if there is no valid token, or the carrier cannot hold it.
-    func good(_ method: String = "GET") throws -> RawRequest {
+    func good() throws -> RawRequest {
         guard let token else { throw Unfit(Need.token.absence) }
         guard let request = transport.request(.token(token), to: target) else { throw Unfit("no request can be made") }
         return request

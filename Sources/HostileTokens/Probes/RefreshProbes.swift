@@ -38,7 +38,7 @@ enum RefreshProbes {
             default: return .failed("there are \(successors.count) successors")
             }
         },
-        probe("R03-two-steps-back", "the first refresh token after two quick rotations", rotation) { talk in
+        probe("R03-two-steps-back", "the second refresh token after two more quick rotations", rotation) { talk in
             let first = try await talk.refreshToken()
             let second = try await talk.successor(of: first)
             let third = try await talk.successor(of: second)

@@ -94,6 +94,9 @@ private struct Course {
     private var endless = 0
     /// Why the run has ended.
     private var end: String?
+    /// Whether the last case was a hostile token that was accepted or sent the target somewhere, whatever has become of
+    /// the target since.
+    private var hasSucceeded = false
 
     init(_ runner: Runner) {
         self.runner = runner
@@ -161,8 +164,9 @@ private struct Course {
             }
         guard made.verdict != .skipped else { return made }
         if let fault = try await controlFault() {
-            // An accepted attack counts in any case. All other verdicts may be due to the failed control.
-            guard made.verdict != .failed || end != nil else { return made }
+            // A token that was accepted counts in any case, and other failures while the target is there. All other
+            // verdicts may be due to the failed control.
+            if made.verdict == .failed, hasSucceeded || end == nil { return made }
             return CaseResult(
                 info: info, verdict: .inconclusive, status: made.status, reason: fault, evidence: made.evidence)
         }
@@ -179,7 +183,12 @@ private struct Course {
         let outcome = try await outcome(of: request)
         var judgement = runner.transport.verdict(on: attack, payload, outcome, by: runner.target)
         count(judgement)
+        hasSucceeded = false
+        if case .success(let response) = outcome, !attack.expectation.isAccepted {
+            hasSucceeded = isAccepted(response)
+        }
         if runner.surroundings.canaryVisits() > visits {
+            hasSucceeded = true
             judgement = .failed("the target went to an address that the token named")
         }
         let exchange = Exchange("attack", request, outcome)
@@ -192,6 +201,7 @@ private struct Course {
         let conversation = Conversation(
             target: runner.target, transport: runner.transport, token: token, material: material, accounts: accounts,
             wire: runner.wire, surroundings: runner.surroundings)
+        hasSucceeded = false
         let judgement = try await probe.judge(conversation)
         count(judgement)
         let evidence = await conversation.finish()

@@ -194,13 +194,14 @@ enum PercentEncoding {
         }
     }
 
-    /// Decodes what ``encode(_:)`` wrote; other bytes stay as they are.
+    /// Decodes what ``encode(_:)`` wrote, with digits in any case; other bytes stay as they are.
     static func decode(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var rest = bytes[...]
         while let byte = rest.popFirst() {
             let digits = rest.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2,
+            // A number may also have a sign, which is no digit.
+            if byte == UInt8(ascii: "%"), digits.count == 2, digits.allSatisfy(isHexDigit),
                 let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
             {
                 result.append(value)
@@ -210,6 +211,14 @@ enum PercentEncoding {
             }
         }
         return result
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+        default: false
+        }
     }
 
     static func isUnreserved(_ byte: UInt8) -> Bool {

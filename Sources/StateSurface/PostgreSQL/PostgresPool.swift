@@ -2,6 +2,9 @@
 final class PostgresPool: Sendable {
     private typealias Continuation = CheckedContinuation<PostgresWorker, any Error>
 
+    /// What a caller is told that waited in vain, here or with its write.
+    static let busy = "no connection to PostgreSQL became free in time"
+
     private let limits: WaitingLimits
     private let workers: [PostgresWorker]
     private let line: WaitingLine<Continuation, PostgresWorker>
@@ -10,7 +13,7 @@ final class PostgresPool: Sendable {
         self.limits = limits
         workers = (0..<size).map { _ in PostgresWorker(gate) }
         line = WaitingLine(
-            servers: workers, limit: limits.count, busy: "no connection to PostgreSQL became free in time",
+            servers: workers, limit: limits.count, busy: Self.busy,
             refuse: { $0.resume(throwing: $1) })
     }
 

@@ -154,7 +154,8 @@ actor PostgresWorker {
     private func withConnection<Value>(
         within patience: Duration? = nil, _ body: (Connection) throws -> Value
     ) throws -> Value {
-        // An attempt that took too long for the last caller. What it made has been idle since.
+        // An attempt that took too long for the last caller. What it made has been idle since; of its failure the gate
+        // knows.
         if let late = attempt?.result(within: .zero) { (connection, attempt) = (try? late.get(), nil) }
         if let connection, connection.isUsable {
             do {

@@ -35,7 +35,7 @@ final class PostgresWriter: Sendable {
         self.commitUnknown = commitUnknown
         self.limits = limits
         workers = (0..<size).map { _ in PostgresWorker(gate) }
-        let busy = "no connection to PostgreSQL became free in time"
+        let busy = PostgresPool.busy
         line = WaitingLine(servers: workers, limit: limits.count, busy: busy) { $0.fail($1) }
         collided = WaitingLine(servers: [Turn()], limit: limits.count, busy: busy) { $0.fail($1) }
     }

@@ -91,15 +91,17 @@ extension SQLSurface {
                     "DELETE FROM refresh_tokens WHERE family_id = ?1", [.text(try row.text())])
             }
             // Few and small rows, so there is no limit and no order of locks.
-            let revoked = now.subtractingReportingOverflow(Revocation.margin).partialValue
-            _ = try transaction.execute("DELETE FROM revocations WHERE expires_at <= ?1", [.integer(revoked)])
+            // An hour after their end, because the clocks of the nodes that still need them may be behind: what says that
+            // something was done before is not forgotten early. Those who read them compare the time themselves.
+            let longPast = now.subtractingReportingOverflow(Revocation.margin).partialValue
+            _ = try transaction.execute("DELETE FROM revocations WHERE expires_at <= ?1", [.integer(longPast)])
+            _ = try transaction.execute("DELETE FROM single_use WHERE expires_at <= ?1", [.integer(longPast)])
+            _ = try transaction.execute("DELETE FROM counters WHERE expires_at <= ?1", [.integer(longPast)])
             _ = try transaction.execute("DELETE FROM token_reach WHERE good_until <= ?1", [.integer(now)])
             // Expired by this node's clock; that of another may be a minute behind.
             let past = now.subtractingReportingOverflow(60_000).partialValue
             _ = try transaction.execute("DELETE FROM tickets WHERE expires_at <= ?1", [.integer(past)])
-            _ = try transaction.execute("DELETE FROM single_use WHERE expires_at <= ?1", [.integer(past)])
             if let sql = transaction.dialect.forgetChanges { _ = try transaction.execute(sql, []) }
-            _ = try transaction.execute("DELETE FROM counters WHERE expires_at <= ?1", [.integer(now)])
             _ = try transaction.execute("DELETE FROM clients WHERE expires_at <= ?1", [.integer(past)])
             _ = try transaction.execute("DELETE FROM personal_tokens WHERE expires_at <= ?1", [.integer(past)])
             let unused = now.subtractingReportingOverflow(Self.protocolSessionIdle).partialValue

@@ -13,7 +13,7 @@ struct AttackAim {
 
     init(_ text: String, path: String?) throws(CommandFailure) {
         guard let url = URLText(text), url.userInformation == nil, url.fragment == nil, !url.host.isEmpty else {
-            throw CommandFailure("\(URLText.redacted(text)): not a URL: write http://HOST:PORT", status: .misused)
+            throw CommandFailure("\(URLText.withoutValues(text)): not a URL: write http://HOST:PORT", status: .misused)
         }
         guard url.isHTTP else {
             throw CommandFailure(
@@ -126,7 +126,7 @@ enum PublishedKeys {
     ///
     /// - Parameter sender: sends to the host of the URL.
     static func named(_ aim: AttackAim, _ sender: RawSender) async throws(CommandFailure) -> [UInt8] {
-        let place = URLText.redacted(aim.origin + (aim.path ?? "/"))
+        let place = URLText.withoutValues(aim.origin + (aim.path ?? "/"))
         let answer: RawResponse
         do {
             answer = try await get(aim.path ?? "/", aim, sender)

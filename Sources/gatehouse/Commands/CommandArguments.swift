@@ -12,12 +12,14 @@ enum CommandArguments {
     /// read.
     static func hideSecrets() { ProcessMemory.hideArguments(behind: shownCount) }
 
-    /// How many bytes of an argument may be shown, if it has a secret: a URL with a password, or a token.
+    /// How many bytes of an argument may be shown, if it has a secret: a URL with a password, a token, or a web address
+    /// with a query, of whose values no name says which are secret.
     static func shownCount(of argument: String, after previous: String) -> Int? {
         let option = argument.hasPrefix("--") ? argument.firstRange(of: "=").map { argument[..<$0.upperBound] } : nil
         let value = String(argument.dropFirst(option?.count ?? 0))
         let before = option?.utf8.count ?? 0
-        if URLText.redacted(value) != value {
+        let isWeb = ["http://", "https://"].contains { value.lowercased().hasPrefix($0) }
+        if (isWeb ? URLText.withoutValues(value) : URLText.redacted(value)) != value {
             return before + (value.firstRange(of: "://").map { value[..<$0.upperBound].utf8.count } ?? 0)
         }
         // `-` is standard input.

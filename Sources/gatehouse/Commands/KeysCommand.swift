@@ -25,7 +25,7 @@ struct KeysCommand: ParsableCommand {
             let audit = try options.openAudit()
             let made = try options.directory().generate(algorithm: algorithm.value)
             try audit.record("key.generated", ["kid": .string(made.entry.keyID)])
-            Terminal.answer(made.entry.keyID)
+            Terminal.answer(made.entry.keyID, isElsewhere: true)
             Terminal.notice("made \(options.place(of: made)): \(made.state.rawValue)")
         }
     }
@@ -71,7 +71,7 @@ struct KeysCommand: ParsableCommand {
             let next = try directory.rotate(algorithm: algorithm.value, immediately: now)
             try audit.record("key.rotated", ["kid": .string(next.entry.keyID)])
             options.warnOfStrays(in: directory)
-            Terminal.answer(next.entry.keyID)
+            Terminal.answer(next.entry.keyID, isElsewhere: true)
             let start = next.until.map { "from \(Timestamp.text($0))" } ?? "now"
             Terminal.notice("\(options.place(of: next)) signs \(start)")
         }

@@ -37,7 +37,7 @@ struct StateCommand: AsyncParsableCommand {
                     }
                     let rows = try writing.finish()
                     try audit.record("state.copied", ["rows": .integer(rows)])
-                    Terminal.answer("copied to \(file): rows: \(rows)")
+                    Terminal.answer("copied to \(file): rows: \(rows)", isElsewhere: true)
                 } catch {
                     writing.abandon()
                     throw error
@@ -80,7 +80,7 @@ struct StateCommand: AsyncParsableCommand {
                     }
                 }
                 try audit.record("state.restored", ["rows": .integer(rows)])
-                Terminal.answer("restored from \(path): rows: \(rows)")
+                Terminal.answer("restored from \(path): rows: \(rows)", isElsewhere: true)
             }
         }
     }

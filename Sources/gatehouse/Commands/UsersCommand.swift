@@ -41,7 +41,7 @@ struct UsersCommand: AsyncParsableCommand {
                     email: email, password: password, tenantID: tenant, scope: scope.isEmpty ? nil : scope,
                     profile: AccountProfile(name: name, groups: group))
                 try audit.record("account.added", account)
-                Terminal.answer(account.userID)
+                Terminal.answer(account.userID, isElsewhere: true)
                 Terminal.notice("added \(TerminalText.escaped(account.email)) to tenant \(account.tenantID)")
             }
         }

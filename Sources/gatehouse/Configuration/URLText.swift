@@ -84,18 +84,20 @@ extension URLText {
         return shown + redactedQuery(of: rest, hides: isSecretName)
     }
 
-    /// A URL or path without user information and the values of its query. In the URLs of others no name says which of
-    /// them are secret.
+    /// A URL or path without user information, the values of its query and its fragment. In the URLs of others no name
+    /// says which of them are secret.
     static func withoutValues(_ text: String) -> String {
-        guard let mark = text.firstRange(of: "://") else { return redactedQuery(of: text[...]) { _ in true } }
+        guard let mark = text.firstRange(of: "://"), !text[..<mark.lowerBound].contains(where: { "/?#".contains($0) })
+        else { return redactedQuery(of: text[...]) { _ in true } }
         var shown = String(text[..<mark.upperBound])
         var rest = text[mark.upperBound...]
-        let authority = rest.prefix { !"/?#".contains($0) }
-        if let at = authority.lastIndex(of: "@") {
+        // The last @ of all, as in `redacted`: a host too few is shown sooner than a password.
+        if let at = rest.lastIndex(of: "@") {
             shown += "redacted"
             rest = rest[at...]
         }
-        return shown + redactedQuery(of: rest) { _ in true }
+        let fragment = cutTail(of: &rest, at: "#")
+        return shown + redactedQuery(of: rest) { _ in true } + (fragment == nil ? "" : "#redacted")
     }
 
     private static func redactedQuery(of text: Substring, hides: (Substring) -> Bool) -> String {

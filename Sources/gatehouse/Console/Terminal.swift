@@ -6,19 +6,40 @@ enum Terminal {
     /// The error number of a result that could not be written; 0 for none.
     private static let answerError = Atomic<Int32>(0)
 
-    /// Writes one line of the result to standard output.
-    static func answer(_ line: String) { answer(lines: line + "\n") }
+    /// Whether standard output was closed when the process began.
+    private static let isOutputClosed = Atomic<Bool>(false)
 
-    /// Writes lines of the result to standard output.
-    static func answer(lines: String) {
+    /// How long in milliseconds a result waits for room in an output that does not block.
+    private static let patience: Int32 = 5_000
+
+    /// Notes that standard output was closed when the process began, so that no result can be written to it.
+    static func noteClosedOutput() { isOutputClosed.store(true, ordering: .relaxed) }
+
+    /// Writes one line of the result to standard output.
+    ///
+    /// - Parameter isElsewhere: whether what the command made lies in files or in the store, so that who has closed
+    ///   standard output misses nothing.
+    static func answer(_ line: String, isElsewhere: Bool = false) {
+        answer(lines: line + "\n", isElsewhere: isElsewhere)
+    }
+
+    /// Writes lines of the result to standard output. After a failure no more is written.
+    static func answer(lines: String, isElsewhere: Bool = false) {
+        guard answerError.load(ordering: .relaxed) == 0 else { return }
+        if isOutputClosed.load(ordering: .relaxed) {
+            if !isElsewhere, !lines.isEmpty { answerError.store(EBADF, ordering: .relaxed) }
+            return
+        }
         // Who closes a pipe has read enough, and is not told.
-        if !write(lines, to: STDOUT_FILENO), errno != EPIPE { answerError.store(errno, ordering: .relaxed) }
+        if !write(lines, to: STDOUT_FILENO, patience: patience), errno != EPIPE {
+            answerError.store(errno, ordering: .relaxed)
+        }
     }
 
     /// Writes one line to standard output, for whoever wants to know.
     static func announce(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
 
-    /// Throws if a part of the result could not be written, as on a full disk.
+    /// Throws if a part of the result could not be written, as on a full disk or to a closed output.
     static func requireAnswered() throws(CommandFailure) {
         let code = answerError.load(ordering: .relaxed)
         guard code != 0 else { return }
@@ -35,16 +56,29 @@ enum Terminal {
 
     /// Writes the whole text, also when interrupted by signals. False if that fails, as with a closed pipe or a full
     /// disk.
+    ///
+    /// - Parameter patience: how many milliseconds to wait for room, each time there is none in an output that does not
+    ///   block.
     @discardableResult
-    static func write(_ text: String, to descriptor: Int32) -> Bool {
+    static func write(_ text: String, to descriptor: Int32, patience: Int32 = 0) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
+            if written < 0, errno == EAGAIN, patience > 0, hasRoom(descriptor, within: patience) { continue }
             guard written > 0 else { return false }
             bytes = bytes.dropFirst(written)
         }
         return true
+    }
+
+    /// Waits until something can be written, or it is known that nothing can be. Otherwise `errno` is EAGAIN.
+    private static func hasRoom(_ descriptor: Int32, within patience: Int32) -> Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        let found = poll(&watched, 1, patience)
+        if found > 0 || (found < 0 && errno == EINTR) { return true }
+        errno = EAGAIN
+        return false
     }
 
     /// All of standard input, or nil if it has more than `limit` bytes, of which the rest is not read.

@@ -16,6 +16,7 @@ enum ProcessLimits {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             // The lowest one that is free.
             _ = open("/dev/null", O_RDWR)
+            if descriptor == STDOUT_FILENO { Terminal.noteClosedOutput() }
         }
     }
 

@@ -7,7 +7,7 @@ enum KeyFetch {
     /// Returns the body of an answer with status 200. All others throw.
     static func fetch(_ url: String, limit: Int) async throws -> [UInt8] {
         guard URLText(url)?.isHTTP == true else {
-            throw CommandFailure("\(URLText.redacted(url)): only http and https can be fetched", status: .misused)
+            throw CommandFailure("\(URLText.withoutValues(url)): only http and https can be fetched", status: .misused)
         }
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
@@ -20,7 +20,7 @@ enum KeyFetch {
             try? await client.shutdown()
             if let failure = error as? CommandFailure { throw failure }
             throw CommandFailure(
-                "\(URLText.redacted(url)): can't be fetched: \(cause(of: error)): is the address right?",
+                "\(URLText.withoutValues(url)): can't be fetched: \(cause(of: error)): is the address right?",
                 status: .misused)
         }
     }
@@ -37,7 +37,7 @@ enum KeyFetch {
         let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(10))
         guard response.status.code == 200 else {
             throw CommandFailure(
-                "\(URLText.redacted(url)): answered \(response.status.code), not 200: is the address right?",
+                "\(URLText.withoutValues(url)): answered \(response.status.code), not 200: is the address right?",
                 status: .misused)
         }
         return Array(buffer: try await response.body.collect(upTo: limit))

@@ -42,7 +42,7 @@ struct TokenKeyring {
         if case .set(let set) = keys.usual, set.keys.isEmpty {
             let why = set.skipped.first.map { ": \($0.message)" } ?? ""
             throw CommandFailure(
-                "\(URLText.redacted(source)): no key in it can be used\(why): name another set", status: .misused)
+                "\(URLText.withoutValues(source)): no key in it can be used\(why): name another set", status: .misused)
         }
         self = keys
     }

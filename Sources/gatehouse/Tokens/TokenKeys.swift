@@ -50,12 +50,12 @@ enum TokenKeys {
             return try body()
         } catch {
             if error.code == .passphrase {
-                let file = URLText.redacted(source)
+                let file = URLText.withoutValues(source)
                 let text = KeyPassphrase.refusal(of: file, given: passphrase, setting: KeyPassphraseOption.flag)
                 throw CommandFailure(text, status: .misused)
             }
             throw CommandFailure(
-                "\(URLText.redacted(source)): \(error.message): name a key that fits", status: .misused)
+                "\(URLText.withoutValues(source)): \(error.message): name a key that fits", status: .misused)
         }
     }
 }

@@ -77,13 +77,15 @@ enum QueryText {
         String(decoding: PercentEncoding.encode(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// The value of the first parameter of this name, as it stands; nil if there is none or it is empty.
+    /// The value of the first parameter of this name, decoded; nil if there is none or it is empty.
     static func value(_ name: String, inURL url: String) -> String? {
         guard let mark = url.firstIndex(of: "?") else { return nil }
         let query = url[url.index(after: mark)...].prefix { $0 != "#" }
         for pair in query.split(separator: "&") where pair.hasPrefix(name + "=") {
             let value = pair.dropFirst(name.count + 1)
-            return value.isEmpty ? nil : String(value)
+            // In a query a plus is a blank (application/x-www-form-urlencoded, RFC 6749 appendix B).
+            let bytes = PercentEncoding.decode(value.utf8.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
+            return value.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
         }
         return nil
     }

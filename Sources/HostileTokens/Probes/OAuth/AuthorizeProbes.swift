@@ -101,8 +101,7 @@ enum AuthorizeProbes {
             let service = try await talk.service()
             guard service.announcesIssuer else { throw Unfit("the metadata do not announce it") }
             let location = try await talk.code(try await talk.person()).location
-            let issuer = QueryText.value("iss", inURL: location).map { Array($0.utf8) }
-            return issuer.map(PercentEncoding.decode) == Array(service.issuer.utf8)
+            return QueryText.value("iss", inURL: location) == service.issuer
                 ? .passed("it does") : .failed("it does not, so that a client can't tell mixed-up servers apart")
         },
     ]

@@ -154,7 +154,7 @@ enum GrantProbes {
             probe(
                 "O12-document-\(name)",
                 "a client whose document is at \(host), inside the network",
-                "RFC 9700 §4.1, CWE-918"
+                "CWE-918"
             ) { talk in
                 guard let canary = talk.material?.canaryURL,
                     let port = canary.split(separator: ":").last?.prefix(while: \.isNumber)
