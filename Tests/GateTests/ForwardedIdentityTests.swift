@@ -1,5 +1,5 @@
-import HTTPWire
 import Foundation
+import HTTPWire
 import NIOCore
 import Testing
 
