@@ -94,10 +94,14 @@ extension Runtime {
 
     /// Records a use of a session. Uses are written to the store in batches, before other nodes would find the session
     /// idle.
-    package func noteUse(_ sessionID: String) {
+    ///
+    /// - Returns: false if too many wait to be written, so that this one is known here only. A later one, half an
+    ///   interval from now, is recorded again.
+    @discardableResult
+    package func noteUse(_ sessionID: String) -> Bool {
         let now = clock()
-        guard view.touch(id: sessionID, at: now, resolution: policy.flushInterval / 2) else { return }
-        uses.note(sessionID, at: now)
+        guard view.touch(id: sessionID, at: now, resolution: policy.flushInterval / 2) else { return true }
+        return uses.note(sessionID, at: now)
     }
 
     // MARK: Tickets

@@ -48,7 +48,11 @@ extension Runtime {
 
     /// Writes the uses of sessions. An open socket counts as a use.
     func flushUses() async throws {
-        for id in streams.sessionIDs { noteUse(id) }
+        for id in streams.sessionIDs where !noteUse(id) {
+            // There are more sockets than uses may wait: always the same ones would be left out, and found idle.
+            try await uses.flush(to: store)
+            uses.note(id, at: clock())
+        }
         try await uses.flush(to: store)
     }
 

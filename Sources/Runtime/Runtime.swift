@@ -39,13 +39,15 @@ package final class Runtime: Sendable {
     /// - Parameters:
     ///   - realms: realms in addition to the built-in ones.
     ///   - nodeID: the id of this node instance, unique for each run of the process.
+    ///   - pendingUses: of how many sessions a use may wait to be written.
     package init(
         state: any RuntimeStore, cop: TrafficCop, policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [],
         clock: @escaping @Sendable () -> Milliseconds, nodeID: String = Runtime.makeNodeID(),
-        agentLimits: AgentLimits = AgentLimits(), audit: @escaping SessionAuditSink = { _ in }
+        agentLimits: AgentLimits = AgentLimits(), pendingUses: Int = 200_000,
+        audit: @escaping SessionAuditSink = { _ in }
     ) {
         let view = SessionView()
-        let uses = SessionUses()
+        let uses = SessionUses(capacity: pendingUses)
         let streams = EventStreams(store: state)
         let notices = Notices()
         self.view = view

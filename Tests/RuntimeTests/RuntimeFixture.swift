@@ -16,14 +16,14 @@ final class RuntimeFixture: Sendable {
     init(
         store: MemorySurface = MemorySurface(), clock: TestClock = TestClock(),
         policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [], limits: AgentLimits = AgentLimits(),
-        nodeID: String = Runtime.makeNodeID()
+        nodeID: String = Runtime.makeNodeID(), pendingUses: Int = 200_000
     ) {
         self.clock = clock
         self.store = store
         self.cop = TrafficCop(limits: RateLimits(enabled: false), clock: { clock.now })
         self.runtime = Runtime(
             state: store, cop: self.cop, policy: policy, realms: realms, clock: { clock.now }, nodeID: nodeID,
-            agentLimits: limits)
+            agentLimits: limits, pendingUses: pendingUses)
     }
 
     func anonymous(metadata: String = "{}") async throws -> IssuedSession {
