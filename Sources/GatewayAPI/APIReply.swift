@@ -44,8 +44,8 @@ extension APIResponder {
     /// - Parameters:
     ///   - method: as the client sent it, a `HEAD` as its `GET`.
     ///   - ifNoneMatch: the field of that name, if there is one.
-    /// - Parameter facts: with the whole body. A path in another than its canonical form finds no route.
-    /// - Parameter logger: for faults that no route has foreseen.
+    ///   - facts: with the whole body. A path in another than its canonical form finds no route.
+    ///   - logger: for faults that no route has foreseen.
     /// - Returns: a complete answer, refusals included.
     /// - Throws: only where the body of an answer can't be collected; those of the routes are in memory.
     package func reply(

@@ -11,6 +11,9 @@ extension RelyingParty {
     /// WebAuthn takes no addresses as RP IDs. An issuer on a loopback address has the RP ID `localhost`, so its pages
     /// have to be opened under that name; for every other address there is no relying party.
     ///
+    /// - Parameter issuer: a URL; what counts is its origin.
+    /// - Parameter id: `passkeys.rp_id`; nil for the issuer's host.
+    /// - Parameter allowedOrigins: `server.allowed_origins`. Those on other hosts are passed over.
     /// - Returns: nil where the issuer's host is none that WebAuthn takes, or its pages may not use the RP ID.
     init?(issuer: String, id wanted: String? = nil, allowedOrigins: [String]) {
         guard let own = OriginPolicy.origin(of: issuer), let place = OriginPlace(own) else { return nil }
