@@ -21,7 +21,8 @@ package struct RetryBudget: Sendable, Equatable {
     /// A request has come.
     package mutating func requested() { saved = min(Self.most, saved + terms.budget) }
 
-    /// Whether a request may be repeated now. If so, that is counted.
+    /// Whether a request may be repeated now. If so, that is counted. What is allowed each second is used first, then
+    /// what was saved up.
     package mutating func take(at now: Int64) -> Bool {
         let current = now / 1_000
         if current != second {

@@ -43,6 +43,8 @@ package struct UpstreamHealth: Sendable, Equatable {
     package var isPristine: Bool { consecutiveFailures == 0 && ejections == 0 }
 
     /// A request was answered, with anything but 5xx.
+    ///
+    /// - Parameter terms: the route's `outlier`; nil where nothing is ejected any more.
     package mutating func succeeded(_ terms: RouteConfiguration.Outlier?, at now: Int64) {
         consecutiveFailures = 0
         // Once it has served for as long as it was left alone, what it did before is forgotten.

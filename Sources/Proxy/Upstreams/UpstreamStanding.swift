@@ -22,6 +22,7 @@ package final class UpstreamStanding: Sendable {
     private let recoveredAt = Atomic<Int64>(0)
     private let isPristine = Atomic<Bool>(true)
 
+    /// Nothing is known of it yet: it counts as up.
     package init(place: String) { self.place = place }
 
     /// Goes on with other terms.
