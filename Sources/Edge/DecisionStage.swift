@@ -191,7 +191,7 @@ struct DecisionStage: GatedStage {
         connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity, body: [])
     }
 
-    /// A problem that is 4xx elsewhere becomes 401 or 403, as ``Problem/asDecision`` says.
+    /// A problem that is 4xx elsewhere usually becomes 401 or 403, as ``Problem/asDecision`` says.
     func refuse(_ problem: Problem) {
         let refusal = problem.asDecision
         connection.respond(route.resourceChallenge?.applied(to: refusal) ?? refusal)

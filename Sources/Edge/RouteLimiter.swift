@@ -34,6 +34,7 @@ package final class RouteLimiter: Sendable {
     /// - Parameters:
     ///   - limit: the terms.
     ///   - subject: what the requests are counted by.
+    ///   - limit: `limit` of the route; without a burst, as many at once as in a period.
     package init(_ limit: RouteConfiguration.Limit, by subject: RouteConfiguration.Limit.Subject) {
         self.limit = limit
         self.subject = subject
@@ -42,7 +43,8 @@ package final class RouteLimiter: Sendable {
         policy = "RateLimit-Policy: \"gatehouse\";q=\(limit.requests);w=\(window)\r\n"
     }
 
-    /// Counts a request that was admitted.
+    /// Counts a request that was admitted. The fields are those of the IETF's draft on RateLimit fields. A refusal also
+    /// has `Retry-After`, in seconds and at least 1.
     ///
     /// - Parameters:
     ///   - address: the client's.
@@ -64,6 +66,8 @@ package final class RouteLimiter: Sendable {
     }
 
     /// Counts a request of this caller.
+    ///
+    /// - Parameter now: in ms since the Unix epoch.
     func take(_ caller: Int, at now: Int64) -> TokenBucket.Verdict {
         let (time, isTooFar) = now.multipliedReportingOverflow(by: 1_000_000)
         let nanoseconds = isTooFar ? Int64.max / 2 : time
@@ -129,7 +133,8 @@ struct RouteLimiters: Sendable {
 }
 
 extension EdgeConnection {
-    /// Counts an admitted request towards its route's limit, and has the answer say how much is left.
+    /// Counts an admitted request towards its route's limit, and has the answer say how much is left. Called after the
+    /// gate, so that nobody can use up the limit of another caller. Does nothing on a route without a limit.
     ///
     /// - Throws: `rate_limited`.
     func countTowardsLimit(

@@ -35,6 +35,8 @@ final class SettingsWait: ChannelInboundHandler {
         self.maxHeld = maxHead + 128 * 1024
     }
 
+    /// Bytes that are passed on keep their order and their number; only the acknowledgement may overtake a head that
+    /// waits.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
