@@ -32,7 +32,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
 
     // MARK: The client
 
-    /// Begins the lease, and sets the times of TCP's keep-alive probes on both sides: a relay sends no pings of its
+    /// Begins the lease, and has TCP's keep-alive probes notice a peer that has vanished: a relay sends no pings of its
     /// own.
     func opened(on channel: any Channel) {
         let actions = machine.opened()

@@ -16,8 +16,7 @@ import Synchronization
 /// `/api/admin/`. Never the public one. Safe from any thread. It lives as long as the gateway; a reload keeps it, with
 /// the services of the start.
 package final class AdminListener: Sendable {
-    /// Whether the gateway is stopping, so that `/readyz` fails. Set before the public listener is closed, so that
-    /// balancers stop sending in time.
+    /// Whether the gateway is stopping, so that `/readyz` fails. Set before the public listener is closed.
     package let isDraining = Atomic<Bool>(false)
     private let services: EdgeServices
     private let state: any ChangeFeed
