@@ -94,8 +94,8 @@ package struct ForwardedStatement: Equatable {
         return both
     }
 
-    /// The address of one entry of `X-Forwarded-For`, without the white space, brackets and port that some proxies write
-    /// with it.
+    /// The address of one entry of `X-Forwarded-For`, without the white space, brackets and port that some proxies
+    /// write with it.
     private static func address(_ entry: Substring) -> String {
         var text = entry
         while let first = text.first, first == " " || first == "\t" { text = text.dropFirst() }

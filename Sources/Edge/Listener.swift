@@ -5,8 +5,8 @@ import NIOCore
 import NIOPosix
 import Sockets
 
-/// The public listener: one accepting socket per event loop on one port, or one Unix socket whose connections are spread
-/// over the loops; bound before any request is served.
+/// The public listener: one accepting socket per event loop on one port, or one Unix socket whose connections are
+/// spread over the loops; bound before any request is served.
 package final class Listener: Sendable {
     private let channels: [any Channel]
     /// The address that was bound.

@@ -31,7 +31,8 @@ final class ShownCertificate: Sendable {
     /// The longest certificate that is forwarded, in bytes of DER.
     private static let longest = 12 * 1024
 
-    /// The value of `Client-Cert` (RFC 9440 section 2.2), a byte sequence of DER; nil for a certificate that is too long.
+    /// The value of `Client-Cert` (RFC 9440 section 2.2), a byte sequence of DER; nil for a certificate that is too
+    /// long.
     let field: String?
     /// Until when it is valid, in ms since the Unix epoch.
     let validUntil: Int64

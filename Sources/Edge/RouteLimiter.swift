@@ -10,8 +10,9 @@ import Synchronization
 
 /// The limit of requests of one route, for each of its callers. All event loops share it, so it is exact.
 ///
-/// Callers are spread over many small tables with a lock each: two loops meet at one only for callers of the same table,
-/// and then for less than a microsecond. The tables are bounded; a caller that is forgotten begins with a full bucket.
+/// Callers are spread over many small tables with a lock each: two loops meet at one only for callers of the same
+/// table, and then for less than a microsecond. The tables are bounded; a caller that is forgotten begins with a full
+/// bucket.
 package final class RouteLimiter: Sendable {
     private final class Table: Sendable {
         init() {}

@@ -158,8 +158,8 @@ struct RouteStage: GatedStage {
         problem.status == 401 || problem.code == .sessionMismatch || problem.reason == AccessTerms.anonymousReason
     }
 
-    /// `login_url` with `return_to`: the path and query that were asked for, always on the same origin. Where a newer or
-    /// stronger sign-in is needed, its parameters follow.
+    /// `login_url` with `return_to`: the path and query that were asked for, always on the same origin. Where a newer
+    /// or stronger sign-in is needed, its parameters follow.
     private func withReturn(_ loginURL: String, _ stepUp: StepUp?) -> String {
         var path = String(decoding: request.path, as: UTF8.self)
         if let query = CredentialQuery.withoutCredentials(request.query) {

@@ -46,8 +46,8 @@ package final class StreamWatch: DeadlineHolder {
         }
     }
 
-    /// The gateway stops: the client is told to open no more streams (RFC 9113 section 6.8), and the connection is closed
-    /// when those that are open have ended. A stream that was on its way meanwhile is served.
+    /// The gateway stops: the client is told to open no more streams (RFC 9113 section 6.8), and the connection is
+    /// closed when those that are open have ended. A stream that was on its way meanwhile is served.
     package func drain() {
         guard channel.isActive else { return }
         channel.writeAndFlush(

@@ -11,9 +11,9 @@ import StateSurface
 /// What a request to the tools is answered with. Used off the event loop.
 ///
 /// A protocol session is a session of the gateway, opened by `initialize` with the caller's token and bound to tenant,
-/// user, client and resource like those of other servers. A call is an intent of that session, whose id is made from the
-/// request's: a call that is sent again does not run again. In the revision without sessions, all requests of a user and
-/// client share one session, and ids mean nothing.
+/// user, client and resource like those of other servers. A call is an intent of that session, whose id is made from
+/// the request's: a call that is sent again does not run again. In the revision without sessions, all requests of a
+/// user and client share one session, and ids mean nothing.
 struct ToolConversation: Sendable {
     /// What follows from a request.
     enum Outcome: Sendable {

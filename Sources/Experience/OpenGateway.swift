@@ -25,8 +25,8 @@ package final class OpenGateway: Sendable {
         try await running.change(to: configuration)
     }
 
-    /// Stops accepting, lets open connections finish within `server.drain`, and returns when everything has ended. May be
-    /// called more than once.
+    /// Stops accepting, lets open connections finish within `server.drain`, and returns when everything has ended. May
+    /// be called more than once.
     ///
     /// - Throws: what ended serving, if it was an error.
     package func drain() async throws {

@@ -9,8 +9,8 @@ import SignIn
 
 /// `/oauth2/authorize`: a person lets a client have access (RFC 6749 section 4.1, RFC 7636, RFC 8707, RFC 9207).
 ///
-/// Faults that leave nowhere to redirect to, and the question to the person, are pages; everything else is a redirect to
-/// the client.
+/// Faults that leave nowhere to redirect to, and the question to the person, are pages; everything else is a redirect
+/// to the client.
 enum AuthorizeRoutes {
     /// Does not exist while there is no resource that access could be granted to.
     static let path = "/oauth2/authorize"

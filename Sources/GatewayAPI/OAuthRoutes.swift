@@ -114,8 +114,8 @@ enum OAuthRoutes {
         return .json(answer)
     }
 
-    /// Refuses a wider scope, and another resource than that of the refresh token (RFC 8707 section 2.2), before the token
-    /// is used up. A narrower scope is granted for a resource; otherwise it is not, and the answer says so.
+    /// Refuses a wider scope, and another resource than that of the refresh token (RFC 8707 section 2.2), before the
+    /// token is used up. A narrower scope is granted for a resource; otherwise it is not, and the answer says so.
     private static func checkRefresh(
         _ presented: String, scope: String?, resource: String?, _ services: APIServices
     ) async throws {

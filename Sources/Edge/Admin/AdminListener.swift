@@ -26,8 +26,8 @@ package final class AdminListener: Sendable {
     /// Reads the configuration again; nil where the process cannot.
     private let reload: (@Sendable () async -> ReloadOutcome)?
     private let channel = Mutex<(any Channel)?>(nil)
-    /// The host that the listener is bound to, if it is on loopback: then other names are refused. Before that is known,
-    /// they are.
+    /// The host that the listener is bound to, if it is on loopback: then other names are refused. Before that is
+    /// known, they are.
     private let loopbackHost = Mutex<String?>("")
     /// The connections that are open.
     private let openCount = Atomic<Int>(0)

@@ -6,7 +6,8 @@ import StateSurface
 import Webhooks
 
 /// Tells receivers what happens. The store writes what its transactions do (``EventReceivers/writer(clock:)``); failed
-/// logins, which are in no transaction, are taken here. All are delivered from the store. Does nothing without receivers.
+/// logins, which are in no transaction, are taken here. All are delivered from the store. Does nothing without
+/// receivers.
 final class EventService: Sendable {
     private let outbox: EventOutbox?
     private let receivers: EventReceivers

@@ -62,8 +62,8 @@ actor GuardedClients {
         await close(entries.count)
     }
 
-    /// Closes at most so many unused clients, the longest unused first. They are taken out before any of them is closed,
-    /// so that no other call meets them meanwhile.
+    /// Closes at most so many unused clients, the longest unused first. They are taken out before any of them is
+    /// closed, so that no other call meets them meanwhile.
     private func close(_ count: Int) async {
         let unused = entries.filter { $0.value.uses == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }.prefix(count)
         for (key, _) in unused { entries[key] = nil }

@@ -5,8 +5,8 @@ import Gate
 import Passkeys
 
 extension RelyingParty {
-    /// The gateway as WebAuthn knows it: the RP ID is `passkeys.rp_id`, or the host of `tokens.issuer`. The pages of the
-    /// issuer's origin may use passkeys, and those of `server.allowed_origins` on the RP ID's host or below it.
+    /// The gateway as WebAuthn knows it: the RP ID is `passkeys.rp_id`, or the host of `tokens.issuer`. The pages of
+    /// the issuer's origin may use passkeys, and those of `server.allowed_origins` on the RP ID's host or below it.
     ///
     /// WebAuthn takes no addresses as RP IDs. An issuer on a loopback address has the RP ID `localhost`, so its pages
     /// have to be opened under that name; for every other address there is no relying party.

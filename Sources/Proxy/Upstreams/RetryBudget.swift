@@ -1,7 +1,7 @@
 import EdgeConfiguration
 
-/// How many requests may be repeated: a share of all requests, and so many a second besides. Without it, an upstream that
-/// fails would get twice the requests just when it has too many.
+/// How many requests may be repeated: a share of all requests, and so many a second besides. Without it, an upstream
+/// that fails would get twice the requests just when it has too many.
 ///
 /// Pure; times are milliseconds and handed in.
 package struct RetryBudget: Sendable, Equatable {

@@ -1,7 +1,7 @@
 import EdgeConfiguration
 
-/// What is known of one upstream, as a value: it is told of checks and of the outcomes of requests, and says whether the
-/// upstream may be used.
+/// What is known of one upstream, as a value: it is told of checks and of the outcomes of requests, and says whether
+/// the upstream may be used.
 ///
 /// Times are milliseconds of a clock that only goes forward; it is handed in.
 package struct UpstreamHealth: Sendable, Equatable {

@@ -79,8 +79,8 @@ extension UpstreamPool {
 
     // MARK: Checks
 
-    /// Begins to check the upstreams, if the route says so and this loop is the one that does it. The first check comes at
-    /// once.
+    /// Begins to check the upstreams, if the route says so and this loop is the one that does it. The first check comes
+    /// at once.
     package func startChecks() {
         guard makesChecks, terms.health != nil else { return }
         for index in members.indices { check(index) }
