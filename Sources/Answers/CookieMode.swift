@@ -4,7 +4,8 @@ package enum CookieMode: Sendable, Equatable {
     case secure
     /// Plain http over loopback, for development: plain names, without `Secure`.
     case loopback
-    /// Plain http elsewhere: no cookie is set or read.
+    /// Plain http elsewhere: no cookie is set or read. Also where TLS ended at a proxy on another machine that is not
+    /// in `server.trusted_proxies`.
     case none
 
     /// The cookie that carries the session secret.
@@ -31,12 +32,14 @@ package enum CookieMode: Sendable, Equatable {
     /// A word that all these names contain.
     package static let commonWord: StaticString = "gatehouse"
 
-    /// `Set-Cookie` for a session secret; `maxAge` in seconds, 0 clears it.
+    /// `Set-Cookie` for a session secret; `maxAge` in seconds, 0 clears it. `SameSite=Lax`, so that it comes with the
+    /// navigation back from an identity provider. Nil in the mode ``none``.
     package func sessionCookie(_ value: String, maxAge: Int64) -> String? {
         sessionName.map { cookie($0, value, maxAge: maxAge, sameSite: "Lax") }
     }
 
-    /// `Set-Cookie` for a refresh token; `maxAge` in seconds, 0 clears it.
+    /// `Set-Cookie` for a refresh token; `maxAge` in seconds, 0 clears it. `SameSite=Strict`: only the gateway's own
+    /// pages send it. Nil in the mode ``none``.
     package func refreshCookie(_ value: String, maxAge: Int64) -> String? {
         refreshName.map { cookie($0, value, maxAge: maxAge, sameSite: "Strict") }
     }

@@ -1,10 +1,14 @@
 /// The kind of credential that a value looks like, recognised by its form before any lookup.
 ///
 /// The kinds are disjoint by prefix; a value that looks like one kind and is sent as another is answered
-/// `credentials_swapped`.
+/// `credentials_swapped`. A shape says nothing about validity: `tkt_` followed by anything is a ``ticket``.
 package enum CredentialShape: Sendable, Equatable {
+    /// An ``accessToken`` is a compact JWS (RFC 7515 section 7.1); `ses_`, `sec_`, `ref_` and `tkt_` begin the others.
+    /// Everything else, a personal access token and the empty text among it, is ``other`` and counts as swapped
+    /// nowhere.
     case accessToken, sessionID, sessionSecret, refreshToken, ticket, other
 
+    /// Tells the kind from the first bytes, and that of a JWS from its dots.
     package init(_ value: some Collection<UInt8>) {
         if value.starts(with: Self.sessionIDPrefix) {
             self = .sessionID
@@ -21,7 +25,8 @@ package enum CredentialShape: Sendable, Equatable {
         }
     }
 
-    /// Whether a value of this form was sent in a carrier for another kind.
+    /// Whether a value of this form was sent in a carrier for another kind. False for ``other``: such a value is left
+    /// to the check of its carrier, which refuses it like any wrong one.
     package func isSwapped(from expected: CredentialShape) -> Bool {
         self != expected && self != .other
     }

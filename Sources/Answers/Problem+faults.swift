@@ -6,7 +6,8 @@ import TrafficCop
 
 /// Translates the faults of other modules to answers for clients.
 extension Problem {
-    /// The problem for any error. An unexpected error becomes `overloaded`, without an explanation.
+    /// The problem for any error. An unexpected error becomes `overloaded`, without an explanation. Used where an
+    /// endpoint has thrown; what it returns is what the client gets and the audit log records.
     package static func from(_ error: any Error) -> Problem {
         switch error {
         case let problem as Problem: problem
@@ -30,6 +31,8 @@ extension Problem {
     /// The reason of a problem for an unexpected error.
     package static let unexpectedReason = "unexpected"
 
+    /// 403, 409 or 410, or 400 for metadata. An unknown session, one of another owner and an old secret are all
+    /// `mismatch`.
     package init(_ fault: SessionFault) {
         switch fault.code {
         case .mismatch: self.init(.sessionMismatch)
@@ -42,6 +45,7 @@ extension Problem {
         }
     }
 
+    /// 401. The reason says what is wrong with the token, and only `errors.explain` shows it to the client.
     package init(_ fault: TokenFault) {
         switch fault.code {
         case .invalidToken: self.init(.invalidToken, reason: fault.reason)
@@ -49,6 +53,7 @@ extension Problem {
         }
     }
 
+    /// Two of the codes become the same `not_found`: a closed registration, and an account that does not exist.
     package init(_ fault: AuthError) {
         switch fault.code {
         case .invalidCredentials: self.init(.invalidCredentials)
@@ -62,6 +67,7 @@ extension Problem {
         }
     }
 
+    /// 401: a refresh token that is not accepted, or an access token that was revoked during the sign-in.
     package init(_ fault: SignInFault) {
         switch fault.code {
         case .invalidGrant: self.init(.invalidGrant, reason: fault.reason)
@@ -69,6 +75,7 @@ extension Problem {
         }
     }
 
+    /// 400, or 404 for a passkey that is not the caller's. The reason of a refused ceremony is not in the detail.
     package init(_ fault: PasskeyFault) {
         switch fault.code {
         case .refused:
@@ -85,6 +92,7 @@ extension Problem {
         }
     }
 
+    /// Why the Runtime did not answer an intent: 400, 403, 413 or 503.
     package init(_ fault: AgentFault) {
         switch fault.code {
         case .invalidRequest: self.init(.invalidRequest, detail: fault.message, reason: "intent_refused")
@@ -95,6 +103,7 @@ extension Problem {
         }
     }
 
+    /// The hourly limits answer with `Retry-After: 3600`, the longest that one of them can last.
     package init(_ fault: AgentAccessFault) {
         switch fault.code {
         case .invalidRequest, .consentUnknown:
@@ -108,6 +117,7 @@ extension Problem {
         }
     }
 
+    /// 429 for a limit of one caller; 503 for everything else. `Retry-After` is in seconds and at least 1.
     package init(_ denial: Denial) {
         let seconds = max(1, denial.retryAfterSeconds ?? 1)
         let retry = [(name: "Retry-After", value: String(seconds))]

@@ -27,6 +27,8 @@ package enum ProblemCircumstance: Sendable, Equatable {
 /// The table of all statuses. It has no `default`, so that a new code or circumstance does not compile without a
 /// status.
 extension ProblemCode {
+    /// The status of the answer. Only ``ProblemCircumstance/usual`` and ``ProblemCircumstance/decision`` look at the
+    /// code.
     func status(_ circumstance: ProblemCircumstance) -> Int {
         switch circumstance {
         case .usual: usualStatus
@@ -85,7 +87,8 @@ extension ProblemCode {
 }
 
 extension Problem {
-    /// The same refusal as an answer of the decision endpoint.
+    /// The same refusal as an answer of the decision endpoint. A circumstance with a status of its own that a proxy has
+    /// to see, such as 421 or 501, stays as it is.
     package var asDecision: Problem {
         switch circumstance {
         case .usual, .late, .emailTaken, .targetTooLong, .expectation:

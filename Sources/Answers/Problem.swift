@@ -137,6 +137,11 @@ package struct Problem: Error, Sendable {
     /// not told.
     package internal(set) var caller: Principal?
 
+    /// A refusal whose status follows from the code and the circumstance.
+    ///
+    /// - Parameter detail: nil for the code's own text. It goes to every client, so it names no credential and no id.
+    /// - Parameter reason: a word for the audit log; nil for the usual one of the code.
+    /// - Parameter headers: sent after the fields of every problem. A `Retry-After` here replaces the usual one.
     package init(
         _ code: ProblemCode, _ circumstance: ProblemCircumstance = .usual, detail: String? = nil, reason: String? = nil,
         headers: [(name: String, value: String)] = []
@@ -148,7 +153,8 @@ package struct Problem: Error, Sendable {
         self.headers = headers
     }
 
-    /// The same refusal, of a request whose token was accepted.
+    /// The same refusal, of a request whose token was accepted. The logs then name the caller, though the request was
+    /// refused.
     package func asked(by caller: Principal) -> Problem {
         var refusal = self
         refusal.caller = caller
@@ -158,7 +164,8 @@ package struct Problem: Error, Sendable {
     /// The HTTP status of the answer.
     package var status: Int { code.status(circumstance) }
 
-    /// The body as `application/problem+json`.
+    /// The body as `application/problem+json`. Members come in a fixed order, ``members`` after them, and `reason` last
+    /// and only where `explain` is true.
     package func body(requestID: String, explain: Bool) -> [UInt8] {
         var object = JSONObject()
         object["type"] = .string("about:blank")
@@ -172,10 +179,12 @@ package struct Problem: Error, Sendable {
         return JSONValue.object(object).serializedBytes()
     }
 
-    /// Whether the answer has a challenge: `WWW-Authenticate`.
+    /// Whether the answer has a challenge: `WWW-Authenticate`. Every 401 must have one (RFC 9110 section 15.5.2), and
+    /// RFC 6750 section 3.1 asks for one with `insufficient_scope`, too.
     package var isChallenging: Bool { status == 401 || code == .insufficientScope }
 
-    /// The header fields of the answer, except `Content-Length`, `Date` and `Connection`.
+    /// The header fields of the answer, except `Content-Length`, `Date` and `Connection`. `Cache-Control: no-store`
+    /// always; `Retry-After: 1` for `rate_limited`, `overloaded` and `store_unavailable`, unless ``headers`` has one.
     package func answerHeaders() -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = [
             ("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"),

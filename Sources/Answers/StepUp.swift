@@ -27,7 +27,8 @@ package struct StepUp: Sendable, Equatable {
 }
 
 extension Problem {
-    /// The refusal of a request whose caller has to sign in again.
+    /// The refusal of a request whose caller has to sign in again. Its code is `not_allowed` and its status 401, with
+    /// `error="insufficient_user_authentication"` in the challenge (RFC 9470 section 3).
     package init(_ stepUp: StepUp, reason: String) {
         self.init(.notAllowed, .stepUp, detail: "Sign in again, and try again with the new token.", reason: reason)
         self.stepUp = stepUp

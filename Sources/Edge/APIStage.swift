@@ -6,8 +6,12 @@ import HTTPWire
 import NIOCore
 import SecurityGuard
 
-/// A request to one of the JSON endpoints: its body is collected, then Hummingbird's router answers.
+/// A request to one of the JSON endpoints: its body is collected, then Hummingbird's router answers. What follows from
+/// the credentials is decided by the endpoint. Here their carriers are read, so that malformed ones are refused before
+/// the body is waited for.
 struct APIStage: RequestStage {
+    /// The longest body that an endpoint takes, in bytes. A longer one is answered with 413, or 400 for a logout that a
+    /// provider announces.
     static let maxBody = 64 * 1024
     /// How long a whole body may take to arrive, even if it arrives steadily; `server.idle_timeout` where that is
     /// shorter.
@@ -15,8 +19,14 @@ struct APIStage: RequestStage {
 
     let dispatcher: Dispatcher
     let request: EdgeRequest
+    /// The canonical path of the endpoint.
     let path: String
 
+    /// Reads the credentials, and begins to collect the body.
+    ///
+    /// - Returns: the exchange; never nil, since every refusal is thrown.
+    /// - Throws: the refusal of credentials that are malformed or in the wrong carrier, or of an announced length over
+    ///   ``maxBody``.
     func start() throws(Problem) -> (any Exchange)? {
         let credentials = try Carriers.read(fields: request.head, query: request.query, cookies: request.cookieMode)
         try credentials.requireShapes()
@@ -88,7 +98,8 @@ struct APIStage: RequestStage {
     }
 }
 
-/// Collects the body, calls the router in a task, and writes its answer.
+/// Collects the body, calls the router in a task, and writes its answer. Confined to the connection's event loop,
+/// except the task. The answer of a task whose client has gone is dropped.
 final class APIExchange: Exchange, DeadlineHolder {
     private let connection: EdgeConnection
     private let request: EdgeRequest
@@ -113,13 +124,17 @@ final class APIExchange: Exchange, DeadlineHolder {
         bodyDeadline.arm(after: min(APIStage.bodyTime, connection.services.idleTimeout), for: self)
     }
 
+    /// 408: the body has taken longer than ``APIStage/bodyTime``. The connection is closed after the answer.
     func deadlinePassed() {
         guard !isOver else { return }
         refuse(Problem(.badMessage, .late, detail: "The request body did not arrive in time."))
     }
 
+    /// The gateway takes the body itself, so a client that waits is sent 100 (Continue) at once.
     var wantsContinueFromGateway: Bool { true }
 
+    /// Keeps the part. With the first byte over ``APIStage/maxBody`` the request is refused and the connection closed
+    /// after the answer.
     func received(body part: ByteBuffer) {
         guard !isOver else { return }
         guard body.readableBytes + part.readableBytes <= APIStage.maxBody else {
@@ -129,6 +144,8 @@ final class APIExchange: Exchange, DeadlineHolder {
         body.writeBuffer(&part)
     }
 
+    /// Calls the router. A body of another type than the endpoint takes is answered with 415 instead; an empty body
+    /// needs no type.
     func receivedEnd() {
         bodyDeadline.cancel()
         guard !isOver else { return }
@@ -144,6 +161,7 @@ final class APIExchange: Exchange, DeadlineHolder {
         respond()
     }
 
+    /// Does nothing: an answer is written in one piece.
     func clientBecameWritable() {}
 
     func clientGone() {

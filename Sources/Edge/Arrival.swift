@@ -11,6 +11,8 @@ final class Arrival: DeadlineHolder {
     private let deadline: ConnectionDeadline
     private var isOver = false
 
+    /// - Parameter time: `server.header_timeout`, counted from here. A header of the PROXY protocol and a handshake
+    ///   after it have one each.
     init(of channel: any Channel, on loop: LoopState, within time: TimeAmount) {
         self.channel = channel
         self.loop = loop
@@ -21,9 +23,10 @@ final class Arrival: DeadlineHolder {
         channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.end() }
     }
 
+    /// Closes the connection without an answer: there is no request to answer.
     func deadlinePassed() { channel.close(promise: nil) }
 
-    /// The connection carries requests from here on, or is closed.
+    /// The connection carries requests from here on, or is closed. May be called more than once.
     func end() {
         guard !isOver else { return }
         isOver = true

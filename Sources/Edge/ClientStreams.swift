@@ -4,6 +4,7 @@
 struct ClientStreams {
     /// More streams than a client may have at once, with room for those that the gateway has reset.
     static let maxOpen = 1024
+    /// The most gaps in the numbers of the streams that are remembered. Clients count by two and leave none.
     static let maxSkipped = 64
 
     /// The highest stream that was opened.
@@ -15,8 +16,9 @@ struct ClientStreams {
     /// Nothing is known of this stream and those below it.
     private var forgotten: UInt32 = 0
 
-    /// Takes note of a frame of the client.
+    /// Takes note of a frame of the client. Where what was known has been forgotten, it is false.
     ///
+    /// - Parameter frame: each header of the connection, in the order of arrival.
     /// - Returns: Whether it is HEADERS on a stream that the client had ended or reset.
     mutating func received(_ frame: HTTP2FrameHeader) -> Bool {
         switch frame.kind {

@@ -7,15 +7,18 @@ import NIOCore
 extension ConnectionMachine {
     /// What the encoder of an answer has to know.
     struct AnswerTerms: Equatable {
+        /// How the end of the body is shown.
         var framing: ResponseFraming
         /// Whether the connection is closed after the answer.
         var closes: Bool
+        /// Whether the request was HTTP/1.0, whose clients know no chunks and have to be told that the connection stays
+        /// open.
         var isVersion10: Bool
         /// Whether the request was a HEAD: then no body is written, regardless of the framing.
         var isHead: Bool
     }
 
-    /// The request has been dispatched.
+    /// The request has been dispatched. Called once for each ``Action/dispatch(_:)``.
     ///
     /// - Parameter hasExchange: whether there is an exchange that takes the body; false where the answer has already
     ///   been given.
@@ -27,6 +30,8 @@ extension ConnectionMachine {
         return true
     }
 
+    /// At most once for a request, and not after its body has begun (RFC 9110 section 10.1.1).
+    ///
     /// - Returns: Whether the client waits for 100 (Continue) and is to be sent it now.
     mutating func sendContinue() -> Bool {
         guard case .request(var request) = state, request.isAwaitingContinue, request.answer == .none else {
@@ -37,6 +42,8 @@ extension ConnectionMachine {
         return true
     }
 
+    /// HTTP/1.0 has no interim answers (RFC 9110 section 15.2).
+    ///
     /// - Parameter isContinue: whether it is a 100. After any other interim answer the client still waits before it
     ///   sends its body.
     /// - Returns: Whether an interim answer may be written.
@@ -49,7 +56,9 @@ extension ConnectionMachine {
         return true
     }
 
-    /// The answer begins; nil where none can.
+    /// The answer begins; nil where none can. Decides whether the connection is closed after the answer: while the
+    /// gateway stops, where the client has ended its side, where a body that it announced may still come, and for
+    /// HTTP/1.0 where the body's end is the connection's end.
     mutating func startAnswer(_ framing: ResponseFraming) -> AnswerTerms? {
         guard case .request(var request) = state, request.answer == .none else { return nil }
         let isUnread = request.isAwaitingContinue && !request.isBodyComplete
@@ -68,7 +77,8 @@ extension ConnectionMachine {
         return !request.isHead
     }
 
-    /// The answer is complete. Returns whether it had begun, so that its end is to be written.
+    /// The answer is complete. Returns whether it had begun, so that its end is to be written. The rest of the
+    /// request's body is read and dropped from here on, up to ``maxDiscarded``, where the connection stays open.
     mutating func finishAnswer() -> Bool {
         guard case .request(var request) = state, case .started = request.answer else { return false }
         request.answer = .done
@@ -78,12 +88,15 @@ extension ConnectionMachine {
         return true
     }
 
-    /// The answer can't be completed.
+    /// The answer can't be completed. The connection is closed at once, so that the client can see that the answer is
+    /// incomplete.
     mutating func abortAnswer() { close() }
 
-    /// What happens with a problem: it is answered, or it aborts the answer that has begun, or it is dropped.
+    /// What happens with a problem: it is answered, or it aborts the answer that has begun, or it is dropped. An answer
+    /// that has begun can't be taken back.
     enum Refusal { case answer, abort, none }
 
+    /// What is to happen with a problem that occurs now.
     var refusal: Refusal {
         switch state {
         case .request(let request): request.answer == .none ? .answer : .abort
@@ -99,8 +112,10 @@ extension ConnectionMachine {
         state = .request(request)
     }
 
+    /// No more of the body is given to the exchange; bytes that arrive wait in ``inbound``.
     mutating func pauseBody() { setPaused(true) }
 
+    /// The body is given to the exchange again, by the actions that follow.
     mutating func resumeBody() { setPaused(false) }
 
     private mutating func setPaused(_ isPaused: Bool) {
@@ -109,7 +124,8 @@ extension ConnectionMachine {
         state = .request(request)
     }
 
-    /// The connection's bytes belong to a tunnel from here on.
+    /// The connection's bytes belong to a tunnel from here on. Nothing of the connection is read as HTTP any more, and
+    /// ``next()`` gives no action but those of closing.
     ///
     /// - Returns: The bytes that have arrived after the request; nil where the connection can't be switched.
     mutating func switchProtocols() -> ByteBuffer? {
@@ -121,10 +137,12 @@ extension ConnectionMachine {
         return early
     }
 
+    /// Whether the connection has been switched to a tunnel.
     var isTunnel: Bool {
         if case .tunnel = state { true } else { false }
     }
 
+    /// Whether the connection is closed, or is to be closed by the next action.
     var isClosed: Bool {
         if case .closed = state { true } else { false }
     }
@@ -132,7 +150,8 @@ extension ConnectionMachine {
     /// Whether the gateway is stopping.
     var mustDrain: Bool { isDraining }
 
-    /// Whether more bytes can be processed now. For a tunnel, the tunnel says so.
+    /// Whether more bytes can be processed now. For a tunnel, the tunnel says so. While a request is answered, at most
+    /// ``maxPipelined`` bytes of the next ones are read.
     var wantsBytes: Bool {
         switch state {
         case .head, .lingering, .closed, .tunnel: true

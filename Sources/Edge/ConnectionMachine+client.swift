@@ -5,7 +5,8 @@ import NIOCore
 
 /// What the client does.
 extension ConnectionMachine {
-    /// Bytes of a connection, or of the body of a stream. A tunnel's bytes do not come here.
+    /// Bytes of a connection, or of the body of a stream. A tunnel's bytes do not come here. While the last answer is
+    /// being sent they are dropped, and the connection is closed where there are more than ``maxLingering``.
     mutating func received(_ bytes: ByteBuffer) {
         switch state {
         case .head, .request:
@@ -19,7 +20,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// The head of a stream's request.
+    /// The head of a stream's request. Ignored where the stream has had its request.
     ///
     /// - Parameter isWhole: whether no body follows.
     mutating func received(head: RequestHead, isWhole: Bool) {
@@ -28,7 +29,8 @@ extension ConnectionMachine {
         hasStreamEnded = isWhole
     }
 
-    /// The head of a stream's request is malformed or too long.
+    /// The head of a stream's request is malformed or too long. It is answered with a problem, like a malformed head of
+    /// HTTP/1.1.
     ///
     /// - Parameters:
     ///   - error: what is wrong; nil where HTTP/2's own rules forbid the head.
@@ -50,7 +52,7 @@ extension ConnectionMachine {
         if lingering.isOutputClosed { close() }
     }
 
-    /// The client has closed its side.
+    /// The client has closed its side. Requests that have arrived whole are still answered. A tunnel ends.
     mutating func inputClosed() {
         isInputClosed = true
         switch state {
@@ -64,6 +66,10 @@ extension ConnectionMachine {
         }
     }
 
+    /// The deadline that the last ``Action/arm(_:)`` has set has passed. Inside a head or a body that is 408; a
+    /// connection that is idle, or whose client does not read, is closed without an answer. A request that waits for
+    /// its upstream gets more time.
+    ///
     /// - Parameter clientTakes: whether the channel takes more bytes. A client that does not read has used up its time.
     mutating func deadlinePassed(clientTakes: Bool) {
         switch state {
@@ -111,14 +117,15 @@ extension ConnectionMachine {
         if !isStream { dueTimer = .moment }
     }
 
-    /// The channel is closed or has failed.
+    /// The channel is closed or has failed. Nothing can be written any more.
     mutating func gone() {
         state = .closed
         inbound = ByteBuffer()
         isCloseDue = false
     }
 
-    /// The last byte has been sent, after ``Action/finishOutput``.
+    /// The last byte has been sent, after ``Action/finishOutput``. The writing side is closed next, and the client gets
+    /// a moment to close its own. Where it has, the connection is closed.
     mutating func outputFinished() {
         guard case .lingering(var lingering) = state else { return }
         if isInputClosed || lingering.closesWithOutput || (isStream && lingering.isInputComplete) { return close() }

@@ -5,7 +5,8 @@ import NIOCore
 
 /// What is due after the events, one action at a time.
 extension ConnectionMachine {
-    /// The one action that is due; nil until something happens.
+    /// The one action that is due; nil until something happens. To be called until it gives nil, after every event.
+    /// Closing comes before everything else, then time limits, then what the state asks for.
     mutating func next() -> Action? {
         if isCloseDue {
             isCloseDue = false
@@ -149,6 +150,10 @@ extension ConnectionMachine {
         if inbound.readableBytes == 0 { inbound = ByteBuffer() }
     }
 
+    /// Makes a request of what could not be read as one, so that it is answered like any other and the connection
+    /// closed after it.
+    ///
+    /// - Parameter isHead: whether the answer must have no body.
     mutating func refuse(_ failure: Failure, isHead: Bool = false) {
         var request = Request(isHead: isHead)
         request.fail(failure)
@@ -162,6 +167,7 @@ extension ConnectionMachine {
         return .finishOutput
     }
 
+    /// Closes the connection with the next action, from any state. Bytes that were not taken are dropped.
     mutating func close() {
         if case .closed = state { return }
         state = .closed

@@ -28,6 +28,7 @@ struct ConnectionMachine {
         case moment
     }
 
+    /// What the connection has to do. Each action is given once.
     enum Action {
         /// A request has begun: find out what answers it, and tell the machine with ``dispatched(hasExchange:)``.
         case dispatch(RequestHead)
@@ -35,10 +36,13 @@ struct ConnectionMachine {
         case refuse(Problem)
         /// The body can't be read: answer with this problem instead of the exchange.
         case respond(Problem)
+        /// Give the exchange a part of the body, at most ``maxPart`` bytes.
         case giveBody(ByteBuffer)
+        /// Tell the exchange that the body is complete.
         case giveEnd
         /// Tell the exchange that no answer is possible any more, and release it.
         case dropExchange
+        /// Set the connection's deadline, in place of the one that is set.
         case arm(Timer)
         /// The answers are complete: flush, and call ``outputFinished()`` when the last byte has been sent.
         case finishOutput
@@ -56,21 +60,33 @@ struct ConnectionMachine {
         case stream
     }
 
+    /// How far the answer to a request has come.
     enum Answer: Equatable {
+        /// No part of the final answer has been written.
         case none
+        /// Its head has been written, or is held for the first part of its body.
         case started(ResponseFraming)
+        /// It is complete.
         case done
     }
 
-    /// Why a request can't be read to its end.
+    /// Why a request can't be read to its end. The causes, and the status that each is answered with where no answer
+    /// has begun.
     enum Failure {
+        /// The head breaks the grammar or a limit: the parser's status, usually 400, 414 or 431.
         case head(WireError)
+        /// HTTP/2's own rules forbid the head (RFC 9113 section 8.1.1): 400.
         case http2Head
+        /// The head was not complete within `server.header_timeout`: 408.
         case headLate
+        /// The framing of the body or its trailers are malformed: the parser's status.
         case body(WireError)
+        /// No part of the body has come for `server.idle_timeout`: 408.
         case bodyLate
+        /// The client has closed its side within the body: 400.
         case bodyCut
 
+        /// Whether there is no request yet, so that the answer needs a request id of its own.
         var isOfHead: Bool {
             switch self {
             case .head, .http2Head, .headLate: true
@@ -78,6 +94,7 @@ struct ConnectionMachine {
             }
         }
 
+        /// What is answered.
         var problem: Problem {
             switch self {
             case .head(let error), .body(let error): Problem(wire: error)
@@ -104,8 +121,10 @@ struct ConnectionMachine {
         var hasExchange = false
         var discardBudget = ConnectionMachine.maxDiscarded
         var answer = Answer.none
+        /// Why the request can't be read to its end, until that has been dealt with.
         var failure: Failure?
 
+        /// No more of the body is read, and the connection takes no other request.
         mutating func fail(_ failure: Failure) {
             keepsAlive = false
             isBodyComplete = true
@@ -113,6 +132,7 @@ struct ConnectionMachine {
         }
     }
 
+    /// What is left to do once the last answer is complete.
     struct Lingering {
         var discardBudget = ConnectionMachine.maxLingering
         var isOutputClosed = false
@@ -122,6 +142,7 @@ struct ConnectionMachine {
         var closesWithOutput = false
     }
 
+    /// What the bytes of the connection are at the moment.
     enum State {
         /// Between two requests, or inside a head.
         case head
@@ -131,6 +152,7 @@ struct ConnectionMachine {
         /// The last answer is being sent. Bytes that arrive are dropped until the client has closed: closing earlier
         /// would reset the connection and destroy the answer.
         case lingering(Lingering)
+        /// The connection is closed, or will be by the action that is due.
         case closed
     }
 
@@ -143,6 +165,7 @@ struct ConnectionMachine {
     /// The most bytes that are read of requests after the one that is being answered.
     static let maxPipelined = 16 * 1024
 
+    /// Whether this is a stream of HTTP/2.
     let isStream: Bool
     var state = State.head
     var scanner: HeadScanner
@@ -153,13 +176,17 @@ struct ConnectionMachine {
     var hasStreamEnded = false
     /// What is wrong with the trailers that ended it.
     var streamFault: WireError?
+    /// Whether the client has closed its side.
     var isInputClosed = false
+    /// Whether the gateway is stopping.
     var isDraining = false
     /// Whether a request has been begun.
     var hasBegun = false
+    /// Whether the time limit of the head that has begun is set.
     var isHeadTimed = false
     var isCloseDue = false
     var isOutputCloseDue = false
+    /// The deadline that is to be set with the next action.
     var dueTimer: Timer?
 
     /// - Parameter isStream: whether this is a stream of HTTP/2, which carries one request whose head and body come

@@ -10,11 +10,12 @@ import NIOCore
 ///
 /// Nginx `auth_request`, Traefik and Caddy `forward_auth`, HAProxy and Envoy's HTTP `ext_authz` all use it. An
 /// ambiguous request is refused. A refusal that is 400 elsewhere is 401 here, since these proxies only handle 2xx, 401
-/// and 403.
+/// and 403. Only `X-Forwarded-*` and `X-Original-*` of a peer in `server.trusted_proxies` describe the request; others
+/// are refused with 403, since their sender could claim any path.
 struct DecisionStage: GatedStage {
     let dispatcher: Dispatcher
     let request: EdgeRequest
-    /// The path after `/api/auth/verify`, as Envoy sends it.
+    /// The path after `/api/auth/verify`, as Envoy sends it. Canonical; empty or `/` where the path is only in a field.
     let appended: [UInt8]
     /// The route by which the request is judged. Without one, only the credentials are judged.
     private var route = Self.bare
@@ -34,6 +35,9 @@ struct DecisionStage: GatedStage {
         var host: [UInt8]
     }
 
+    /// Finds out which request is asked about, and has the gate judge it.
+    ///
+    /// - Returns: an exchange only where the store has to be asked; nil when the answer has been given.
     func start() throws(Problem) -> (any Exchange)? {
         // A TRACE is never forwarded, so no proxy may be told to do so.
         if head.knownMethod == .trace { throw Self.wrongMethod }
@@ -44,7 +48,8 @@ struct DecisionStage: GatedStage {
         return try judge(original)
     }
 
-    /// Whether the head asks this endpoint, judged by its raw path, for paths that have no canonical form.
+    /// Whether the head asks this endpoint, judged by its raw path, for paths that have no canonical form. Such a
+    /// request is refused in a form that the proxy understands as well.
     static func isAsked(_ head: RequestHead) -> Bool {
         head.withBytes(head.path) { $0.starts(with: "/api/auth/verify/".utf8) }
     }
@@ -165,6 +170,8 @@ struct DecisionStage: GatedStage {
 
     // MARK: The answer
 
+    /// Answers 200 with the identity fields of the route, for the proxy to copy. Counts the request towards the limit
+    /// of its route.
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
         connection.record.admission = admission
         try connection.countTowardsLimit(of: route, admission, request, services)
@@ -184,6 +191,7 @@ struct DecisionStage: GatedStage {
         connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity, body: [])
     }
 
+    /// A problem that is 4xx elsewhere usually becomes 401 or 403, as ``Problem/asDecision`` says.
     func refuse(_ problem: Problem) {
         let refusal = problem.asDecision
         connection.respond(route.resourceChallenge?.applied(to: refusal) ?? refusal)

@@ -17,7 +17,8 @@ import Web
 /// 4. **The gate**: carriers, credentials, rights, session; see ``Gate/judge(_:_:)``. The API's endpoints judge theirs.
 /// 5. **Answer**: the API, the decision endpoint, a socket, the proxy, the page.
 ///
-/// A stage refuses a request by throwing a ``Problem``, which the target's own stage turns into an answer.
+/// A stage refuses a request by throwing a ``Problem``, which the target's own stage turns into an answer. One value
+/// for each request, on the connection's event loop.
 package struct Dispatcher {
     /// The connection that the request came on.
     package let connection: EdgeConnection
@@ -28,12 +29,13 @@ package struct Dispatcher {
     /// The state of the connection's event loop.
     package var loop: LoopState { connection.loop }
 
+    /// Takes the edition that the connection has for this request.
     init(connection: EdgeConnection) {
         self.connection = connection
         edition = connection.edition
     }
 
-    /// Starts answering.
+    /// Starts answering. A refusal that needs neither the store nor the body is written before it returns.
     ///
     /// - Returns: the exchange that takes the body, or nil when the answer has been given.
     package func exchange(for head: RequestHead) -> (any Exchange)? {
@@ -148,11 +150,13 @@ package struct Dispatcher {
         case api(String)
         /// The decision endpoint, with the path appended to it.
         case decision(appended: [UInt8])
+        /// A WebSocket, of the gateway's own paths or of a route.
         case socket(SocketStage.Peer)
         /// A routed request, or one for the external Runtime.
         case proxy(Route, UpstreamPool, isRuntime: Bool)
         /// The embedded Runtime's tools.
         case tools(Route)
+        /// A file of the gateway's own pages.
         case page(WebAsset)
 
         /// How the access log and the metrics name it.
@@ -280,6 +284,12 @@ package struct Dispatcher {
     // MARK: 4. The gate
 
     /// Judges a request, and goes on with the stage at once or when the store has answered. Until then the body waits.
+    ///
+    /// - Parameter request: what the gate looks at.
+    /// - Parameter terms: what the route or the endpoint asks for.
+    /// - Returns: what ``GatedStage/proceed(_:)`` returns, or an exchange that holds the body while the store is asked.
+    /// - Throws: the refusal, where it is known without the store. A later one goes to the stage's
+    ///   ``RequestStage/refuse(_:)``.
     func admit(
         _ request: GateRequest, _ terms: AccessTerms, for stage: some GatedStage
     ) throws(Problem) -> (any Exchange)? {

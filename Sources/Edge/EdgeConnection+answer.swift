@@ -18,6 +18,7 @@ extension EdgeConnection: ResponseWriter {
         write(interim: AnswerHead(status: 100, answerForm, date: nil), to: context)
     }
 
+    /// Flushed at once: the client may be waiting for it.
     package func sendInterim(_ head: AnswerHead, isContinue: Bool) {
         guard let context, machine.sendInterim(isContinue: isContinue) else { return }
         write(interim: head, to: context)
@@ -37,6 +38,8 @@ extension EdgeConnection: ResponseWriter {
         write(lines, to: context)
     }
 
+    /// Over HTTP/1.1 it is held until the first part of the body, a flush or the end, so that a small answer is one
+    /// write. Ignored where an answer has begun.
     package func startResponse(_ head: consuming AnswerHead, framing: ResponseFraming) {
         guard context != nil else { return }
         // Before the connection itself is told: its client learns with this answer that it is the last.
@@ -50,6 +53,8 @@ extension EdgeConnection: ResponseWriter {
         }
     }
 
+    /// Dropped for a HEAD, and after the answer's end. Every part gives the client another `server.idle_timeout` to
+    /// read.
     package func sendBody(_ bytes: ByteBuffer) {
         guard let context, bytes.readableBytes > 0, machine.takesAnswerBody else { return }
         deadline.arm(after: services.idleTimeout)
@@ -67,6 +72,7 @@ extension EdgeConnection: ResponseWriter {
         flush()
     }
 
+    /// Records the request, and goes on with the next one that has arrived.
     package func finishResponse() {
         guard let context, machine.finishAnswer() else { return }
         exchange = nil
@@ -83,11 +89,13 @@ extension EdgeConnection: ResponseWriter {
         if let piece = pieces.fourth { write(piece, to: context) }
     }
 
+    /// False while a flush is pending.
     package func endSending() -> Bool {
         guard !isFlushPending, let context else { return false }
         return output.endSending(on: context.channel)
     }
 
+    /// Records the request with what was sent of it.
     package func abortResponse() {
         exchange = nil
         machine.abortAnswer()
@@ -95,6 +103,7 @@ extension EdgeConnection: ResponseWriter {
         act()
     }
 
+    /// Counts the problem and writes it to the audit log, then answers with it as JSON.
     package func respond(_ problem: Problem) {
         switch machine.refusal {
         case .none: return
@@ -107,9 +116,11 @@ extension EdgeConnection: ResponseWriter {
         respond(status: problem.status, fields: problem.answerHeaders(), body: body)
     }
 
-    /// Sends a complete answer of the gateway itself.
+    /// Sends a complete answer of the gateway itself. A 1xx, 204 or 304 has no body, whatever `body` is. Ignored where
+    /// an answer has begun.
     ///
     /// - Parameter identity: who the caller is, for a proxy in front.
+    /// - Parameter fields: without those that concern the connection; CORS fields and `X-Request-Id` are added.
     func respond(
         status: Int, fields: [(name: String, value: String)], identity: FieldLines? = nil, body: [UInt8]
     ) {
@@ -127,6 +138,8 @@ extension EdgeConnection: ResponseWriter {
     /// From here on the connection is closed after the current answer.
     func closeAfterAnswer() { machine.closeAfterAnswer() }
 
+    /// A tunnel that can't be opened any more is told that its client has gone. It is ended at once where the gateway
+    /// stops, or where its route has gone during the handshake.
     package func switchProtocols(_ head: AnswerHead, first: ByteBuffer?, to tunnel: any Tunnel) {
         guard let context, let early = machine.switchProtocols() else { return tunnel.clientGone() }
         exchange = nil
@@ -156,6 +169,7 @@ extension EdgeConnection: ResponseWriter {
     package func upstreamNotReached(_ place: String) { record.notReached(place) }
     package func upstreamAnswered() { record.upstreamAnswered() }
 
+    /// Counted in the record; sent with the next flush.
     package func writeTunnel(_ bytes: ByteBuffer) {
         record.bytesOut += Int64(bytes.readableBytes)
         if let context { write(bytes, to: context) }

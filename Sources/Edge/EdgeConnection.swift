@@ -6,7 +6,8 @@ import NIOCore
 /// One client connection, or one stream of HTTP/2: does what ``ConnectionMachine`` decides.
 ///
 /// Gives each request to ``Dispatcher``, which finds its ``Exchange``, and writes the answers: itself as HTTP/1.1,
-/// through an ``HTTP2Stream`` as HTTP/2. After an upgrade its bytes belong to a ``Tunnel``.
+/// through an ``HTTP2Stream`` as HTTP/2. After an upgrade its bytes belong to a ``Tunnel``. Confined to its event loop.
+/// A connection holds one request at a time; those that the client sends after it wait in its machine.
 package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundIn = ByteBuffer
@@ -22,15 +23,22 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     package let channel: any Channel
     /// Where the connection comes from.
     package let origin: ConnectionOrigin
+    /// The time limit that the machine has asked for.
     let deadline: ConnectionDeadline
+    /// The time limit of the exchange, which the exchange sets and cancels.
     package let exchangeDeadline: ConnectionDeadline
 
+    /// Decides everything about the connection; nothing else keeps its state.
     var machine: ConnectionMachine
+    /// Frames the answer as HTTP/1.1.
     var encoder = AnswerEncoder()
     /// Frames the answer, where this is a stream of HTTP/2.
     var stream: HTTP2Stream?
+    /// Nil once the handler has been removed: then nothing can be written.
     var context: ChannelHandlerContext?
+    /// What answers the current request; nil between requests and once the answer is complete.
     var exchange: (any Exchange)?
+    /// What the connection's bytes belong to after an upgrade.
     var tunnel: (any Tunnel)?
     /// The id of the request being answered.
     var requestID: RequestID
@@ -66,7 +74,9 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     /// Whether the client takes bytes. A stream's window opens and closes without an event for each change, so its
     /// channel is asked.
     package var isClientWritable: Bool { origin.isStream ? channel.isWritable : isWritable }
+    /// True for a stream of HTTP/2.
     package var opensTunnelOnSuccess: Bool { origin.isStream }
+    /// False for a stream of HTTP/2, whose field values SwiftNIO keeps as text.
     package var takesAnyBytes: Bool { !origin.isStream }
     package var answerForm: AnswerFields.Form { origin.isStream ? .pairs : .lines }
     /// The bytes that have arrived after the head of the request being answered.
@@ -74,6 +84,8 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
 
     // MARK: Obeying the machine
 
+    /// Carries out the actions that are due, after every event, and reads on where bytes are wanted. An action that
+    /// causes an event does not act again; the loop that runs takes it up.
     func act() {
         guard !isActing else { return }
         isActing = true
@@ -220,11 +232,13 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         loop.flushes.add(self)
     }
 
+    /// To be called by the loop's ``FlushQueue``, or where bytes must not wait.
     package func flushNow() {
         isFlushPending = false
         if let context { flushAll(context) }
     }
 
+    /// Hands everything written to the kernel, or to HTTP/2's frames.
     func flushAll(_ context: ChannelHandlerContext) {
         // Frames do not go through `output`.
         if stream != nil { context.flush() } else { flushOutput(context) }
@@ -232,6 +246,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
 
     // MARK: Channel events
 
+    /// Registers the connection with its loop, and gives it `server.header_timeout` for its first request.
     package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         loop.connections[ObjectIdentifier(self)] = self
@@ -241,6 +256,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         act()
     }
 
+    /// Takes it out again.
     package func handlerRemoved(context: ChannelHandlerContext) {
         loop.connections[ObjectIdentifier(self)] = nil
         deadline.cancel()
@@ -251,11 +267,13 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) { received(unwrapInboundIn(data)) }
 
+    /// A burst of reads is over: a tunnel flushes what it has passed on.
     package func channelReadComplete(context: ChannelHandlerContext) {
         tunnel?.receivedAll()
         context.fireChannelReadComplete()
     }
 
+    /// Holds the read back while nothing more can be taken, which is what slows a fast sender down.
     package func read(context: ChannelHandlerContext) {
         if wantsBytes { context.read() } else { isReadPending = true }
     }
@@ -273,6 +291,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
 
     package func flush(context: ChannelHandlerContext) { flushAll(context) }
 
+    /// Lets the tunnel or the exchange go on once the client takes bytes.
     package func channelWritabilityChanged(context: ChannelHandlerContext) {
         isWritable = context.channel.isWritable
         if isWritable {
@@ -281,17 +300,20 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         context.fireChannelWritabilityChanged()
     }
 
+    /// The channel is closed: everything is released and recorded.
     package func channelInactive(context: ChannelHandlerContext) {
         machine.gone()
         letGo()
         context.fireChannelInactive()
     }
 
+    /// Notices that the client has closed its side, which may keep the other one open (half-closure).
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed { inputClosed() }
         context.fireUserInboundEventTriggered(event)
     }
 
+    /// Gives the connection up, without an answer.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A reset or a TLS fault: the channel can't be used any more, and no answer can reach the client.
         wasReset = true

@@ -1,9 +1,13 @@
 import NIOCore
 import NIOHTTP2
 
-/// The limits for clients of HTTP/2 connections.
+/// The limits for clients of HTTP/2 connections. The client learns them from the first SETTINGS; ``SettingsWait``
+/// bridges the time until it has.
 struct EdgeHTTP2Settings {
+    /// The most streams that a client may have open at a time (RFC 9113 section 5.1.2).
     private static let maxStreams = 128
+    /// The longest frame that a client may send, in bytes: SETTINGS_MAX_FRAME_SIZE stays at its default (RFC 9113
+    /// section 6.5.2).
     private static let frameLength = 16 * 1024
 
     /// The longest head that is decoded, in bytes as RFC 9113 section 6.5.2 counts them.
@@ -21,6 +25,8 @@ struct EdgeHTTP2Settings {
     /// - Parameters:
     ///   - goodbyes: is told of every frame that SwiftNIO writes.
     ///   - stream: makes the pipeline of a new stream.
+    ///   - channel: with its TLS already in the pipeline. Called on its event loop.
+    /// - Throws: where the pipeline can't be changed, as on a closed channel.
     func configure(
         _ channel: any Channel, _ goodbyes: SentGoodbyes,
         stream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>

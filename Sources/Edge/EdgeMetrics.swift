@@ -6,13 +6,14 @@ import Synchronization
 /// What the edge counts. Label values come from the configuration or from the gateway's own lists, never from clients.
 ///
 /// Each counter is made once and kept, so that recording costs one call of its handler: for ``PrometheusMetrics`` one
-/// atomic addition. What belongs to a route is counted by ``LoopMeters``.
+/// atomic addition. What belongs to a route is counted by ``LoopMeters``. Safe from any thread. One value for the
+/// process; a reload keeps it.
 package final class EdgeMetrics: Sendable {
     /// Where the values can be read as text; nil for a backend that sends them elsewhere.
     package let exposition: (any MetricsExposition)?
-    /// Requests that were sent to an upstream.
+    /// Requests that were admitted and given to a pool, whether or not an upstream could be reached.
     package let proxied: Counter
-    /// Upgrades that were admitted.
+    /// Upgrades that were admitted, whether or not the upstream has accepted them.
     package let upgrades: Counter
     /// Connections that were accepted.
     package let connections: Counter
@@ -46,7 +47,8 @@ package final class EdgeMetrics: Sendable {
 
     // MARK: Events
 
-    /// Counts a refusal by its code and its reason.
+    /// Counts a refusal by its code and its reason. Takes a lock, as does everything here whose labels are not known
+    /// beforehand.
     package func refused(_ problem: Problem) {
         counter(
             "gatehouse_refusals_total", [("code", problem.code.rawValue), ("reason", reason(problem.reason))]
@@ -63,6 +65,8 @@ package final class EdgeMetrics: Sendable {
     }
 
     /// Records how long an operation of the store took.
+    ///
+    /// - Parameter operation: a word of the store's own list.
     package func stored(_ operation: String, nanoseconds: Int64) {
         let timer = known.withLock { known -> Timer in
             if let timer = known.timers[operation] { return timer }
@@ -75,11 +79,16 @@ package final class EdgeMetrics: Sendable {
     }
 
     /// Counts lines of a log that were dropped because it could not be written fast enough.
+    ///
+    /// - Parameter log: a name of the gateway's own, such as `traces`.
     package func dropped(lines count: Int, of log: String) {
         counter("gatehouse_log_lines_dropped_total", [("log", log)]).increment(by: count)
     }
 
     /// Records whether an upstream was reached.
+    ///
+    /// - Parameter place: `HOST:PORT`, or `unix:` and a path.
+    /// - Parameter route: the configured path, or `api` for the external Runtime.
     package func upstream(_ place: String, of route: String, isUp: Bool) {
         gauge(Self.upstreamUp, Self.dimensions(place, route)).record(isUp ? 1 : 0)
     }
@@ -117,11 +126,14 @@ package final class EdgeMetrics: Sendable {
     // MARK: Values that are looked up
 
     /// Records values that are as they are now.
+    ///
+    /// - Parameter label: a gauge of ``families``.
     package func record(_ label: String, _ value: Double, _ dimensions: [(String, String)] = []) {
         gauge(label, dimensions).record(value)
     }
 
-    /// Records a sum that is counted elsewhere and only grows: the counter is moved up to it.
+    /// Records a sum that is counted elsewhere and only grows: the counter is moved up to it. A sum that has become
+    /// smaller is ignored until it has caught up.
     package func move(_ label: String, to sum: Int, _ dimensions: [(String, String)] = []) {
         let counter = counter(label, dimensions)
         let key = Self.key(label, dimensions)

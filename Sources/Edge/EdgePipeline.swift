@@ -9,7 +9,8 @@ import NIOTLS
 import Synchronization
 
 /// Makes the pipeline of a new connection: plain, TLS with HTTP/1.1, or TLS with HTTP/2 whose streams are each treated
-/// as a connection of their own.
+/// as a connection of their own. Kept in a ``PipelineBox``, where a reload puts another one; connections that are open
+/// stay as they were made.
 package struct EdgePipeline: Sendable {
     /// What every connection shares.
     package let services: EdgeServices
@@ -18,6 +19,7 @@ package struct EdgePipeline: Sendable {
     /// Certificates and keys; nil without TLS.
     package let tls: ServerTLS?
 
+    /// - Parameter loops: every loop that accepts connections.
     package init(services: EdgeServices, loops: [ObjectIdentifier: NIOLoopBound<LoopState>], tls: ServerTLS?) {
         self.services = services
         self.loops = loops
@@ -27,8 +29,7 @@ package struct EdgePipeline: Sendable {
     /// Sets up a connection that was just accepted. Called on its loop.
     ///
     /// - Returns: A failed future where it is to be closed at once: over `server.max_connections`, without descriptors
-    ///   left, or from
-    ///   a peer that may not send the header of the PROXY protocol.
+    ///   left, or from a peer that may not send the header of the PROXY protocol.
     package func connect(_ channel: any Channel) -> EventLoopFuture<Void> {
         guard let state = loops[ObjectIdentifier(channel.eventLoop)] else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)

@@ -15,7 +15,7 @@ import Synchronization
 import TrafficCop
 import Web
 
-/// What the audit log says of a refused request.
+/// What the audit log says of a refused request. Nothing in it is a credential or a whole id.
 package struct RefusedRequest: Sendable {
     /// Its id.
     package let requestID: String
@@ -30,6 +30,8 @@ package struct RefusedRequest: Sendable {
     /// The method, if it is a registered one.
     package let method: String?
 
+    /// - Parameter client: nil where it is not known yet.
+    /// - Parameter path: as ``RedactedTarget/path(of:canonical:)`` shows it.
     package init(
         requestID: String, client: String?, path: String?, route: String, routeHost: String? = nil,
         method: String? = nil
@@ -43,7 +45,7 @@ package struct RefusedRequest: Sendable {
     }
 }
 
-/// Writes a refusal to the audit log.
+/// Writes a refusal to the audit log. Called on the event loop that refuses; it must not wait.
 package typealias RefusalSink = @Sendable (Problem, RefusedRequest) -> Void
 
 /// What every connection shares, in one edition of the configuration. Immutable, or safe to use from any thread.
@@ -76,6 +78,7 @@ package final class EdgeServices: Sendable {
     package let metrics: EdgeMetrics
     /// The operator's log.
     package let logger: Logger
+    /// Failures of upstreams, for the operator. Kept through reloads, so that its pauses go on.
     let upstreamLog: UpstreamLog
     /// Milliseconds since the Unix epoch.
     package let clock: @Sendable () -> Int64
@@ -87,6 +90,7 @@ package final class EdgeServices: Sendable {
     package let trustedProxies: [AddressBlock]
     /// Names the gateway answers to, lower-case; empty for any.
     package let hosts: Set<[UInt8]>
+    /// The limits of every head: `server.max_header`, and for the target at most 8 KiB of it.
     let wireLimits: WireLimits
     /// How long a head may take to arrive.
     package let headerTimeout: TimeAmount
@@ -142,7 +146,7 @@ package final class EdgeServices: Sendable {
         self.assets = Dictionary(assets.map { (Array($0.path.utf8), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Has the census obey the limits of this configuration.
+    /// Has the census obey the limits of this configuration. Sockets that are open stay open.
     package func limitSockets() {
         let most = Self.mostSockets(configuration.limits)
         census.limit(perSession: most.perSession, perUser: most.perUser)
@@ -152,15 +156,17 @@ package final class EdgeServices: Sendable {
         limits.enabled ? (limits.socketsPerSession, limits.socketsPerUser) : (.max, .max)
     }
 
+    /// `errors.explain`: whether clients are told the reason of a refusal.
     var explainsErrors: Bool { configuration.errors.explain }
 
-    /// Counts a refusal and writes it to the audit log.
+    /// Counts a refusal and writes it to the audit log. Called once for each refusal that is answered.
     func observe(_ problem: Problem, _ request: RefusedRequest) {
         metrics.refused(problem)
         refused(problem, request)
     }
 
-    /// Logs once that browsers get no cookies, because the connection is neither TLS nor loopback.
+    /// Logs once that browsers get no cookies, because the connection is neither TLS nor loopback. Each of these
+    /// warnings is told once for an edition.
     func warnOfMissingCookies() {
         guard !hasWarnedOfCookies.exchange(true, ordering: .relaxed) else { return }
         logger.warning(

@@ -14,6 +14,7 @@ package final class Edition {
     /// Makes the identity fields for upstreams.
     let identityMaker: IdentityMaker
 
+    /// - Parameter upstreams: confined to the same loop.
     package init(services: EdgeServices, gate: GateMemory, upstreams: UpstreamPools) {
         self.services = services
         self.gate = gate

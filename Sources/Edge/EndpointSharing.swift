@@ -10,6 +10,7 @@ enum EndpointSharing {
     case ownForm
 
     /// - Parameter hasResources: whether there are agents to authorise. Some of them are web pages.
+    /// - Parameter path: the canonical path of an endpoint.
     init(_ path: String, hasResources: Bool) {
         switch path {
         case "/oauth2/token", "/oauth2/revoke", "/oauth2/register", "/register":

@@ -4,15 +4,17 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// Who the client is and how it connected, according to the trusted proxies in front.
+/// Who the client is and how it connected, according to the trusted proxies in front. Found out once for each request.
+/// Limits, cookies and logs go by it, and never by a field of a peer that is not trusted.
 package struct ForwardedFacts {
     /// The client's address as text.
     var clientAddress: String
     /// Whether the client is on this machine.
     package var isLoopback: Bool
-    /// Whether the client came over TLS.
+    /// Whether the client came over TLS. Decides whether cookies are `Secure`, and which scheme upstreams are told.
     package var isSecure: Bool
-    /// The value of `X-Forwarded-For` for upstreams.
+    /// The value of `X-Forwarded-For` for upstreams. The chain as trusted proxies told it and the peer; it is sent in
+    /// place of the client's own field.
     var forwardedFor: String
     /// The host that a trusted proxy was asked for.
     package var host: String?
@@ -61,6 +63,8 @@ package struct ForwardedFacts {
     }
 
     /// Whether the peer is a trusted proxy: a Unix socket's peer if the list contains `unix`, others by address.
+    ///
+    /// - Parameter peer: 4 or 16 bytes; nil for a Unix socket.
     static func isTrusted(_ peer: [UInt8]?, _ services: EdgeServices) -> Bool {
         guard let peer else { return services.configuration.server.trustedProxies.contains("unix") }
         return services.trustedProxies.contains { $0.contains(peer) }

@@ -12,24 +12,28 @@ package struct ForwardedField: Equatable {
 
     /// What one proxy says. Other parameters are ignored.
     package struct Element: Equatable {
-        /// The proxy's client (`for`).
+        /// The proxy's client (`for`). Nil where the proxy does not say (section 5.2).
         package var node: Node?
         /// In lower case.
         var proto: String?
-        /// The host that was asked for.
+        /// The host that was asked for. As it was sent, perhaps with a port; characters of other kinds than those of a
+        /// host make the field malformed.
         package var host: String?
     }
 
     /// The longest field that is read. A chain of proxies needs far less.
     package static let maxBytes = 8 * 1024
 
-    /// One element for each proxy.
+    /// One element for each proxy. In the order of the field; the element of the nearest proxy is the last.
     package private(set) var elements: [Element] = []
 
     /// Reads the field, which may be sent on several lines; nil if any of them is malformed.
     ///
     /// A client may write the beginning and proxies add to it, so a malformed part is never skipped: it could be there
-    /// to hide what follows it.
+    /// to hide what follows it. Section 4 of the RFC asks for quotes around addresses with a port or brackets; values
+    /// without them are read all the same.
+    ///
+    /// - Parameter lines: the field's values in the order of arrival, together at most ``maxBytes``.
     package init?(_ lines: [[UInt8]]) {
         guard lines.reduce(0, { $0 + $1.count }) <= Self.maxBytes else { return nil }
         for line in lines {

@@ -1,7 +1,8 @@
 import HTTPWire
 import NIOCore
 
-/// What a proxy in front says about the original request.
+/// What a proxy in front says about the original request. Read from `X-Forwarded-Method`, `-Uri` and `-Host` and the
+/// `X-Original-` names for the first two. Whether the peer may say so is judged elsewhere.
 package struct ForwardedRequest {
     /// Its method, if a field says so.
     package private(set) var method: [UInt8]?
@@ -13,6 +14,7 @@ package struct ForwardedRequest {
     /// Whether something was said twice, even in two fields of different names.
     private(set) var isDoubled = false
 
+    /// Of a field that is there twice the last counts, and ``isDoubled`` tells of it.
     package init(_ head: RequestHead) {
         for field in head.fields {
             switch field.id {
@@ -51,7 +53,10 @@ package struct ForwardedURI {
     /// The host of a whole URI; nil for a path.
     package let host: [UInt8]?
 
-    /// Reads the target; nil for a value that could not be in a request line.
+    /// Reads the target; nil for a value that could not be in a request line. User information in front of the host is
+    /// refused, since it hides which host is meant.
+    ///
+    /// - Parameter uri: bytes of the field, of which only visible ASCII without `#` is taken.
     package init?(_ uri: [UInt8]) {
         guard uri.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") }) else { return nil }
         var rest = uri[...]

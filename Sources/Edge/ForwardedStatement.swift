@@ -20,7 +20,10 @@ package struct ForwardedStatement: Equatable {
     /// the client.
     private static let maxChain = 32
 
-    /// The fields `X-Forwarded-For`, `-Proto` and `-Host`.
+    /// The fields `X-Forwarded-For`, `-Proto` and `-Host`. Entries that are no addresses end the walk, and are left out
+    /// of the chain.
+    ///
+    /// - Parameter isTrusted: whether an address, 4 or 16 bytes, is one of `server.trusted_proxies`.
     package init(xForwarded head: RequestHead, isTrusted: ([UInt8]) -> Bool) {
         var entries: [String] = []
         for field in head.fields where field.id == .xForwarded {
@@ -44,7 +47,8 @@ package struct ForwardedStatement: Equatable {
         chain = entries.filter { IPAddress.bytes(of: $0) != nil }
     }
 
-    /// The field `Forwarded`.
+    /// The field `Forwarded`. The walk goes from the peer's element towards the client, and ends at the first that is
+    /// not a trusted proxy's.
     package init(_ field: ForwardedField, isTrusted: ([UInt8]) -> Bool) {
         let elements = field.elements.suffix(Self.maxChain)
         walk: for element in elements.reversed() {
@@ -90,8 +94,8 @@ package struct ForwardedStatement: Equatable {
         return both
     }
 
-    /// The address of one entry of `X-Forwarded-For`, without the white space, brackets and port that some proxies write
-    /// with it.
+    /// The address of one entry of `X-Forwarded-For`, without the white space, brackets and port that some proxies
+    /// write with it.
     private static func address(_ entry: Substring) -> String {
         var text = entry
         while let first = text.first, first == " " || first == "\t" { text = text.dropFirst() }
@@ -101,6 +105,7 @@ package struct ForwardedStatement: Equatable {
         return String(text)
     }
 
+    /// Letters, digits and `-._:[]`, at most 261 bytes: a name of 253, a colon and a port, with some room.
     static func isHost(_ name: String) -> Bool {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {

@@ -15,7 +15,9 @@ struct HTTP2FrameHeader {
 
     /// How many bytes of payload follow.
     var length: Int
+    /// One of ``Kind``, or another type that is only passed on.
     var kind: UInt8
+    /// As they were sent; which of them mean anything depends on the type.
     var flags: UInt8
     /// The number of the stream; 0 for the connection.
     var stream: UInt32
@@ -41,7 +43,8 @@ struct HTTP2FrameHeader {
     }
 }
 
-/// Finds the frames in the bytes of a client's HTTP/2 connection, however they are cut.
+/// Finds the frames in the bytes of a client's HTTP/2 connection, however they are cut. Frames are not checked:
+/// SwiftNIO does that with the same bytes.
 struct HTTP2FrameBorders {
     enum Piece {
         /// A part of a frame's payload, or of the connection's preface.
@@ -60,6 +63,8 @@ struct HTTP2FrameBorders {
     private(set) var partial = ByteBuffer()
 
     /// Takes the next piece; nil where more bytes are needed.
+    ///
+    /// - Parameter bytes: what it returns is taken from these; the rest stays for the next call.
     mutating func next(_ bytes: inout ByteBuffer) -> Piece? {
         if rest > 0 {
             guard bytes.readableBytes > 0, let part = bytes.readSlice(length: min(rest, bytes.readableBytes)) else {

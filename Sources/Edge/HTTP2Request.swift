@@ -11,9 +11,11 @@ enum HTTP2Request {
     /// A head that breaks a rule for every head, or, where the error is nil, one of HTTP/2's own rules.
     case refused(WireError?, isHead: Bool)
 
-    /// Reads the fields of a stream's first HEADERS.
+    /// Reads the fields of a stream's first HEADERS. A field name with a capital letter, and every field that concerns
+    /// a connection, is refused as RFC 9113 section 8.2 demands.
     ///
     /// - Parameter endsStream: whether no body follows.
+    /// - Parameter limits: those of a head over HTTP/1.1, applied to the head as it would be written there.
     static func read(_ headers: HPACKHeaders, endsStream: Bool, limits: WireLimits) -> HTTP2Request {
         let isHead = headers.first(name: ":method") == "HEAD"
         do {

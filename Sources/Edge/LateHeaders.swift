@@ -18,6 +18,7 @@ final class LateHeaders: ChannelInboundHandler {
     private var streams = ClientStreams()
     private var isOver = false
 
+    /// Passes the bytes on as they came, up to the late frame; that frame and everything after it is dropped.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
         let bytes = unwrapInboundIn(data)

@@ -6,7 +6,8 @@ import SecurityGuard
 /// Checks whether a lease was already over when it was taken, and asks the store about one that may be.
 ///
 /// Between the gate's admission and the moment a socket or stream exists and can be ended, the upstream takes its time
-/// to answer. A logout in between is noticed only here.
+/// to answer. A logout in between is noticed only here. Used by the tables of all event loops; it never waits for the
+/// store.
 package struct LeaseVerifier: LeaseAuthority, Sendable {
     /// When a lease is taken so many ms after its admission, a refresh of its token's family may have been missed too.
     private static let maxUnheardTime: Int64 = 50
@@ -38,7 +39,7 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
     }
 
     /// Why the lease is over, according to memory; nil when it is not. Where memory does not know, the store is asked,
-    /// which may end the lease a little later.
+    /// which may end the lease a little later. Called on the lease's event loop, right after the lease was added.
     package func end(of terms: LeaseTerms) -> LeaseEnd? {
         if let account = terms.account, let allow = terms.allow {
             // A change since the admission has been reported to the profiles before this lease was added.
@@ -70,7 +71,9 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
         watch.verify(terms)
     }
 
+    /// The session's time is over as far as the lease knows: the store is asked, and its answer ends the lease.
     package func sessionDue(_ terms: LeaseTerms) { watch.verify(terms) }
 
+    /// An open socket counts as a use of its session, once a second.
     package func used(sessionID: String) { runtime.noteUse(sessionID) }
 }

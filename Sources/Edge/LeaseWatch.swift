@@ -8,7 +8,8 @@ import Synchronization
 /// The roles of the store that leases are checked against.
 package typealias LeaseStore = FamilyStore & RevocationStore & ChangeFeed
 
-/// Passes the store's feed on to the leases of every loop, and turns their wheels.
+/// Passes the store's feed on to the leases of every loop, and asks the store about leases that may be over. Safe from
+/// any thread. What it learns is given to each loop as a job, in the order in which it comes.
 package final class LeaseWatch: Sendable {
     private let loops: LoopStates
     private let held: HeldSessions
@@ -22,6 +23,8 @@ package final class LeaseWatch: Sendable {
     /// Checking all leases.
     private let check = Mutex(WantedWork())
 
+    /// - Parameter held: filled by the loops' tables; a change of a session that is not in it wakes no loop.
+    /// - Parameter skew: `tokens.clock_skew` in ms, which is added to the expiry of a refreshed token.
     package init(
         loops: LoopStates, held: HeldSessions, heldAccounts: HeldSessions, profiles: CallerProfiles, runtime: Runtime,
         state: any LeaseStore,
@@ -38,14 +41,15 @@ package final class LeaseWatch: Sendable {
     }
 
     /// Subscribes to the feed. Called after Runtime and SecurityGuard have subscribed, so that they know before a lease
-    /// ends.
+    /// ends. To be called once.
     package func start() {
         let subscription = state.subscribe { [weak self] in self?.heard($0) }
         self.subscription.withLock { $0 = subscription }
     }
 
     /// A session is about to end: the leases of this node that depend on it are told before the store has recorded it.
-    /// A lease that is taken meanwhile is told by the store's feed.
+    /// A lease that is taken meanwhile is told by the store's feed. Called in the task that ends the session, so that
+    /// its sockets are closed when that task's request is answered.
     package func sessionEnding(_ id: String) {
         guard held.contains(id) else { return }
         loops.onEach { $0.leases.sessionEnded(id) }
@@ -171,7 +175,8 @@ extension LeaseWatch {
         }
     }
 
-    /// Asks the store about one lease. Where that fails, all leases are checked until the store answers.
+    /// Asks the store about one lease. Where that fails, all leases are checked until the store answers. Does not wait;
+    /// the lease is ended later, if it is over.
     package func verify(_ terms: LeaseTerms) {
         Task { [weak self] in
             do {

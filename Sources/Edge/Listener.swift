@@ -5,8 +5,8 @@ import NIOCore
 import NIOPosix
 import Sockets
 
-/// The public listener: one accepting socket per event loop on one port, or one Unix socket whose connections are spread
-/// over the loops; bound before any request is served.
+/// The public listener: one accepting socket per event loop on one port, or one Unix socket whose connections are
+/// spread over the loops; bound before any request is served.
 package final class Listener: Sendable {
     private let channels: [any Channel]
     /// The address that was bound.
@@ -23,6 +23,9 @@ package final class Listener: Sendable {
     ///   - sharesPort: whether another process may listen on the same port.
     ///   - inherited: the descriptor of a listening socket that is used instead.
     ///   - connect: makes the pipeline of a new connection; called on the connection's loop.
+    ///   - wanted: `server.listen`; port 0 takes the port that the system gives the first socket.
+    ///   - socketMode: the permissions of a Unix socket's file.
+    /// - Throws: ``GatewayError`` with a sentence for the operator, where the address is in use for example.
     package static func bind(
         _ wanted: ListenAddress, socketMode: UInt32, sharesPort: Bool = false, inherited: CInt? = nil,
         on group: MultiThreadedEventLoopGroup, connect: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
@@ -77,14 +80,14 @@ package final class Listener: Sendable {
             channels: [channel], address: ListenAddress(host: local.ipAddress ?? "localhost", port: local.port ?? 0))
     }
 
-    /// Begins to accept.
+    /// Begins to accept. To be called once everything behind the pipeline has been made.
     package func open() {
         for channel in channels {
             channel.setOption(.autoRead, value: true).whenComplete { _ in channel.read() }
         }
     }
 
-    /// Stops accepting; open connections go on.
+    /// Stops accepting; open connections go on. Returns when no connection can be accepted any more.
     package func close() async {
         for channel in channels { try? await channel.close().get() }
     }

@@ -5,8 +5,8 @@ extension LoopState {
     /// Has every connection end once it has answered. What arrives from now on is served and ended in the same way, and
     /// every answer that begins from now on is the last of its connection and says so.
     ///
-    /// - Parameter limit: how long all of it may take, in milliseconds. Idle connections and sockets are closed over the
-    ///   first half, so that not all clients reconnect at once.
+    /// - Parameter limit: how long all of it may take, in milliseconds. Idle connections and sockets are closed over
+    ///   the first half, so that not all clients reconnect at once.
     package func drain(within limit: Int64) {
         isDraining = true
         for parent in streamParents.values { parent.drain() }

@@ -31,7 +31,7 @@ package final class LoopState {
     let spans: SpanBuffer?
     /// The open connections and streams.
     package var connections: [ObjectIdentifier: EdgeConnection] = [:]
-    /// The open HTTP/2 connections; their streams are among `connections`.
+    /// The open HTTP/2 connections; their streams are among `connections`. An entry goes when its connection is closed.
     package var streamParents: [ObjectIdentifier: StreamWatch] = [:]
     /// How many connections were accepted and carry no requests yet; see ``Arrival``.
     var arrivals = 0
@@ -41,6 +41,7 @@ package final class LoopState {
     package internal(set) var socketCount = 0
     /// The refusals that were last, for the operator.
     var refusals = RefusalRing()
+    /// Makes the ids of traces that begin here.
     let traces = TraceSource()
     /// The protocol sessions of resources.
     package let protocolSessions = ProtocolSessionMemory()
@@ -69,7 +70,8 @@ package final class LoopState {
         self.requestPrefix = "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13)
     }
 
-    /// Replaces the edition. Requests that have begun keep the old one; sockets whose route is gone end.
+    /// Replaces the edition. Requests that have begun keep the old one; sockets whose route is gone end. To be called
+    /// on the loop. Checks of the new upstreams begin at once, on the loop that makes them.
     package func change(to next: Edition) {
         if let edition { next.gate.storeHealth = edition.gate.storeHealth }
         edition = next
@@ -78,6 +80,7 @@ package final class LoopState {
         for connection in Array(connections.values) { connection.endTunnel(unless: isRouted) }
     }
 
+    /// The id of the next request. Ids of one loop never repeat within a process.
     func nextRequestID() -> RequestID {
         requestCounter &+= 1
         return RequestID(prefix: requestPrefix, count: requestCounter)

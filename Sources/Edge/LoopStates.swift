@@ -22,7 +22,8 @@ package final class LoopStates: Sendable {
         Dictionary(all.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns when every loop has done the jobs that it was given before; at once when it already has.
+    /// Returns when every loop has done the jobs that it was given before; at once when it already has. Jobs of a loop
+    /// are done in the order in which they were given, so one empty job shows that all before it are done.
     package func settled() async {
         let wanted = given.load(ordering: .acquiring)
         guard done.load(ordering: .acquiring) < wanted else { return }
@@ -30,7 +31,8 @@ package final class LoopStates: Sendable {
         done.max(wanted, ordering: .acquiringAndReleasing)
     }
 
-    /// Runs a job on every loop, without waiting for it.
+    /// Runs a job on every loop, without waiting for it. Jobs that one caller gives are done in that order on every
+    /// loop.
     package func onEach(_ body: @escaping @Sendable (LoopState) -> Void) {
         for bound in all { bound.eventLoop.execute { body(bound.value) } }
         // Counted once it is in every queue: a caller that sees the count and waits, waits until it is done.
@@ -38,7 +40,8 @@ package final class LoopStates: Sendable {
     }
 }
 
-/// Holds the pipeline once it has been made.
+/// Holds the pipeline once it has been made. The listener is bound before the pipeline can be made: its port may decide
+/// the issuer. Safe from any thread.
 package final class PipelineBox: Sendable {
     private let box = Mutex<EdgePipeline?>(nil)
 

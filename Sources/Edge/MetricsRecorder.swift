@@ -7,6 +7,7 @@ import StateSurface
 import Synchronization
 
 /// Records the values that are looked up instead of counted: what the loops hold, the store's health, the process.
+/// Called before `/metrics` is answered, and every five seconds for backends that push.
 package final class MetricsRecorder: Sendable {
     private let metrics: EdgeMetrics
     private let securityGuard: SecurityGuard
@@ -17,6 +18,7 @@ package final class MetricsRecorder: Sendable {
     private let lastProcessorTime = Mutex<Double>(0)
 
     /// - Parameter version: the version that runs, for `gatehouse_build_info`.
+    /// - Parameter grace: `state.grace` in ms.
     package init(
         metrics: EdgeMetrics, securityGuard: SecurityGuard, state: any ChangeFeed, loops: LoopStates, grace: Int64,
         version: String
@@ -48,7 +50,8 @@ package final class MetricsRecorder: Sendable {
         }
     }
 
-    /// Records everything as it is now.
+    /// Records everything as it is now. Asks the loops one after the other, so that none of them waits for another. Two
+    /// calls at once do no harm.
     package func record() async {
         var sums = Sums()
         for bound in loops.all {

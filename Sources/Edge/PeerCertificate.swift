@@ -11,6 +11,7 @@ enum PeerCertificate {
     case notAsked
     /// It was asked and has shown none.
     case missing
+    /// It has shown one that `server.tls.client_ca` accepts; any other ends the handshake.
     case shown(ShownCertificate)
 }
 
@@ -21,6 +22,7 @@ final class ClientAuthority: Sendable {
     /// Whether a certificate that was verified against them still counts.
     let isCurrent = Atomic(true)
 
+    /// A file that can't be read gives nil; the contexts that are made from the same file then fail.
     init(file: String) { certificates = FileManager.default.contents(atPath: file) }
 }
 
@@ -29,13 +31,15 @@ final class ShownCertificate: Sendable {
     /// The longest certificate that is forwarded, in bytes of DER.
     private static let longest = 12 * 1024
 
-    /// The value of `Client-Cert` (RFC 9440 section 2.2), a byte sequence of DER; nil for a certificate that is too long.
+    /// The value of `Client-Cert` (RFC 9440 section 2.2), a byte sequence of DER; nil for a certificate that is too
+    /// long.
     let field: String?
     /// Until when it is valid, in ms since the Unix epoch.
     let validUntil: Int64
     /// What it was verified against.
     let authority: ClientAuthority
 
+    /// Reads what is needed of the certificate once for the connection.
     init(_ certificate: NIOSSLCertificate, by authority: ClientAuthority) {
         self.authority = authority
         let bytes = (try? certificate.toDERBytes()) ?? []
@@ -49,6 +53,9 @@ extension EdgeConnection {
     ///
     /// What counts is the connection and not the name in the request: a client that was not asked, because it named
     /// another host in the handshake, gets 421 and connects again (RFC 9110 section 15.5.20).
+    ///
+    /// - Parameter now: when the request was received, in ms since the Unix epoch.
+    /// - Throws: 421 where another connection would help, else `not_allowed`.
     func requireCertificate(for route: Route, at now: Int64) throws(Problem) {
         guard route.requiresCertificate else { return }
         let reason: String
@@ -74,7 +81,8 @@ extension EdgeConnection {
         throw Problem(.notAllowed, detail: "A valid client certificate is needed.", reason: reason)
     }
 
-    /// The value of `Client-Cert` for a route's upstream; nil where it is not told.
+    /// The value of `Client-Cert` for a route's upstream; nil where it is not told. Only with
+    /// `forward_client_certificate` of the route.
     func certificateField(for route: Route) -> String? {
         guard route.requiresCertificate, route.configuration.forwardClientCertificate,
             case .shown(let certificate) = origin.certificate

@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
 
-/// What the system says of this process, from `/proc`.
+/// What the system says of this process, from `/proc`. The names of the metrics made of them are those of other
+/// Prometheus clients, so that dashboards know them.
 struct ProcessFigures {
     /// Processor time used, in seconds.
     var processorTime: Double
@@ -14,7 +15,8 @@ struct ProcessFigures {
     /// When the process started, in seconds since the Unix epoch.
     var startTime: Double
 
-    /// Reads the figures; nil where there is no `/proc`.
+    /// Reads the figures; nil where there is no `/proc`. Reads some small files of the kernel; not to be called on an
+    /// event loop.
     static func read() -> ProcessFigures? {
         guard let stat = text("/proc/self/stat"), let end = stat.lastIndex(of: ")"),
             let boot = text("/proc/stat")?.split(separator: "\n").first(where: { $0.hasPrefix("btime ") }),

@@ -20,7 +20,9 @@ package final class ProtocolSessionMemory {
     private(set) var endings: UInt64 = 0
 
     /// Keeps a session as the store has it.
+    ///
     /// - Parameter asked: ``endings`` when the store was asked.
+    /// - Parameter now: in ms since the epoch; the entry is used for five minutes from then.
     func keep(_ record: ProtocolSessionRecord, asked: UInt64, now: Int64) {
         guard asked == endings else { return }
         known.insert(record, for: record.hash, until: now &+ Self.memory)
@@ -39,7 +41,7 @@ package final class ProtocolSessionMemory {
     }
 }
 
-/// The store of protocol sessions, as the edge uses it.
+/// The store of protocol sessions, as the edge uses it. It may be used from any thread.
 package struct ProtocolSessionDesk: Sendable {
     let store: any ProtocolSessionStore
     let clock: @Sendable () -> Int64

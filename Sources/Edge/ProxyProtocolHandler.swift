@@ -2,7 +2,8 @@ import EdgeCore
 import HTTPWire
 import NIOCore
 
-/// Reads the PROXY protocol header of a new connection, then is replaced by the pipeline that serves it.
+/// Reads the PROXY protocol header of a new connection, then is replaced by the pipeline that serves it. Versions 1 and
+/// 2 are read. A malformed header closes the connection: without it, nothing is known of the client.
 final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -13,6 +14,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
     private var buffer = ByteBuffer()
     private var isDone = false
 
+    /// - Parameter serve: called once, when the header is complete. Where it throws, the connection is closed.
     init(_ arrival: Arrival, serve: @escaping ([UInt8]?) throws -> Void) {
         self.arrival = arrival
         self.serve = serve
@@ -24,6 +26,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
         context.fireUserInboundEventTriggered(event)
     }
 
+    /// Collects the header, and passes on what comes after it.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         if isDone { return context.fireChannelRead(data) }

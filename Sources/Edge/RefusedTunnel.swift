@@ -9,6 +9,7 @@ package final class RefusedTunnel: Tunnel {
     /// Creates the tunnel.
     package init(deadlines: DeadlineWheel) { self.deadlines = deadlines }
 
+    /// The Close has been written together with the 101: the connection ends once it was sent.
     package func opened(on channel: any Channel) { SocketEnding.close(channel, on: deadlines) }
     package func received(_ bytes: ByteBuffer) {}
     package func receivedAll() {}

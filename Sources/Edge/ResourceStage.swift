@@ -9,11 +9,13 @@ import Proxy
 import SecurityGuard
 import StateSurface
 
-/// What is particular to requests of a protected resource: the protocol session that they name must be the caller's, and
-/// those that the upstream opens are bound to the caller before the caller learns of them.
+/// What is particular to requests of a protected resource: the protocol session that they name must be the caller's,
+/// and those that the upstream opens are bound to the caller before the caller learns of them. Used on the event loop,
+/// except ``look(for:_:)``.
 struct ResourceStage {
     let loop: LoopState
     let services: EdgeServices
+    /// The identifier of the resource (RFC 8707 section 2).
     let resource: String
 
     /// What the request says about its session.
@@ -27,7 +29,7 @@ struct ResourceStage {
         return ProtocolSession.claim(ids: ids, version: version)
     }
 
-    /// What a session of a resource is found by.
+    /// What a session of a resource is found by. Ids themselves are not stored: they open the session at the upstream.
     static func hash(_ id: [UInt8], of resource: String) -> [UInt8] {
         Digest.sha256(Array(resource.utf8) + [0x0A] + id)
     }
@@ -47,7 +49,8 @@ struct ResourceStage {
             lastUsedAt: now)
     }
 
-    /// The upstream of a session that memory knows to be the caller's; nil if the store has to be asked.
+    /// The upstream of a session that memory knows to be the caller's; nil if the store has to be asked. The owner is
+    /// tenant, user and client together; a session whose token family was revoked counts as not known.
     func remembered(_ asked: ProtocolSessionRecord) -> String? {
         guard let known = loop.protocolSessions.session(asked.hash, now: loop.now()), known.hasSameOwner(as: asked),
             !isEnded(known)
@@ -96,6 +99,7 @@ final class ProtocolSessionJudge: AnswerJudge {
     private let isDelete: Bool
     private let desk: ProtocolSessionDesk
 
+    /// - Parameter own: nil where the request names no session.
     init(stage: ResourceStage, principal: Principal, own: [UInt8]? = nil, isDelete: Bool = false) {
         self.stage = stage
         self.principal = principal
@@ -104,6 +108,8 @@ final class ProtocolSessionJudge: AnswerJudge {
         desk = stage.services.protocolSessions
     }
 
+    /// An answer without a session passes at once, and so does one that repeats the request's. A new one passes once
+    /// the store has bound it.
     func judge(_ head: ResponseHead, of upstream: UpstreamTarget) -> AnswerJudgement {
         if isDelete, let own, (200..<300).contains(head.status) { return end(own, answer: head) }
         guard let field = head.first(.mcpSessionID) else { return .pass }

@@ -11,8 +11,9 @@ import Synchronization
 
 /// The limit of requests of one route, for each of its callers. All event loops share it, so it is exact.
 ///
-/// Callers are spread over many small tables with a lock each: two loops meet at one only for callers of the same table,
-/// and then for less than a microsecond. The tables are bounded; a caller that is forgotten begins with a full bucket.
+/// Callers are spread over many small tables with a lock each: two loops meet at one only for callers of the same
+/// table, and then for less than a microsecond. The tables are bounded; a caller that is forgotten begins with a full
+/// bucket.
 package final class RouteLimiter: Sendable {
     private final class Table: Sendable {
         init() {}
@@ -35,6 +36,7 @@ package final class RouteLimiter: Sendable {
     /// - Parameters:
     ///   - limit: the terms.
     ///   - subject: what the requests are counted by.
+    ///   - limit: `limit` of the route; without a burst, as many at once as in a period.
     package init(_ limit: RouteConfiguration.Limit, by subject: RouteConfiguration.Limit.Subject) {
         self.limit = limit
         self.subject = subject
@@ -43,7 +45,8 @@ package final class RouteLimiter: Sendable {
         policy = "\"gatehouse\";q=\(limit.requests);w=\(window)"
     }
 
-    /// Counts a request that was admitted.
+    /// Counts a request that was admitted. The fields are those of the IETF's draft on RateLimit fields. A refusal also
+    /// has `Retry-After`, in seconds and at least 1.
     ///
     /// - Parameters:
     ///   - address: the client's.
@@ -63,6 +66,8 @@ package final class RouteLimiter: Sendable {
     }
 
     /// Counts a request of this caller.
+    ///
+    /// - Parameter now: in ms since the Unix epoch.
     func take(_ caller: Int, at now: Int64) -> TokenBucket.Verdict {
         let (time, isTooFar) = now.multipliedReportingOverflow(by: 1_000_000)
         let nanoseconds = isTooFar ? Int64.max / 2 : time
@@ -128,7 +133,8 @@ struct RouteLimiters: Sendable {
 }
 
 extension EdgeConnection {
-    /// Counts an admitted request towards its route's limit, and has the answer say how much is left.
+    /// Counts an admitted request towards its route's limit, and has the answer say how much is left. Called after the
+    /// gate, so that nobody can use up the limit of another caller. Does nothing on a route without a limit.
     ///
     /// - Throws: `rate_limited`.
     func countTowardsLimit(

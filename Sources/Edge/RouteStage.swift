@@ -20,6 +20,8 @@ struct RouteStage: GatedStage {
     /// Whether the upstream is the external Runtime, which is told the session as well.
     let isRuntime: Bool
 
+    /// Checks what the route asks of the connection and the body, then goes through the gate. A caller that the gate
+    /// knows from an earlier request skips most of it where there is no query.
     func start() throws(Problem) -> (any Exchange)? {
         try connection.requireCertificate(for: route, at: request.receivedAt)
         // The announced length is already too large.
@@ -34,6 +36,7 @@ struct RouteStage: GatedStage {
         return try dispatcher.admit(asked, route.access, for: self)
     }
 
+    /// Counts the request towards its limit, and forwards it. For a resource, the protocol session is looked up first.
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
         connection.record.admission = admission
         try connection.countTowardsLimit(of: route, admission, request, services)
@@ -137,7 +140,8 @@ struct RouteStage: GatedStage {
 
     private var maxBody: Int64? { route.maxBody ?? services.maxBody }
 
-    /// Redirects a refused page view to the login page; every other request is answered with the problem.
+    /// Redirects a refused page view to the login page; every other request is answered with the problem. The refusal
+    /// of a resource names its metadata in the challenge (RFC 9728 section 5.1).
     func refuse(_ refusal: Problem) {
         let problem = route.resourceChallenge?.applied(to: refusal) ?? refusal
         guard let url = route.configuration.loginURL, Self.mayHelp(problem), head.isNavigation else {
@@ -154,8 +158,8 @@ struct RouteStage: GatedStage {
         problem.status == 401 || problem.code == .sessionMismatch || problem.reason == AccessTerms.anonymousReason
     }
 
-    /// `login_url` with `return_to`: the path and query that were asked for, always on the same origin. Where a newer or
-    /// stronger sign-in is needed, its parameters follow.
+    /// `login_url` with `return_to`: the path and query that were asked for, always on the same origin. Where a newer
+    /// or stronger sign-in is needed, its parameters follow.
     private func withReturn(_ loginURL: String, _ stepUp: StepUp?) -> String {
         var path = String(decoding: request.path, as: UTF8.self)
         if let query = CredentialQuery.withoutCredentials(request.query) {

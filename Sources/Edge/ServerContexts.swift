@@ -8,6 +8,8 @@ package struct CertificateHosts: Sendable, Equatable {
     private let all: Bool
     private let hosts: Set<String>
 
+    /// Only routes with `client_certificate: required` count.
+    ///
     /// - Parameter routes: of the configuration.
     package init(_ routes: [RouteConfiguration]) {
         let asking = routes.filter { $0.clientCertificate == .required }
@@ -49,6 +51,8 @@ struct ServerContexts: Sendable {
     var authority: ClientAuthority?
 
     /// Reads all files.
+    ///
+    /// - Throws: ``GatewayError`` `.certificate` for the first chain, key or authority that can't be used.
     init(_ files: GatewayConfiguration.TLS, asking: CertificateHosts) throws {
         self.asking = asking
         authority = files.clientCA.map { ClientAuthority(file: $0) }
@@ -64,7 +68,8 @@ struct ServerContexts: Sendable {
     /// Whether the name matters, so that it has to be read before the handshake begins.
     var goByName: Bool { !named.isEmpty || asking.goesByName }
 
-    /// The decision for a client that asks for this name; nil for none.
+    /// The decision for a client that asks for this name; nil for none. A certificate for the whole name comes before
+    /// one for `*.` and the rest, and the usual one is for all others.
     func choice(for name: String?) -> Choice {
         let name = name.map(Self.normal)
         let pair = name.flatMap { named[$0] ?? named[Self.wildcard(for: $0)] } ?? usual

@@ -3,7 +3,8 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The listener's TLS: certificates and keys from their files, read again when these change.
+/// The listener's TLS: certificates and keys from their files, read again when these change. Safe from any thread. Open
+/// connections keep the certificate that they were made with.
 package final class ServerTLS: Sendable {
     private struct Loaded: Sendable {
         var files: GatewayConfiguration.TLS
@@ -17,6 +18,7 @@ package final class ServerTLS: Sendable {
     /// Reads certificates and keys.
     ///
     /// - Parameter asking: the hosts whose clients are asked for a certificate.
+    /// - Throws: ``GatewayError`` where any of them can't be used.
     package init(_ files: GatewayConfiguration.TLS, asking: CertificateHosts) throws {
         self.loaded = Mutex(try Self.load(files, asking))
     }
@@ -28,7 +30,8 @@ package final class ServerTLS: Sendable {
             files: files, asking: asking, contexts: try ServerContexts(files, asking: asking), stamp: stamp)
     }
 
-    /// Reads other files, or the same ones again, and returns what takes them over for new connections.
+    /// Reads other files, or the same ones again, and returns what takes them over for new connections. What is
+    /// returned may be called once, and then can't fail.
     ///
     /// - Throws: ``GatewayError`` where they can't be used; nothing has changed then.
     package func replacement(
@@ -54,7 +57,8 @@ package final class ServerTLS: Sendable {
     var contexts: ServerContexts { loaded.withLock { $0.contexts } }
 
     /// Reads the files again if they have changed. New connections get the new certificates; if any of the new files
-    /// can't be used, the old ones stay.
+    /// can't be used, the old ones stay. Called every two seconds, off the event loops. Changes are noticed by the
+    /// files' modification times.
     package func reloadIfChanged(logger: Logger) {
         let (files, asking) = loaded.withLock { ($0.files, $0.asking) }
         let stamp = Self.stamp(files)

@@ -6,15 +6,15 @@ import NIOCore
 /// up to 16 KiB and ends the connection for longer ones. A client's first request comes before the client has read the
 /// settings, and its head may be as long as any other. So a head that may be too long waits here, with everything after
 /// it, and the client's acknowledgement is passed on before it. No other head waits. If a client acknowledges nothing
-/// within ``patience``, its bytes are passed on as they came, and SwiftNIO ends the connection. After the acknowledgement
-/// this handler only passes bytes on.
+/// within ``patience``, its bytes are passed on as they came, and SwiftNIO ends the connection. After the
+/// acknowledgement this handler only passes bytes on.
 final class SettingsWait: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// Text of no more compressed bytes than this is less than 16 KiB long: Huffman's shortest code has five bits. A head
-    /// of hundreds of references to HPACK's tables can be shorter and too long all the same; SwiftNIO ends the connection
-    /// for one that comes first.
+    /// Text of no more compressed bytes than this is less than 16 KiB long: Huffman's shortest code has five bits. A
+    /// head of hundreds of references to HPACK's tables can be shorter and too long all the same; SwiftNIO ends the
+    /// connection for one that comes first.
     private static let longest = 8 * 1024
     /// The most bytes that are held: when there are more, all of them are passed on as they came.
     private let maxHeld: Int
@@ -35,6 +35,8 @@ final class SettingsWait: ChannelInboundHandler {
         self.maxHeld = maxHead + 128 * 1024
     }
 
+    /// Bytes that are passed on keep their order and their number; only the acknowledgement may overtake a head that
+    /// waits.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)

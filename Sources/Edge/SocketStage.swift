@@ -25,6 +25,7 @@ struct SocketStage: GatedStage {
     let request: EdgeRequest
     let peer: Peer
 
+    /// Checks the handshake, then goes through the gate with the carriers of a socket: no cookie counts.
     func start() throws(Problem) -> (any Exchange)? {
         connection.closeAfterAnswer()
         if case .upstream(let route, _, _) = peer {
@@ -44,6 +45,9 @@ struct SocketStage: GatedStage {
         }
     }
 
+    /// Opens the socket at once, or begins the handshake with the upstream.
+    ///
+    /// - Throws: `rate_limited` where the session or the user has as many sockets as it may.
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
         connection.record.admission = admission
         switch peer {

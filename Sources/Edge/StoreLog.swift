@@ -6,17 +6,21 @@ import StateSurface
 /// Decides what the log says of the store's health: a line when it is lost, one when its grace is over, one when it is
 /// back.
 struct StoreLog {
+    /// What is logged; each is told once for an outage.
     enum Line: Equatable {
         /// It has been away for longer than it takes to connect again.
         case lost
+        /// It has been away for longer than `state.grace`.
         case graceOver
+        /// It can be used again.
         case back
     }
 
     private var told = StoreHealth.current
     private var wasAway = false
 
-    /// The line to log after one check of the store; nil for none.
+    /// The line to log after one check of the store; nil for none. An outage that only one check sees is not told,
+    /// unless its grace is over already.
     mutating func look(_ health: StoreHealth) -> Line? {
         guard health != .current else {
             wasAway = false
@@ -55,7 +59,7 @@ package struct StoreReporter {
         self.logger = logger
     }
 
-    /// Checks the store until it is cancelled.
+    /// Checks the store until it is cancelled. To be called once.
     package func run() async {
         var log = StoreLog()
         var awaySince: ContinuousClock.Instant?

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP2
 
 /// Closes an HTTP/2 connection that has carried no stream for a while, or that has none left when the gateway stops or
-/// the client has sent GOAWAY.
+/// the client has sent GOAWAY. Confined to the connection's event loop; it lives until the connection is closed.
 package final class StreamWatch: DeadlineHolder {
     private let channel: any Channel
     private let idleTimeout: TimeAmount
@@ -46,8 +46,8 @@ package final class StreamWatch: DeadlineHolder {
         }
     }
 
-    /// The gateway stops: the client is told to open no more streams (RFC 9113 section 6.8), and the connection is closed
-    /// when those that are open have ended. A stream that was on its way meanwhile is served.
+    /// The gateway stops: the client is told to open no more streams (RFC 9113 section 6.8), and the connection is
+    /// closed when those that are open have ended. A stream that was on its way meanwhile is served.
     package func drain() {
         guard channel.isActive else { return }
         channel.writeAndFlush(
@@ -66,6 +66,7 @@ package final class StreamWatch: DeadlineHolder {
         rest()
     }
 
+    /// No stream was open for `server.idle_timeout`.
     package func deadlinePassed() { channel.close(promise: nil) }
 
     private func rest() {

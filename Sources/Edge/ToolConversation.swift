@@ -11,17 +11,19 @@ import StateSurface
 /// What a request to the tools is answered with. Used off the event loop.
 ///
 /// A protocol session is a session of the gateway, opened by `initialize` with the caller's token and bound to tenant,
-/// user, client and resource like those of other servers. A call is an intent of that session, whose id is made from the
-/// request's: a call that is sent again does not run again. In the revision without sessions, all requests of a user and
-/// client share one session, and ids mean nothing.
+/// user, client and resource like those of other servers. A call is an intent of that session, whose id is made from
+/// the request's: a call that is sent again does not run again. In the revision without sessions, all requests of a
+/// user and client share one session, and ids mean nothing.
 struct ToolConversation: Sendable {
     /// What follows from a request.
     enum Outcome: Sendable {
         /// A complete answer. `session` is what the client is told of a new session.
         case answer(status: Int, session: String? = nil, body: JSONValue? = nil)
+        /// Events, sent as they come.
         case stream(ToolStream)
     }
 
+    /// What the exchange does next, on its event loop.
     struct Decision: Sendable {
         let outcome: Outcome
         /// A protocol session that memory did not know.
@@ -31,12 +33,14 @@ struct ToolConversation: Sendable {
     /// Stands for the upstream in the records of sessions that are this server's own.
     private static let place = "runtime"
 
+    /// What the request says, its body included.
     let facts: ToolFacts
     let runtime: Runtime
     let sessions: ProtocolSessionDesk
     let desk: ToolDesk
 
-    /// Judges the request, and runs what is not answered with a stream.
+    /// Judges the request, and runs what is not answered with a stream. A call without a stream runs here, so this may
+    /// take as long as the call.
     /// - Throws: `RPCFault`, `Problem`, the store's errors.
     func decide() async throws -> Decision {
         let era = try ToolEra(version: facts.headers.version)
@@ -166,7 +170,8 @@ struct ToolConversation: Sendable {
 
     // MARK: Running
 
-    /// Runs a call, and returns the answer to its request.
+    /// Runs a call, and returns the answer to its request. Never throws: a call that fails is answered with a JSON-RPC
+    /// error, and its effects may have happened.
     func perform(_ run: ToolRun) async -> JSONObject {
         let intent = Intent(id: run.intentID, name: run.call.name, params: run.call.arguments)
         do {
@@ -180,7 +185,8 @@ struct ToolConversation: Sendable {
         }
     }
 
-    /// Waits for the answer to a call that was begun before, on whichever node.
+    /// Waits for the answer to a call that was begun before, on whichever node. Asks the store at growing intervals, up
+    /// to a second, until the call is over or the stream has ended.
     func awaited(_ id: RPCID, _ permit: Permit, _ era: ToolEra) async -> JSONObject {
         var pause = 50
         // A call is told to the client a moment before it is stored.

@@ -11,7 +11,7 @@ import SecurityGuard
 import Sockets
 
 /// Collects the body of a request to the tools, has it judged, and writes the answer: one JSON text, or a stream of
-/// events, which ends with its lease.
+/// events, which ends with its lease. Confined to the connection's event loop; the conversation runs in tasks.
 final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange {
     /// How many events may be on their way to the client at once.
     private static let window = 32
@@ -38,6 +38,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     private var loop: LoopState { connection.loop }
     private var server: ToolServer { connection.services.tools.server }
 
+    /// The body has 30 s in all, or `server.idle_timeout` if that is shorter.
     init(connection: EdgeConnection, request: EdgeRequest, route: Route, admission: Admission, facts: ToolFacts) {
         self.connection = connection
         self.request = request
@@ -61,6 +62,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         body.writeBuffer(&part)
     }
 
+    /// Judges whether the token is still good, and has the request answered.
     func receivedEnd() {
         deadline.cancel()
         guard !isOver else { return }
@@ -83,12 +85,14 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         }
     }
 
+    /// Tells the Runtime how many events were taken, so that it sends as many more.
     func clientBecameWritable() {
         guard unreported > 0, let agent else { return }
         agent.written(events: unreported)
         unreported = 0
     }
 
+    /// Ends the stream, and gives its place and its lease back.
     func clientGone() { end() }
 
     /// Before the stream: the body is late. In it: nothing was sent for a while, so that proxies in between may take
@@ -287,12 +291,14 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
 
     // MARK: The operator
 
+    /// Nil before the stream has begun.
     var lastingKind: LastingKind? { isStreaming && leaseID != nil ? .stream : nil }
     var endsAt: Int64? { leaseID.flatMap(loop.leases.terms(of:))?.due }
     func endedByOperator() { if let leaseID { loop.leases.end(leaseID, .endedByOperator) } }
 
     // MARK: The end
 
+    /// Cuts the stream: the client sees that it has not ended in order.
     func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
         self.end()

@@ -20,7 +20,9 @@ package struct ToolDesk: Sendable {
 
 /// What a request to the tools says.
 struct ToolFacts: Sendable {
+    /// GET, POST and DELETE mean something; others are refused.
     let method: RequestMethod
+    /// The fields of the protocol, as the request has them.
     let headers: ToolHeaders
     /// The protocol session that it names; nil in the revision without sessions.
     let session: [UInt8]?
@@ -32,6 +34,7 @@ struct ToolFacts: Sendable {
     let takesStream: Bool
     /// Whether the body is said to be JSON.
     let sendsJSON: Bool
+    /// The caller; always a user.
     let principal: Principal
     let resource: String
     /// The name under which limits count the client.
@@ -43,6 +46,7 @@ struct ToolFacts: Sendable {
 struct ToolRun: Sendable {
     let call: ToolCall
     let id: RPCID
+    /// Under which the Runtime remembers the call in its session.
     let intentID: String
     let permit: Permit
     let era: ToolEra
@@ -62,6 +66,7 @@ enum ToolStream: Sendable {
         if case .call = self { false } else { true }
     }
 
+    /// Of the session that the stream belongs to.
     var permit: Permit {
         switch self {
         case .call(let run): run.permit

@@ -15,6 +15,7 @@ struct ToolStage: GatedStage {
     let request: EdgeRequest
     let route: Route
 
+    /// Only the route's own path is served, nothing below it. The length that is announced is judged before the gate.
     func start() throws(Problem) -> (any Exchange)? {
         guard request.path.elementsEqual(route.prefix) else { throw Problem(.notFound) }
         if case .length(let count) = head.framing, count > RPCBody.maximumBytes {
@@ -26,6 +27,8 @@ struct ToolStage: GatedStage {
         return try dispatcher.admit(asked, route.access, for: self)
     }
 
+    /// - Throws: `not_allowed` for a caller that is no user, `invalid_request` for fields that are there twice,
+    ///   `not_found` for a protocol session that can't be one.
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
         connection.record.admission = admission
         guard let resource = route.access.resource, let principal = admission.principal, principal.isUser else {
@@ -54,6 +57,7 @@ struct ToolStage: GatedStage {
         return ToolExchange(connection: connection, request: request, route: route, admission: admission, facts: facts)
     }
 
+    /// The challenge names the resource's metadata (RFC 9728 section 5.1).
     func refuse(_ problem: Problem) {
         connection.respond(route.resourceChallenge?.applied(to: problem) ?? problem)
     }

@@ -16,6 +16,11 @@ package struct UnixSocketFile: Sendable {
     ///
     /// The file of a gateway that has died is replaced. A socket that a process listens on is not, nor is a file of any
     /// other kind.
+    ///
+    /// - Parameter path: absolute, at most 107 bytes.
+    /// - Parameter mode: the permissions of the file, whatever the umask is.
+    /// - Returns: a descriptor that the caller owns, and the file to remove when it is closed.
+    /// - Throws: ``GatewayError`` where the path is in use, is no socket, or can't be made.
     package static func bind(
         _ path: String, mode: mode_t
     ) throws(GatewayError) -> (descriptor: CInt, file: UnixSocketFile) {
@@ -36,7 +41,8 @@ package struct UnixSocketFile: Sendable {
         }
     }
 
-    /// Removes the file, unless another one has taken its place.
+    /// Removes the file, unless another one has taken its place. Between the look and the removal another process could
+    /// put its file there; that takes no longer than two system calls.
     package func remove() {
         guard let (device, inode) = Self.identity(of: path), device == self.device, inode == self.inode else { return }
         unlink(path)

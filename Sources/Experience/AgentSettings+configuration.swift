@@ -5,7 +5,10 @@ import NIOHTTP1
 import SignIn
 
 extension AgentSettings {
-    /// The settings of a configuration.
+    /// The settings of a configuration. Registration is open only where there is a resource to ask for. With
+    /// `limits.enabled: false` neither registrations nor the fetching of clients' documents are limited.
+    ///
+    /// - Parameter issuer: `tokens.issuer`, or the address that was bound where none is configured.
     init(_ configuration: GatewayConfiguration, issuer: String) {
         self.init(issuer: issuer, resources: configuration.protectedResources(issuer: issuer))
         registration = configuration.clients.registration && !resources.isEmpty
@@ -18,6 +21,8 @@ extension AgentSettings {
 
 extension GuardedFetch {
     /// Fetches the metadata documents of clients.
+    ///
+    /// - Parameter allowsPrivate: whether private and loopback addresses may be connected to (`clients.allow_private`).
     func forClientDocuments(allowsPrivate: Bool) -> DocumentFetch {
         { [self] url in
             let request = ProviderRequest(

@@ -17,7 +17,8 @@ import SignIn
 import StateSurface
 import TrafficCop
 
-/// Makes the edge's view of a configuration: at the start, and again at each reload.
+/// Makes the edge's view of a configuration: at the start, and again at each reload. Made once and kept by
+/// ``RunningGateway``. What it holds outlives every edition; what a configuration decides is made anew.
 struct EditionMaker: Sendable {
     let gateway: Gateway
     let securityGuard: SecurityGuard
@@ -28,8 +29,9 @@ struct EditionMaker: Sendable {
     let fetch: GuardedFetch
     /// Fetches the metadata documents of clients.
     let documents: GuardedFetch
+    /// The `iss` of tokens. A reload does not change it.
     let issuer: String
-    /// The address that was bound.
+    /// The address that was bound. Port 0 is replaced by the port that the system chose.
     let address: ListenAddress
     let loops: LoopStates
     /// How many event loops there are.
@@ -38,9 +40,11 @@ struct EditionMaker: Sendable {
     /// What all event loops know of the upstreams.
     let standings = UpstreamStandings()
 
-    /// What every connection shares.
+    /// What every connection shares. May be called from any thread; nothing refers to the result until the editions are
+    /// changed.
     ///
     /// - Parameter old: the services that are replaced.
+    /// - Parameter configuration: already checked.
     /// - Throws: where an identity provider can't be used.
     func services(
         for configuration: GatewayConfiguration, replacing old: EdgeServices? = nil
@@ -69,7 +73,8 @@ struct EditionMaker: Sendable {
         }
     }
 
-    /// The authorization server of agents.
+    /// The authorization server of agents. One for the API of each edition, one for each gate, and one for the
+    /// operator's API.
     func agents(for configuration: GatewayConfiguration) -> AgentAccess {
         AgentAccess(
             settings: AgentSettings(configuration, issuer: issuer), securityGuard: securityGuard, store: gateway.state,
@@ -105,9 +110,12 @@ struct EditionMaker: Sendable {
             })
     }
 
-    /// The edition for one event loop; to be called on it.
+    /// The edition for one event loop; to be called on it. The cache of verified tokens is taken over from the edition
+    /// before it, and so is what all loops know of the upstreams. Connections to upstreams are not: the new pools begin
+    /// without any.
     ///
-    /// - Parameter tls: the TLS context of each route.
+    /// - Parameter tls: the TLS context of each route, in their order; nil for one without an upstream that uses TLS.
+    /// - Throws: ``GatewayError`` for the URL of an upstream that can't be used.
     func edition(_ services: EdgeServices, _ tls: [NIOSSLContext?], for loop: LoopState) throws -> Edition {
         let tokens = loop.edition?.gate.tokens ?? VerifiedTokenCache(securityGuard)
         let agents = agents(for: services.configuration)

@@ -6,7 +6,7 @@ import SecurityGuard
 
 /// What the audit log says of events.
 extension Gateway {
-    /// Records what SecurityGuard reports.
+    /// Records what SecurityGuard reports. Also tells the access log who the caller was. May be called from any thread.
     func record(_ event: AuditEvent) {
         AuditContext.request?.note(user: event.subject, tenant: event.tenantID, clientID: event.clientID)
         guard isAudited else { return }
@@ -37,7 +37,7 @@ extension Gateway {
         record(event.name.rawValue, members)
     }
 
-    /// Records a refusal.
+    /// Records a refusal. The line has the reason even where the client was not told it.
     func record(_ problem: Problem, of request: RefusedRequest) {
         guard isAudited else { return }
         var members: JSONObject = [
@@ -68,7 +68,8 @@ extension Gateway {
 }
 
 extension EdgeMetrics {
-    /// Counts what the audit log records of logins.
+    /// Counts what the audit log records of logins. Labels are names of providers, methods and reasons, never anything
+    /// that a caller has sent.
     func count(_ event: AuditEvent) {
         switch event.name {
         // The reason of a login that succeeded is its method.

@@ -26,6 +26,11 @@ import TrafficCop
 /// 4. the API behind Hummingbird's router;
 /// 5. the edge: one set of caches, pools and leases per event loop;
 /// 6. the change feed into the leases; accepting begins.
+///
+/// What is made is not undone part by part: where a step fails, the threads are stopped, which closes the listeners.
+///
+/// - Returns: a gateway that accepts connections; its background tasks begin with ``RunningGateway/serve(until:)``.
+/// - Throws: an error whose description is one sentence for the operator.
 func buildGateway(_ gateway: Gateway) async throws -> RunningGateway {
     let configuration = gateway.configuration
     try configuration.check()

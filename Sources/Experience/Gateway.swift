@@ -15,20 +15,25 @@ import Synchronization
 ///
 /// `run()` opens the listeners, calls `onReady`, serves until a graceful shutdown is asked for, drains and returns.
 public struct Gateway: Service, CustomStringConvertible {
+    /// As ``run()`` begins with it. A later ``change(to:)`` does not change it.
     let configuration: GatewayConfiguration
+    /// The store.
     let state: any StateSurface
+    /// Milliseconds since the Unix epoch; safe from any thread.
     let clock: @Sendable () -> Int64
     let logger: Logger
+    /// Called on whichever thread an event happens, event loops among them, so it must not wait.
     let audit: @Sendable (_ event: String, _ members: JSONObject) -> Void
     let onReady: @Sendable (_ origin: String) -> Void
     let metrics: any MetricsFactory
     /// The adopter's realms, besides the built-in ones.
     let realms: [any Realm]
+    /// Makes the running gateway.
     let build: @Sendable (Gateway) async throws -> RunningGateway
     private let running = CurrentGateway()
     /// Whether the events given to `audit` are kept. If not, they need not be made.
     package var isAudited = true
-    /// Takes the lines of the access log; nil for none.
+    /// Takes the lines of the access log; nil for none. It is given whole lines on the event loops and must not wait.
     package var accessLog: (any LineSink)?
     /// Reads the configuration again, when the admin listener is asked to; nil where the process cannot.
     package var reloadRequested: (@Sendable () async -> ReloadOutcome)?
@@ -38,7 +43,7 @@ public struct Gateway: Service, CustomStringConvertible {
     package var inheritedSockets = InheritedSockets()
     /// The version for `gatehouse_build_info`.
     package var version = "library"
-    /// What hashing a password costs.
+    /// What hashing a password costs. Tests use less.
     package var passwordCost = ScryptParameters.current
     /// Whether the store was opened only for this gateway, which then closes it.
     var ownsState = false
@@ -74,7 +79,8 @@ public struct Gateway: Service, CustomStringConvertible {
     /// The metrics that a gateway records with their help texts, for making a `PrometheusMetrics`.
     public static var metricFamilies: [PrometheusMetrics.Family] { EdgeMetrics.families }
 
-    /// Serves until the task is told to shut down gracefully.
+    /// Serves until the task is told to shut down gracefully. Returns when all connections have ended, or when
+    /// `server.drain` is over and the rest has been closed. To be called once at a time for a value and its copies.
     ///
     /// - Throws: a one-sentence error when a listener, key or setting can't be used.
     public func run() async throws {
@@ -107,7 +113,7 @@ public struct Gateway: Service, CustomStringConvertible {
     /// certificate. Sockets and requests in progress go on, but for sockets whose route is gone (4403).
     ///
     /// The settings that a restart is needed for must be those the gateway was made with. Does nothing unless ``run()``
-    /// is serving.
+    /// is serving. A caller applies one change after the other, not two at once.
     ///
     /// - Throws: an error whose description is one sentence for the operator; nothing has changed then.
     package func change(to configuration: GatewayConfiguration) async throws {
@@ -131,6 +137,7 @@ package struct InheritedSockets: Sendable, Equatable {
     /// The descriptor of the admin listener; nil to open one.
     package var admin: Int32?
 
+    /// - Parameter public: the gateway closes it when it stops, and `admin` as well.
     package init(public: Int32? = nil, admin: Int32? = nil) {
         self.public = `public`
         self.admin = admin

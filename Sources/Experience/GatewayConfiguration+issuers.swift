@@ -5,8 +5,10 @@ import JOSE
 import SecurityGuard
 
 extension GatewayConfiguration {
-    /// The trusted issuers. Key sets of other machines are read when they are needed.
+    /// The trusted issuers. Key sets of other machines are read when they are needed. A key set in a file is read now,
+    /// and again with the next configuration.
     ///
+    /// - Parameter fetch: reads the others.
     /// - Throws: ``GatewayError`` for a key set that can't be read, or has no URL that can be connected to.
     func trustedIssuers(fetch: @escaping ProviderFetch) throws -> [TrustedIssuer] {
         try issuers.map { entry in

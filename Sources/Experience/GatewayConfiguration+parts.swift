@@ -6,13 +6,16 @@ import Proxy
 
 /// What the configuration's entries become in the rooms below.
 extension GatewayConfiguration {
-    /// The pools of one event loop.
+    /// The pools of one event loop. A connection to an upstream may take as long as the route's `timeout`, and at most
+    /// 5 s.
     ///
     /// - Parameters:
     ///   - tls: the TLS context of each route; nil where no upstream of the route uses TLS.
     ///   - standings: what all loops know of the upstreams.
     ///   - makesChecks: whether this loop checks the upstreams.
     ///   - watch: makes what is told of the upstreams of a route, by its path.
+    ///   - loop: the loop that the pools are confined to.
+    /// - Throws: ``GatewayError`` `.upstreamURL` for an upstream whose URL can't be used.
     func makePools(
         loop: any EventLoop, flushes: FlushQueue, tls: [NIOSSLContext?], standings: UpstreamStandings, loops: Int,
         makesChecks: Bool, watch: (_ route: String) -> UpstreamPool.Watch
@@ -46,6 +49,8 @@ extension GatewayConfiguration {
     private static let runtimeRoute = RouteConfiguration(path: "api")
 
     /// Every upstream by its route, for what all event loops know of them.
+    ///
+    /// - Throws: ``GatewayError`` `.upstreamURL`.
     func watchedUpstreams() throws -> [(route: RouteConfiguration, places: [String])] {
         let routed = try routes.map { route in
             (route: route, places: try route.upstreams.map { try Self.target($0).place })
@@ -63,6 +68,8 @@ extension GatewayConfiguration {
     }
 
     /// Every upstream by its route's path, as the metrics name them.
+    ///
+    /// - Throws: ``GatewayError`` `.upstreamURL`.
     func upstreamPlaces() throws -> [(route: String, place: String)] {
         let routed = try routes.flatMap { route in
             try route.upstreams.map { (route: route.path, place: try Self.target($0).place) }

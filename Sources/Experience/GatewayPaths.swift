@@ -1,7 +1,8 @@
 import EdgeCore
 import GatewayAPI
 
-/// The gateway's own paths, for checks of a configuration.
+/// The gateway's own paths, for checks of a configuration. Those at the root that exist only with a resource,
+/// `/authorize` and `/register`, are not among them.
 package enum GatewayPaths {
     private static let own = OwnPaths(api: APIResponder.paths)
 

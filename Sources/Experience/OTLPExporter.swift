@@ -26,6 +26,7 @@ final class OTLPExporter: SpanSink {
     /// - Parameters:
     ///   - origin: `tracing.otlp`, such as `http://127.0.0.1:4318`.
     ///   - dropped: told how many spans were dropped.
+    ///   - version: the resource's `service.version`.
     init(
         _ origin: String, version: String, logger: Logger, dropped: @escaping @Sendable (Int) -> Void
     ) {
@@ -38,6 +39,7 @@ final class OTLPExporter: SpanSink {
         self.dropped = dropped
     }
 
+    /// Called on the event loops; costs a lock. What finds no room is dropped and counted.
     func take(_ spans: [RequestSpan]) {
         let lost = waiting.withLock { waiting -> Int in
             let room = max(0, Self.longestQueue - waiting.count)
@@ -47,7 +49,8 @@ final class OTLPExporter: SpanSink {
         if lost > 0 { dropped(lost) }
     }
 
-    /// Sends what waits, every second, until the task is cancelled; then what is left, once. To be called once.
+    /// Sends what waits, every second, until the task is cancelled; then one more batch, which may not be all that is
+    /// left. To be called once.
     func run() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
@@ -95,6 +98,8 @@ final class OTLPExporter: SpanSink {
     private struct Refused: Error {}
 
     /// `ExportTraceServiceRequest` in the JSON form of OTLP 1.
+    ///
+    /// - Parameter version: the resource's `service.version`.
     static func document(of spans: [RequestSpan], version: String) -> [UInt8] {
         let resource: JSONObject = [
             "attributes": .array([attribute("service.name", "gatehouse"), attribute("service.version", version)])

@@ -25,8 +25,10 @@ package final class OpenGateway: Sendable {
         try await running.change(to: configuration)
     }
 
-    /// Stops accepting, lets open connections finish within `server.drain`, and returns when everything has ended. May be
-    /// called more than once.
+    /// Stops accepting, lets open connections finish within `server.drain`, and returns when everything has ended. May
+    /// be called more than once.
+    ///
+    /// - Throws: what ended serving, if it was an error.
     package func drain() async throws {
         stop.finish()
         try await serving.value
@@ -37,6 +39,7 @@ extension Gateway {
     /// Opens the gateway and serves in the background of this process, until the returned value is drained.
     ///
     /// Accepting has begun when this returns. `onReady` is not called; the store stays open, since its owner closes it.
+    /// Where it is never drained, it serves until the process ends.
     ///
     /// - Throws: a one-sentence error when a listener, key or setting can't be used.
     package func open() async throws -> OpenGateway {

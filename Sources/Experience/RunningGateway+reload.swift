@@ -15,6 +15,8 @@ extension RunningGateway {
     /// Everything is made before anything is replaced, so an error has changed nothing. What a listener, the store, the
     /// keys, tokens or sessions were set up with stays as it was at the start: the caller keeps these settings.
     ///
+    /// The loops change one after the other, so for a moment requests are answered by both configurations.
+    ///
     /// - Throws: an error whose description is one sentence for the operator.
     func change(to configuration: GatewayConfiguration) async throws {
         try configuration.check()

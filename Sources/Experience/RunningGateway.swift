@@ -13,14 +13,17 @@ import SecurityGuard
 import StateSurface
 import Synchronization
 
-/// A gateway that accepts connections: its background tasks, and how it stops.
+/// A gateway that accepts connections: its background tasks, and how it stops. Made by ``buildGateway(_:)`` and used by
+/// one ``serve(until:)``.
 final class RunningGateway: Sendable {
     /// The origin that was bound, or `unix:` and the path of the socket.
     let place: String
     let securityGuard: SecurityGuard
     let loops: LoopStates
     let editions: EditionMaker
+    /// Filled before the listener is opened, and anew with each reload.
     let pipeline: PipelineBox
+    /// Nil where the gateway speaks plain HTTP, which a reload does not change.
     let tls: ServerTLS?
     private let group: MultiThreadedEventLoopGroup
     private let listener: Listener
@@ -92,6 +95,10 @@ final class RunningGateway: Sendable {
             explainsErrors: first.configuration.errors.explain)
     }
 
+    /// Opens the admin listener, where the configuration names one. Done before the public one accepts, so that a port
+    /// that is taken stops the start.
+    ///
+    /// - Throws: ``GatewayError`` where it can't be bound.
     func openAdmin() async throws {
         logger.info("listening", metadata: ["origin": "\(place)"])
         guard let address = services.configuration.server.admin else { return }
@@ -103,6 +110,8 @@ final class RunningGateway: Sendable {
     }
 
     /// Serves until `stop` returns, then drains.
+    ///
+    /// Everything that the gateway has opened is closed when it returns, except the store.
     func serve(until stop: @Sendable () async -> Void) async throws {
         startTicking()
         try await withThrowingDiscardingTaskGroup { tasks in
@@ -147,7 +156,7 @@ final class RunningGateway: Sendable {
     }
 
     /// Reads keys and certificate now, without waiting for the next check. Where one can't be used, that is logged and
-    /// the old one stays.
+    /// the old one stays. The certificate is read only where its file has changed.
     func reload() async {
         do {
             try await securityGuard.reload()
@@ -179,8 +188,8 @@ final class RunningGateway: Sendable {
 
     /// Stops accepting; open connections finish their requests within `server.drain`.
     ///
-    /// Every loop knows of the stop before the listener is closed. So when nobody can connect any more, no answer leaves
-    /// a connection open; and one that is accepted in between is served as the last.
+    /// Every loop knows of the stop before the listener is closed. So when nobody can connect any more, no answer
+    /// leaves a connection open; and one that is accepted in between is served as the last.
     private func drain() async {
         admin.isDraining.store(true, ordering: .relaxed)
         let limit = services.configuration.server.drain

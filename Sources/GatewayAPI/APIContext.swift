@@ -6,15 +6,17 @@ import NIOCore
 import SecurityGuard
 
 /// What the edge has found out about a request before an API route gets it. No credential in it has been judged, except
-/// as ``verdict`` says.
+/// as ``verdict`` says. The edge fills it in on its event loop, and gives it to ``APIResponder`` once the body is
+/// complete.
 package struct APIRequestFacts: Sendable {
     /// How the `Authorization` field was used.
     package enum Authorization: Sendable, Equatable {
         /// There is no such field.
         case absent
-        /// `Bearer` with one token.
+        /// `Bearer` with one token. The token is not empty, and may be of any form.
         case bearer(String)
-        /// `Basic`, with the part after the scheme.
+        /// `Basic`, with the part after the scheme. It is base64 where the client kept to RFC 7617 section 2; that is
+        /// not checked here.
         case basic(String)
         /// Another scheme.
         case other
@@ -26,11 +28,12 @@ package struct APIRequestFacts: Sendable {
     package var path: String
     /// The query text without `?`, if any.
     package var query: String?
-    /// The client's address as limits count it (an IPv6 address as its /64).
+    /// The client's address as limits count it (an IPv6 address as its /64). The client is the peer, or whom a trusted
+    /// proxy names.
     package var clientAddress: String
     /// The client's address as the logs name it.
     package var peerAddress: String
-    /// The path as the logs show it, without credentials and ids.
+    /// The path as the logs show it, without credentials and ids. For the audit log only; no route goes by it.
     package var shownPath: String
     /// How the `Authorization` field was used.
     package var authorization: Authorization
@@ -38,7 +41,8 @@ package struct APIRequestFacts: Sendable {
     package var sessionSecret: String?
     /// `Session-Id`, at most one.
     package var sessionID: String?
-    /// Value of the gateway's session cookie in the mode of this connection.
+    /// Value of the gateway's session cookie in the mode of this connection. Nil where cookies are not used
+    /// (``CookieMode/none``).
     package var sessionCookie: String?
     /// Value of the gateway's refresh cookie in the mode of this connection.
     package var refreshCookie: String?
@@ -48,16 +52,20 @@ package struct APIRequestFacts: Sendable {
     package var isBrowser: Bool
     /// The `Origin` field, if any.
     package var origin: String?
-    /// `Content-Type`, lower-cased, without parameters.
+    /// `Content-Type`, lower-cased, without parameters. The edge has refused a body of another type than its endpoint
+    /// takes, with 415.
     package var contentType: String?
-    /// The whole body, at most 64 KiB.
+    /// The whole body, at most 64 KiB. The edge has refused longer ones with 413 (400 for the announcement of a
+    /// logout).
     package var body: [UInt8]
     /// The result of checking the token of `Authorization`, where the edge has already done so. It uses the memory of
     /// its event loop, so that a token is not verified again with every request.
     package var verdict: Result<Principal, TokenFault>?
-    /// Whether a browser asks for a page that it will show.
+    /// Whether a browser asks for a page that it will show. Then refusals of the way to a provider and back are pages.
     package var isNavigation: Bool
 
+    /// - Parameter peerAddress: empty for the same as `clientAddress`.
+    /// - Parameter shownPath: nil for the path itself.
     package init(
         requestID: String, path: String, query: String? = nil, clientAddress: String,
         peerAddress: String = "", shownPath: String? = nil, authorization: Authorization,
@@ -87,16 +95,20 @@ package struct APIRequestFacts: Sendable {
     }
 }
 
-/// Passes the facts to Hummingbird's request context.
+/// Passes the facts to Hummingbird's request context. ``APIResponder/reply(to:method:ifNoneMatch:logger:)`` makes one
+/// for each request.
 package struct APIContextSource: RequestContextSource {
+    /// What the edge has found out about the request.
     package let facts: APIRequestFacts
+    /// The operator's log, which Hummingbird asks for.
     package let logger: Logger
 }
 
-/// The request context of the API routes.
+/// The request context of the API routes. Lives as long as the request.
 package struct APIContext: RequestContext {
     package typealias Source = APIContextSource
 
+    /// What Hummingbird keeps for itself: the parameters of the path among it.
     package var coreContext: CoreRequestContextStorage
     /// What the edge has found out about the request.
     package let facts: APIRequestFacts

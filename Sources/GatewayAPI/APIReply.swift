@@ -6,17 +6,19 @@ import NIOCore
 import SecurityGuard
 import Synchronization
 
-/// A complete answer of the API.
+/// A complete answer of the API. The edge writes it to the client as it is. It is made off the event loop.
 package struct APIReply: Sendable {
-    /// The status code.
+    /// The status code. A 204 or 304 has no body.
     package let status: Int
-    /// The fields, except those that the connection writes itself: length, framing, `Date`, `X-Request-Id`.
+    /// The fields, except those that the connection writes itself: length, framing, `Date`, `X-Request-Id`. In the
+    /// order in which they are sent. `Set-Cookie` may be there twice.
     package let fields: [(name: String, value: String)]
     /// The whole body.
     package let body: [UInt8]
-    /// The problem that was answered; nil for none.
+    /// The problem that was answered; nil for none. For the access log and the operator's list of refusals: the audit
+    /// log and the metrics have it already.
     package let problem: Problem?
-    /// Whom the request turned out to be about.
+    /// Whom the request turned out to be about. Nothing where no credential was accepted.
     package let subject: AuditedRequest.Subject
 }
 
@@ -24,6 +26,7 @@ package struct APIReply: Sendable {
 final class RefusalNote: Sendable {
     private let noted = Mutex<Problem?>(nil)
 
+    /// Nil until the request is refused; then the refusal. Safe from any thread.
     var problem: Problem? {
         get { noted.withLock { $0 } }
         set { noted.withLock { $0 = newValue } }
@@ -34,11 +37,17 @@ final class RefusalNote: Sendable {
 }
 
 extension APIResponder {
-    /// Answers a request of the edge.
+    /// Answers a request of the edge. The request runs in the calling task, off the event loop, and goes on when its
+    /// client leaves: a sign-in whose password was checked is not undone. The request that the audit log names is bound
+    /// to the task (`AuditContext`).
     ///
     /// - Parameters:
     ///   - method: as the client sent it, a `HEAD` as its `GET`.
     ///   - ifNoneMatch: the field of that name, if there is one.
+    ///   - facts: with the whole body. A path in another than its canonical form finds no route.
+    ///   - logger: for faults that no route has foreseen.
+    /// - Returns: a complete answer, refusals included.
+    /// - Throws: only where the body of an answer can't be collected; those of the routes are in memory.
     package func reply(
         to facts: APIRequestFacts, method: String, ifNoneMatch: String?, logger: Logger
     ) async throws -> APIReply {
@@ -66,6 +75,7 @@ extension APIResponder {
             body: Array(collector.buffer.readableBytesView), problem: note.problem, subject: audited.subject)
     }
 
+    /// The fields that Hummingbird sets and the edge writes anew for the connection that the answer goes over.
     private static func isWrittenByConnection(_ name: HTTPField.Name) -> Bool {
         name == .contentLength || name == .transferEncoding || name == .connection || name == .date
             || name.canonicalName == "x-request-id"

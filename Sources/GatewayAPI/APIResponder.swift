@@ -8,6 +8,7 @@ import SecurityGuard
 import SignIn
 
 /// The API behind the edge. Every request given to it is answered; none of its refusals or faults escapes as an error.
+/// Made at the start and at each reload; the configuration of `services` decides which endpoints there are.
 package func makeAPIResponder(_ services: APIServices) -> APIResponder {
     APIResponder(services)
 }
@@ -24,7 +25,9 @@ package struct APIResponder: HTTPResponder {
     private static let passwordPaths = [AuthRoutes.passwordPath, AccountRoutes.registerPath]
 
     /// All endpoints. Everything else that needs their paths is made from this list: the paths that take precedence
-    /// over routes (``paths``), the table of allowed methods, Hummingbird's router.
+    /// over routes (``paths``), the table of allowed methods, Hummingbird's router. Two entries may have the same path
+    /// and different methods. The metadata of resources is not among them, since its paths follow from the
+    /// configuration.
     static let routes: [APIRoute] =
         SessionRoutes.all + ExtendRoute.all + SessionCreationRoutes.all + AuthRoutes.all + AccountRoutes.all
         + [LoginRoute.route, RefreshRoute.route, LogoutRoute.route, IntentRoute.route] + ProviderRoutes.all
@@ -37,8 +40,8 @@ package struct APIResponder: HTTPResponder {
     /// The paths that do not exist while there is no resource.
     private static let agentPaths = rootPaths + [AuthorizeRoutes.path, RegistrationRoute.path]
 
-    /// The paths of all endpoints, including those that are switched off, but for those at the root. A segment in braces
-    /// stands for any segment.
+    /// The paths of all endpoints, including those that are switched off, but for those at the root. A segment in
+    /// braces stands for any segment. In the order of ``routes``; a path with two methods is there twice.
     package static let paths: [String] =
         (routes.map(\.path) + [ResourceMetadataRoutes.path]).filter { !rootPaths.contains($0) }
 
@@ -47,18 +50,23 @@ package struct APIResponder: HTTPResponder {
         configuration.hasResources ? paths + rootPaths : paths
     }
 
-    /// Whether an endpoint takes form data and not JSON.
+    /// Whether an endpoint takes form data and not JSON. Those of OAuth, but for the registration of clients, which
+    /// takes JSON (RFC 7591 section 3.1). A body of the other type is answered with 415 by the edge.
     package static func takesForm(_ path: String) -> Bool {
         RefusalForm(path: path) == .oauth && path != RegistrationRoute.path && path != RegistrationRoute.rootPath
     }
 
     /// The code of the refusal of a body that is not read. A provider that announces a logout gets 400 for whatever is
     /// wrong (OpenID Connect Back-Channel Logout 1.0 §2.8).
+    ///
+    /// - Parameter usual: the code at every other path.
+    /// - Parameter path: in its canonical form.
     package static func code(ofBody usual: ProblemCode, at path: String) -> ProblemCode {
         path.hasPrefix(ProviderRoutes.backchannelPrefix) ? .invalidRequest : usual
     }
 
-    /// Builds the router.
+    /// Builds the router. Endpoints that the configuration switches off are left out: they are answered with 404 like
+    /// any unknown path.
     package init(_ services: APIServices) {
         var routes = Self.routes
         let accounts = services.configuration.accounts
@@ -89,6 +97,10 @@ package struct APIResponder: HTTPResponder {
         self.router = router.buildResponder()
     }
 
+    /// Answers a request of the router.
+    ///
+    /// 404 and 405 are decided before the router sees the request. After a request with another method than GET and
+    /// HEAD, the answer waits until the sockets and streams that it has ended are closed. Never throws.
     package func respond(to request: Request, context: APIContext) async throws -> Response {
         if let refusal = table.refusal(of: request.method, path: context.facts.path) {
             return refusalResponse(refusal, services, context.facts, cookies: [])

@@ -4,10 +4,11 @@ import Hummingbird
 
 /// One method of one path, and the function that answers it.
 package struct APIRoute: Sendable {
-    /// Answers a call.
+    /// Answers a call. Runs off the event loops. It refuses by throwing: a ``Problem``, an ``OAuthProblem``, or a fault
+    /// that ``Problem/from(_:)`` translates. Any other error becomes a 503 and a line in the operator's log.
     package typealias Handler = @Sendable (APICall) async throws -> APIAnswer
 
-    /// The method.
+    /// The method. GET answers HEAD, too.
     package let method: HTTPRequest.Method
     /// The path, for example `/api/session/{id}`. A segment in braces stands for any segment.
     package let path: String
@@ -15,6 +16,8 @@ package struct APIRoute: Sendable {
     package let handler: Handler
 
     /// Creates a route.
+    ///
+    /// - Parameter path: canonical, as the edge hands paths over.
     package init(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
         self.method = method
         self.path = path
@@ -22,7 +25,8 @@ package struct APIRoute: Sendable {
     }
 }
 
-/// Which paths exist and which methods each allows. Decides between 404 and 405 before a request is routed.
+/// Which paths exist and which methods each allows. Decides between 404 and 405 before a request is routed. Immutable
+/// once made.
 struct APIPathTable: Sendable {
     private struct Entry: Sendable {
         let segments: [ArraySlice<UInt8>]
@@ -40,6 +44,7 @@ struct APIPathTable: Sendable {
     private var literals: [[UInt8]: [HTTPRequest.Method]] = [:]
     private var patterns: [Entry] = []
 
+    /// Routes with the same path become one entry with the methods of all of them.
     init(_ routes: [APIRoute]) {
         for route in routes {
             let path = Array(route.path.utf8)
@@ -56,7 +61,8 @@ struct APIPathTable: Sendable {
         }
     }
 
-    /// The refusal of a method on a path; nil when there is a route for it.
+    /// The refusal of a method on a path; nil when there is a route for it. 404 for an unknown path, 405 with `Allow`
+    /// for another method (RFC 9110 section 15.5.6). HEAD is allowed where GET is.
     func refusal(of method: HTTPRequest.Method, path: String) -> Problem? {
         guard let methods = self.methods(of: Array(path.utf8)) else { return Problem(.notFound) }
         if methods.contains(method) || (method == .head && methods.contains(.get)) { return nil }

@@ -7,7 +7,8 @@ import SecurityGuard
 import SignIn
 import TrafficCop
 
-/// The modules behind the API, and what the edge around it offers.
+/// The modules behind the API, and what the edge around it offers. One value for each edition of the configuration. All
+/// of it may be used from any thread.
 package struct APIServices: Sendable {
     /// Verifies and issues tokens.
     package let securityGuard: SecurityGuard
@@ -27,23 +28,27 @@ package struct APIServices: Sendable {
     package let passkeys: PasskeyService?
     /// The configuration of the gateway.
     package let configuration: GatewayConfiguration
-    /// `tokens.issuer`, or the address that was bound where none is configured.
+    /// `tokens.issuer`, or the address that was bound where none is configured. It is the `iss` of tokens, and the
+    /// public documents are made with it.
     package let issuer: String
-    /// Milliseconds since the Unix epoch.
+    /// Milliseconds since the Unix epoch. Called whenever a time is needed, so that tests can set it.
     package let clock: @Sendable () -> Int64
     /// The operator's log.
     package let logger: Logger
     /// The id of the session whose current, last or previous secret has this hash, whether the session is live or has
-    /// ended.
+    /// ended. Asks the store. Nil for a secret that was never one, or whose session is forgotten.
     package let sessionIDOfSecret: @Sendable (_ hash: [UInt8]) async throws -> String?
-    /// Whether the store's feed is alive: without it no login, upgrade or refresh is done.
+    /// Whether the store's feed is alive: without it no login, upgrade or refresh is done. False as soon as the feed is
+    /// silent; `state.grace` is not waited for.
     package let storeIsAlive: @Sendable () -> Bool
     /// Returns when every socket and stream that a change on this node has ended is closed. Awaited before the answer
     /// is sent, so that nothing from before a login outlives it.
     package let leasesSettled: @Sendable () async -> Void
-    /// Writes a refusal, with its reason, to the audit log.
+    /// Writes a refusal, with its reason, to the audit log. Called once for each refusal, before its answer is sent.
     package let refused: @Sendable (_ problem: Problem, _ request: APIRequestFacts) -> Void
 
+    /// - Parameter providers: none by default, so that nobody can sign in through one.
+    /// - Parameter passkeys: nil takes the endpoints of passkeys away.
     package init(
         securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop, signIn: SignInService,
         agents: AgentAccess, providers: ProviderDirectory = ProviderDirectory(), providerMemory: ProviderMemory,
@@ -71,10 +76,13 @@ package struct APIServices: Sendable {
         self.refused = refused
     }
 
-    /// Whether tokens of others sign in (`subject_token`).
+    /// Whether tokens of others sign in (`subject_token`). Where they do not, and there are no passwords either, `POST
+    /// /api/auth/login` does not exist.
     var acceptsTokens: Bool { providers.acceptsTokens || securityGuard.hasTrustedIssuers }
 
     /// Refuses a request that must not be answered from memory alone while the store can't be reached.
+    ///
+    /// - Throws: `store_unavailable`.
     func requireStore() throws(Problem) {
         guard storeIsAlive() else { throw Problem(.storeUnavailable, reason: "feed_silent") }
     }

@@ -7,7 +7,11 @@ import SignIn
 
 /// The pages of the authorization endpoint. They need no script, can't be framed, and load nothing.
 enum AgentPages {
-    /// The question whether a client may have access.
+    /// The question whether a client may have access. Everything that the client or the person has said is escaped. The
+    /// name of a client that registered itself is marked as unchecked, and the address that it returns to is always
+    /// shown, since names can be made up.
+    ///
+    /// - Parameter action: the path that the form is sent to.
     static func consent(_ question: ConsentQuestion, action: String) -> APIAnswer {
         let client = question.client
         let who = question.email.isEmpty ? "" : "<p>You are signed in as <strong>\(text(question.email))</strong>.</p>"
@@ -41,6 +45,8 @@ enum AgentPages {
     }
 
     /// A fault that the person is told, because there is no application to return to.
+    ///
+    /// - Parameter detail: one sentence; it is escaped.
     static func fault(_ detail: String, status: HTTPResponse.Status) -> APIAnswer {
         answer("This does not work", "<h1>This does not work</h1>\n<p>\(text(detail))</p>", status: status)
     }
@@ -72,6 +78,7 @@ enum AgentPages {
         display:flex;gap:1rem}.note{opacity:.8}
         """
 
+    /// The style is allowed by its hash, and nothing else is loaded or run.
     private static let policy =
         "default-src 'none'; style-src 'sha256-\(base64(Digest.sha256(style.utf8)))'; base-uri 'none'; "
         + "frame-ancestors 'none'; require-trusted-types-for 'script'"

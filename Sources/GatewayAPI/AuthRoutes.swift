@@ -9,12 +9,14 @@ import TrafficCop
 
 /// The endpoints for the account that the token belongs to.
 enum AuthRoutes {
+    /// Named, since ``APIResponder`` leaves it out while `accounts.passwords` is off.
     static let passwordPath = "/api/auth/password"
     static let all = [
         APIRoute(.get, "/api/auth/me", me),
         APIRoute(.post, passwordPath, changePassword),
     ]
 
+    /// Who the token says the caller is. A client that acts for itself has no account, and so no e-mail.
     private static func me(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         let account = principal.isUser ? try await call.services.securityGuard.account(userID: principal.subject) : nil
@@ -44,9 +46,11 @@ enum AuthRoutes {
 
 /// Registration of accounts without a token, where `accounts.registration` allows it.
 enum AccountRoutes {
+    /// Named, since ``APIResponder`` leaves it out while registration or passwords are off.
     static let registerPath = "/api/auth/register"
     static let all = [APIRoute(.post, registerPath, register)]
 
+    /// Makes an account and answers with its id and tenant; it signs nobody in. 409 where the e-mail is taken.
     private static func register(_ call: APICall) async throws -> APIAnswer {
         let body = try SecurityBody(call.facts.body, allowing: ["email", "password", "tenant_id"])
         let email = try body.required("email")

@@ -9,9 +9,10 @@ import SignIn
 
 /// `/oauth2/authorize`: a person lets a client have access (RFC 6749 section 4.1, RFC 7636, RFC 8707, RFC 9207).
 ///
-/// Faults that leave nowhere to redirect to, and the question to the person, are pages; everything else is a redirect to
-/// the client.
+/// Faults that leave nowhere to redirect to, and the question to the person, are pages; everything else is a redirect
+/// to the client.
 enum AuthorizeRoutes {
+    /// Does not exist while there is no resource that access could be granted to.
     static let path = "/oauth2/authorize"
     /// The name under which clients look for it that don't read the metadata.
     static let rootPath = "/authorize"
@@ -24,6 +25,10 @@ enum AuthorizeRoutes {
         APIRoute(.get, rootPath, authorize),
     ]
 
+    /// The request of a client: a redirect back to it, a page that asks the person, or the way to sign in first.
+    ///
+    /// Client and redirect URI are judged first. Until both are known to be right, no fault is sent to any address (RFC
+    /// 6749 section 4.1.2.1).
     private static func authorize(_ call: APICall) async throws -> APIAnswer {
         try await page(call) {
             let parameters = try AuthorizationParameters(query: call.facts.query ?? "")
@@ -58,6 +63,8 @@ enum AuthorizeRoutes {
         }
     }
 
+    /// The answer of the person, from the form of the page. One who has signed out meanwhile signs in and is asked
+    /// again.
     private static func decide(_ call: APICall) async throws -> APIAnswer {
         try await page(call) {
             let form = try FormBody(call.facts.body)

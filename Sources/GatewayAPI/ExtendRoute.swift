@@ -4,7 +4,8 @@ import Runtime
 import SecurityGuard
 
 /// `POST /api/session/{id}/extend`: prolongs the sockets and streams of a session that were opened with a token of
-/// another issuer, by a newer token of the same issuer and subject.
+/// another issuer, by a newer token of the same issuer and subject. Answers 204 and issues no token. Sockets that rest
+/// on the gateway's own tokens need no such call: a refresh extends them.
 enum ExtendRoute {
     static let all = [APIRoute(.post, "/api/session/{id}/extend", extend)]
 

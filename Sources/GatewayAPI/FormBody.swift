@@ -1,12 +1,18 @@
 import Answers
 import IdentityProviders
 
-/// The parameters of an `application/x-www-form-urlencoded` body, each at most once (RFC 6749 section 3.2).
+/// The parameters of an `application/x-www-form-urlencoded` body, each at most once (RFC 6749 section 3.2). At most 64
+/// parameters. Names are compared by bytes; parameters that an endpoint does not know are ignored.
 package struct FormBody: Sendable {
+    /// Beyond that, looking for repeated names would cost more than a request may.
     private static let maximumCount = 64
     private var parameters: [(name: [UInt8], value: String)] = []
 
     /// Parses a body.
+    ///
+    /// - Parameter bytes: the whole body; the edge takes at most 64 KiB.
+    /// - Throws: `invalid_request` for a malformed escape, text that is not UTF-8, a name that is there twice, and too
+    ///   many parameters.
     package init(_ bytes: [UInt8]) throws(OAuthProblem) {
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
@@ -26,13 +32,15 @@ package struct FormBody: Sendable {
         }
     }
 
-    /// The value of a parameter; one without a value counts as absent.
+    /// The value of a parameter; one without a value counts as absent. RFC 6749 section 3.1 asks for that.
     package subscript(name: String) -> String? {
         guard let found = parameters.first(where: { $0.name.elementsEqual(name.utf8) }) else { return nil }
         return found.value.isEmpty ? nil : found.value
     }
 
     /// The value of a required parameter.
+    ///
+    /// - Throws: `invalid_request` where it is absent.
     package func required(_ name: String) throws(OAuthProblem) -> String {
         guard let value = self[name] else {
             throw OAuthProblem(.invalidRequest, "'\(name)' is needed.", reason: "parameter_missing")

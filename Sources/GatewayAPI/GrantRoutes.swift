@@ -12,6 +12,7 @@ enum GrantRoutes {
         APIRoute(.delete, "/api/auth/grants/{id}", end),
     ]
 
+    /// Each grant of the caller, with its client, resource and scopes, and when it was made and last used.
     private static func list(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         let grants = try await call.services.agents.grants(userID: principal.subject)
@@ -29,6 +30,7 @@ enum GrantRoutes {
         ])
     }
 
+    /// Ends a grant and the tokens that rest on it. `not_found` for one of another user, too.
     private static func end(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         try call.services.requireStore()

@@ -4,7 +4,9 @@ import HTTPTypes
 import Runtime
 import SecurityGuard
 
-/// `POST /api/intent`: one intent in a session of the caller, answered with its one event.
+/// `POST /api/intent`: one intent in a session of the caller, answered with its one event. Takes an access token in
+/// `Authorization` and a session id in `Session-Id`; both are needed. The answer waits until the intent has been
+/// carried out.
 enum IntentRoute {
     static let route = APIRoute(.post, "/api/intent", run)
 

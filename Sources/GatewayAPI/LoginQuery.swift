@@ -10,8 +10,10 @@ struct LoginQuery: Sendable {
     let hints: LoginHints
 
     /// Reads a query. Parameters of other names are ignored.
-    /// - Throws: `invalid_request` for a parameter that is there twice or can't be passed on, and for a `return_to` that
-    ///   is anything but a path of this origin with an optional query.
+    ///
+    /// - Parameter query: without its question mark; nil for none, which is a query without parameters.
+    /// - Throws: `invalid_request` for a parameter that is there twice or can't be passed on, and for a `return_to`
+    ///   that is anything but a path of this origin with an optional query.
     init(_ query: String?) throws(Problem) {
         guard let parameters = FormText.decode(query ?? "") else { throw Self.refusal("The query", "query_malformed") }
         var values: [String: String] = [:]

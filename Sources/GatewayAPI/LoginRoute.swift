@@ -13,6 +13,9 @@ import StateSurface
 enum LoginRoute {
     static let route = APIRoute(.post, "/api/auth/login", login)
 
+    /// The body is judged whole before the store or a password hash is asked, so a request that can't be right costs
+    /// little. With the secret of a live session in the request, that session is the one signed in to; without one, a
+    /// new session begins.
     private static func login(_ call: APICall) async throws -> APIAnswer {
         let body = try SecurityBody(
             call.facts.body,
@@ -50,6 +53,10 @@ enum LoginRoute {
         case token(String, provider: String?)
     }
 
+    /// How the caller proves who they are, from the members of the body.
+    ///
+    /// - Throws: `not_found` for a password where passwords are off; `invalid_request` for two ways at once, or for a
+    ///   `provider` without a token.
     private static func method(_ body: SecurityBody, _ call: APICall) throws(Problem) -> Method {
         guard let token = try body.string("subject_token") else {
             guard call.services.configuration.accounts.passwords else {
@@ -108,7 +115,10 @@ enum LoginRoute {
         return try await call.services.signIn.target(secretHash: hash, current: secret.session, named: named)
     }
 
-    /// The answer of every way to sign in that is not a navigation.
+    /// The answer of every way to sign in that is not a navigation. Refresh token and session secret go into cookies or
+    /// into the body, as ``SecretDelivery`` decides; everything else is always in the body.
+    ///
+    /// - Parameter wantsBody: whether the request has `"deliver":"body"`.
     static func answer(_ call: APICall, _ signedIn: SignedIn, wantsBody: Bool) -> APIAnswer {
         let (tokens, issued) = (signedIn.tokens, signedIn.session)
         let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: call.facts.sessionCookie != nil)
@@ -128,6 +138,7 @@ enum LoginRoute {
 
 /// The members that every answer with tokens has.
 package enum TokenAnswer {
+    /// `expires_in` is in seconds (RFC 6749 section 5.1).
     package static func members(of tokens: IssuedTokens) -> JSONObject {
         [
             "access_token": .string(tokens.accessToken),

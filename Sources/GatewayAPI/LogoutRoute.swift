@@ -9,7 +9,9 @@ import StateSurface
 
 /// `POST /api/auth/logout`: ends the session, its family and its access tokens before it answers.
 ///
-/// Any one proof is enough, also one that has expired or been used: logging out twice is not an error.
+/// Any one proof is enough, also one that has expired or been used: logging out twice is not an error. 204, or 200 with
+/// `end_session_url` where `"provider":true` asks for it and the provider of the sign-in has such an address (OpenID
+/// Connect RP-Initiated Logout 1.0 §2).
 enum LogoutRoute {
     static let route = APIRoute(.post, "/api/auth/logout", logOut)
 
@@ -69,6 +71,7 @@ enum LogoutRoute {
         return principal
     }
 
+    /// Clears the cookies of a browser, and those that the request has sent; any other client gets none.
     private static func clearCookies(_ call: APICall) {
         if call.facts.isBrowser || call.facts.sessionCookie != nil { call.clearSessionCookie() }
         if call.facts.isBrowser || call.facts.refreshCookie != nil { call.clearRefreshCookie() }

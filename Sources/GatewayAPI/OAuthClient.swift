@@ -14,12 +14,15 @@ enum OAuthClient {
     }
 
     /// The client; refused when there is none. It may be one without a secret, which has only named itself.
+    ///
+    /// - Throws: `invalid_client`, also for a secret that is wrong, and `rate_limited` after too many of these.
     static func requireAny(_ call: APICall, _ form: FormBody) async throws -> ClientRecord {
         guard let client = try await authenticate(call, form) else { throw missing }
         return client
     }
 
-    /// The client that has proved itself with its secret; refused when there is none.
+    /// The client that has proved itself with its secret; refused when there is none. For introspection, which must not
+    /// answer just any client (RFC 7662 section 2.1).
     static func require(_ call: APICall, _ form: FormBody) async throws -> ClientRecord {
         let client = try await requireAny(call, form)
         guard !client.isPublic else { throw missing }
@@ -30,7 +33,9 @@ enum OAuthClient {
         .invalidClient, "Client authentication is needed.", reason: "client_missing")
 
     /// The client that has proved itself, or that has no secret and has named itself; nil for the public client of
-    /// password logins.
+    /// password logins. Failed attempts count against the limit of logins, by address and client id.
+    ///
+    /// - Throws: `invalid_client`, or `invalid_request` where the client authenticates itself in two ways.
     static func authenticate(_ call: APICall, _ form: FormBody) async throws -> ClientRecord? {
         guard let credentials = try credentials(call, form) else {
             guard let id = form["client_id"], !id.hasSameBytes(as: firstPartyClientID) else { return nil }
@@ -58,6 +63,7 @@ enum OAuthClient {
         return client
     }
 
+    /// What the request says of its client; nil where it carries no secret. It may name a client all the same.
     private static func credentials(_ call: APICall, _ form: FormBody) throws(OAuthProblem) -> Credentials? {
         switch call.facts.authorization {
         case .absent:

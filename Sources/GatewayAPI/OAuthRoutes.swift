@@ -7,9 +7,13 @@ import SignIn
 import StateSurface
 
 /// The endpoints that OAuth libraries know: token (RFC 6749, 8693), introspection (RFC 7662), revocation (RFC 7009).
+/// Bodies are form data. Refusals are those of ``OAuthProblem``.
 enum OAuthRoutes {
+    /// RFC 6749 section 3.2.
     static let tokenPath = "/oauth2/token"
+    /// RFC 7662 section 2.
     static let introspectionPath = "/oauth2/introspect"
+    /// RFC 7009 section 2.
     static let revocationPath = "/oauth2/revoke"
 
     static let all = [
@@ -18,6 +22,7 @@ enum OAuthRoutes {
         APIRoute(.post, revocationPath, revoke),
     ]
 
+    /// `{"active":false}` for a token that is not valid, or that this client may not ask about (RFC 7662 section 2.2).
     private static func introspect(_ call: APICall) async throws -> APIAnswer {
         let form = try FormBody(call.facts.body)
         let client = try await OAuthClient.require(call, form)
@@ -36,6 +41,8 @@ enum OAuthRoutes {
 
     // MARK: Tokens
 
+    /// Authenticates the client before it looks at the grant. A request that names no client counts as one of the
+    /// gateway's own client.
     private static func token(_ call: APICall) async throws -> APIAnswer {
         let form = try FormBody(call.facts.body)
         let client = try await OAuthClient.authenticate(call, form)
@@ -70,6 +77,7 @@ enum OAuthRoutes {
         return .json(answer)
     }
 
+    /// A token of the client itself, without a user and without a refresh token (RFC 6749 section 4.4).
     private static func clientCredentials(
         _ call: APICall, _ form: FormBody, _ client: ClientRecord?
     ) async throws -> APIAnswer {
@@ -106,8 +114,8 @@ enum OAuthRoutes {
         return .json(answer)
     }
 
-    /// Refuses a wider scope, and another resource than that of the refresh token (RFC 8707 section 2.2), before the token
-    /// is used up. A narrower scope is granted for a resource; otherwise it is not, and the answer says so.
+    /// Refuses a wider scope, and another resource than that of the refresh token (RFC 8707 section 2.2), before the
+    /// token is used up. A narrower scope is granted for a resource; otherwise it is not, and the answer says so.
     private static func checkRefresh(
         _ presented: String, scope: String?, resource: String?, _ services: APIServices
     ) async throws {
@@ -124,6 +132,8 @@ enum OAuthRoutes {
         }
     }
 
+    /// A token of another issuer, or for another audience, against one of the gateway's own (RFC 8693 section 2). The
+    /// answer has no refresh token.
     private static func exchange(
         _ call: APICall, _ form: FormBody, _ client: ClientRecord?
     ) async throws -> APIAnswer {
@@ -155,7 +165,7 @@ enum OAuthRoutes {
     }
 }
 
-/// The grant types that `/oauth2/token` supports.
+/// The grant types that `/oauth2/token` supports. As `grant_type` names them.
 package enum OAuthGrant {
     static let authorizationCode = "authorization_code"
     static let clientCredentials = "client_credentials"

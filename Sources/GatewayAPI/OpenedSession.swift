@@ -3,11 +3,13 @@ import Encodings
 import Runtime
 import SecurityGuard
 
-/// A session that the path names, and the credential that opened it.
+/// A session that the path names, and the credential that opened it. Made by ``APICall/openNamedSession()`` alone.
 package struct OpenedSession: Sendable {
     /// The session, as it was when ``proof`` opened it.
     package let session: SessionSnapshot
+    /// What opened it. The Runtime asks for it again when the session is ended.
     let proof: SessionProof
+    /// Whether it was the secret of the session cookie, which then has to be cleared with the session.
     let byCookie: Bool
 }
 
@@ -16,6 +18,9 @@ extension APICall {
     ///
     /// Without a credential the session is not looked up. With one that doesn't open it, the answer is the same for an
     /// unknown session, for one of another user, and for an old secret.
+    ///
+    /// - Throws: `credentials_missing`, `credentials_swapped`, `session_mismatch`; `session_ended` and
+    ///   `session_expired` to the owner alone.
     func openNamedSession() async throws -> OpenedSession {
         try requireShape(pathID, .sessionID)
         let principal = try principalIfAny()
@@ -46,7 +51,8 @@ extension APICall {
         throw Problem(fault)
     }
 
-    /// Has the access log name the session that a request has opened, and its owner.
+    /// Has the access log name the session that a request has opened, and its owner. The id is cut to the first 12
+    /// characters there.
     func note(_ session: SessionSnapshot) {
         AuditContext.request?.note(
             user: session.userID, tenant: session.tenantID,
@@ -63,6 +69,8 @@ extension APICall {
     }
 
     /// The permit for a token's user to use one of their own live sessions.
+    ///
+    /// - Throws: `session_mismatch`, the same for an unknown session, one that has ended and that of another user.
     package func permit(sessionID: String, for principal: Principal) async throws -> Permit {
         guard SessionID.isShaped(sessionID.utf8) else { throw Problem(.sessionMismatch) }
         let admitted = try await services.runtime.admit(
@@ -78,6 +86,8 @@ extension APICall {
     }
 
     /// Refuses a body that names another user or tenant than the token.
+    ///
+    /// - Throws: `identity_mismatch`. Members that are absent are not compared.
     func requireIdentity(of principal: Principal, in body: SecurityBody) throws(Problem) {
         let user = try body.string("user_id")
         let tenant = try body.string("tenant_id")

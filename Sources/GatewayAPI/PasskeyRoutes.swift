@@ -10,7 +10,8 @@ import StateSurface
 /// Passkeys: registering one while signed in, signing in with one, and the list of one's own.
 ///
 /// `begin` answers with the options as the browser reads them (WebAuthn Level 3 §5.1.8-9), and `finish` takes what its
-/// `toJSON()` writes.
+/// `toJSON()` writes. None of these paths exists where the issuer's host can't be an RP ID. A ceremony belongs to the
+/// session that has begun it, and is finished in it.
 enum PasskeyRoutes {
     static let all = [
         APIRoute(.post, "/api/auth/passkey/register/begin", beginRegistration),
@@ -28,6 +29,7 @@ enum PasskeyRoutes {
 
     // MARK: Registering
 
+    /// Options for `navigator.credentials.create()`. The caller needs an access token and a session.
     private static func beginRegistration(_ call: APICall) async throws -> APIAnswer {
         let service = try service(call)
         let principal = try call.principal()
@@ -37,6 +39,7 @@ enum PasskeyRoutes {
         return .json(try await service.beginRegistration(of: principal, in: session))
     }
 
+    /// 201 with the passkey, as ``list(_:)`` shows it.
     private static func finishRegistration(_ call: APICall) async throws -> APIAnswer {
         let service = try service(call)
         let principal = try call.principal()
@@ -52,6 +55,7 @@ enum PasskeyRoutes {
 
     // MARK: Signing in
 
+    /// Options for `navigator.credentials.get()`. They name no account, so that they tell nothing about any.
     private static func beginLogin(_ call: APICall) async throws -> APIAnswer {
         let service = try service(call)
         _ = try SecurityBody(call.facts.body, allowing: [])
@@ -59,6 +63,7 @@ enum PasskeyRoutes {
         return .json(try await service.beginSignIn(in: session(call).session))
     }
 
+    /// Signs in like ``LoginRoute``: the session keeps its id and gets another secret.
     private static func finishLogin(_ call: APICall) async throws -> APIAnswer {
         let service = try service(call)
         let body = try SecurityBody(call.facts.body, allowing: credentialMembers + ["deliver"])
@@ -80,6 +85,7 @@ enum PasskeyRoutes {
         return .json(["passkeys": .array(passkeys.map { .object(json($0)) })])
     }
 
+    /// 204; `not_found` for a passkey of another user, too. Sessions that began with it go on.
     private static func remove(_ call: APICall) async throws -> APIAnswer {
         let service = try service(call)
         let principal = try call.principal()

@@ -6,7 +6,7 @@ import SecurityGuard
 import SignIn
 import StateSurface
 
-/// The caller's personal access tokens.
+/// The caller's personal access tokens. The text of a token is in the answer to its creation and nowhere else.
 enum PersonalTokenRoutes {
     static let all = [
         APIRoute(.get, "/api/auth/tokens", list),
@@ -14,6 +14,7 @@ enum PersonalTokenRoutes {
         APIRoute(.delete, "/api/auth/tokens/{id}", end),
     ]
 
+    /// 201. `expires_in` is in seconds.
     private static func make(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         let body = try SecurityBody(call.facts.body, allowing: ["name", "scopes", "expires_in", "resource"])
@@ -30,6 +31,7 @@ enum PersonalTokenRoutes {
         return answer
     }
 
+    /// The tokens of the caller without their texts, which are not kept.
     private static func list(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         let tokens = try await call.services.agents.personalTokens(userID: principal.subject)
@@ -47,6 +49,7 @@ enum PersonalTokenRoutes {
         ])
     }
 
+    /// 204; `not_found` for a token of another user, too. Sockets and streams that rest on it are closed.
     private static func end(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         try call.services.requireStore()

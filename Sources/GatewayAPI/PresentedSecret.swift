@@ -8,6 +8,8 @@ extension APICall {
     // MARK: Access tokens
 
     /// The caller, from `Authorization`; refused when there is none.
+    ///
+    /// - Throws: `credentials_missing`; `invalid_token` or `token_expired`; `credentials_swapped`.
     package func principal() throws(Problem) -> Principal {
         guard let principal = try principalIfAny() else { throw Problem(.credentialsMissing) }
         return principal
@@ -26,6 +28,8 @@ extension APICall {
     }
 
     /// Judges an access token from any carrier.
+    ///
+    /// - Throws: `invalid_token`, `token_expired`, `credentials_swapped`.
     package func judge(_ token: String) throws(Problem) -> Principal {
         try requireShape(token, .accessToken)
         switch verdict(on: token) {
@@ -44,13 +48,15 @@ extension APICall {
         return services.securityGuard.judge(token: Array(token.utf8))
     }
 
-    /// Refuses a value that has the form of another kind of credential, before anything is looked up.
+    /// Refuses a value that has the form of another kind of credential, before anything is looked up. The reason is
+    /// `wrong_kind` for every kind.
     func requireShape(_ value: String, _ expected: CredentialShape) throws(Problem) {
         guard CredentialShape(value.utf8).isSwapped(from: expected) else { return }
         throw Problem(.credentialsSwapped, reason: "wrong_kind")
     }
 
-    /// Refuses a request if any of its fields carries a credential of another kind than it should.
+    /// Refuses a request if any of its fields carries a credential of another kind than it should. Done before every
+    /// route below `/api/`.
     func requireShapes() throws(Problem) {
         if case .bearer(let token) = facts.authorization { try requireShape(token, .accessToken) }
         if let secret = facts.sessionSecret { try requireShape(secret, .sessionSecret) }
@@ -65,6 +71,8 @@ extension APICall {
     ///
     /// A live cookie beside a different `Session-Secret` is refused. A cookie that is no longer valid is cleared and
     /// does not count, but is still returned: on its own session it may explain why it is no longer valid.
+    ///
+    /// - Throws: `invalid_request` for a live cookie beside a different header; the store's errors.
     func presentedSecret() async throws -> PresentedSecret {
         let cookie = facts.sessionCookie.flatMap { $0.isEmpty ? nil : $0 }
         guard let header = facts.sessionSecret else {
@@ -85,7 +93,8 @@ extension APICall {
     }
 
     /// The secret to try on the session that the request names. A header alone is not looked up beforehand, since the
-    /// session itself tells whether the secret opens it.
+    /// session itself tells whether the secret opens it. Of a request with a cookie it is what ``presentedSecret()``
+    /// returns.
     func secretToTry() async throws -> PresentedSecret {
         guard facts.sessionCookie == nil, let header = facts.sessionSecret else { return try await presentedSecret() }
         return PresentedSecret(
@@ -93,6 +102,8 @@ extension APICall {
     }
 
     /// Why a secret opens no live session. Only a caller with a session's last secret is told the exact reason.
+    ///
+    /// - Returns: `ended` or `expired` for the last secret of a session, else `mismatch`.
     package func fault(ofUnusable secret: PresentedSecret) async throws -> SessionFault {
         guard let hash = secret.hash, let id = try await services.sessionIDOfSecret(hash) else {
             return SessionFault(.mismatch)
@@ -105,6 +116,7 @@ extension APICall {
         }
     }
 
+    /// Looks a cookie's secret up. One that opens no live session is cleared with the answer.
     private func fromCookie(_ cookie: String) async throws -> PresentedSecret {
         guard let hash = SessionSecret.hash(ofPresented: cookie) else {
             clearSessionCookie()
@@ -118,10 +130,10 @@ extension APICall {
 
 /// A session secret as a request carried it, looked up.
 package struct PresentedSecret: Sendable {
-    /// How the secret was sent.
+    /// How the secret was sent. The header is `Session-Secret`; the cookie is that of ``CookieMode/sessionName``.
     package enum Carrier: Sendable { case header, cookie }
 
-    /// The secret itself. It is only ever sent back as the cookie it came in.
+    /// The secret itself. It is only ever sent back as the cookie it came in. Empty for ``none``.
     package let text: String
     /// The secret's hash; nil for a text that does not have the form of a secret.
     package let hash: [UInt8]?
@@ -133,7 +145,8 @@ package struct PresentedSecret: Sendable {
     /// No secret was sent.
     package static let none = PresentedSecret(text: "", hash: nil, carrier: nil, session: nil)
 
-    /// Whether it is a cookie that opens no live session.
+    /// Whether it is a cookie that opens no live session. Such a cookie is what a browser has left of a session that
+    /// ended, so it must not make a request fail.
     var isDeadCookie: Bool { carrier == .cookie && session == nil }
     /// Whether a secret was sent that has to be judged: any except a dead cookie.
     package var counts: Bool { carrier != nil && !isDeadCookie }

@@ -14,6 +14,7 @@ import TrafficCop
 /// The way there and back are top-level navigations from and to other sites. They carry the session cookie
 /// (`SameSite=Lax`), change nothing but by a `state` of that very session, and answer people with pages.
 enum ProviderRoutes {
+    /// Here faults of a body are answered with 400, as ``APIResponder/code(ofBody:at:)`` says.
     static let backchannelPrefix = "/api/auth/backchannel/"
 
     static let all = [
@@ -25,6 +26,8 @@ enum ProviderRoutes {
 
     // MARK: The list
 
+    /// The names of the providers and where to sign in, for pages. It may be cached for a minute and says nothing of
+    /// the caller.
     private static func list(_ call: APICall) async throws -> APIAnswer {
         let providers = call.services.providers.all.map { provider -> JSONValue in
             let name = provider.configuration.name
@@ -40,6 +43,9 @@ enum ProviderRoutes {
         return answer
     }
 
+    /// The provider that the path names.
+    ///
+    /// - Throws: `not_found`, also for one that a reload has taken away.
     private static func provider(_ call: APICall) throws(Problem) -> IdentityProvider {
         guard let provider = call.services.providers[call.pathProvider] else {
             throw Problem(.notFound, reason: "provider_unknown")
@@ -49,6 +55,8 @@ enum ProviderRoutes {
 
     // MARK: The way there
 
+    /// 303 to the provider. Begins a session where the browser has none, since the way back is only taken in the
+    /// session that has gone there.
     private static func begin(_ call: APICall) async throws -> APIAnswer {
         let provider = try provider(call)
         let query = try LoginQuery(call.facts.query)
@@ -86,6 +94,8 @@ enum ProviderRoutes {
 
     // MARK: The way back
 
+    /// 303 to `return_to`, with `login_error` where the sign-in was refused. A `state` that is not of this session, or
+    /// was used before, is a page with 400 instead: nothing that it says can be trusted.
     private static func finish(_ call: APICall) async throws -> APIAnswer {
         let provider = try provider(call)
         try call.services.requireStore()
@@ -145,13 +155,16 @@ enum ProviderRoutes {
     }
 
     /// Refuses a sign-in with what the provider has ended: its session, or all of the person's until then.
+    ///
+    /// - Throws: `AuthError` `invalidCredentials`, after it was written to the audit log.
     static func requireLive(_ call: APICall, _ origin: ProviderOrigin) async throws {
         guard try await call.services.providerMemory.hasEnded(origin) else { return }
         call.services.securityGuard.noteRefusedSignIn(reason: "provider_session_ended", provider: origin.provider)
         throw AuthError(.invalidCredentials)
     }
 
-    /// Takes a sign-in back that the provider has ended meanwhile, before there was a family to end.
+    /// Takes a sign-in back that the provider has ended meanwhile, before there was a family to end. Without it, a
+    /// logout that the provider announces during the sign-in would have no effect.
     static func requireStillLive(
         _ call: APICall, _ origin: ProviderOrigin, after signedIn: SignedIn
     ) async throws {
@@ -214,6 +227,7 @@ enum ProviderRoutes {
             ])
     }
 
+    /// Warns the operator where the provider has told more groups than are kept. The sign-in goes on without them.
     static func noteGroups(_ call: APICall, _ provider: IdentityProvider, _ identity: ExternalIdentity) {
         guard identity.leftGroupsOut else { return }
         call.services.logger.warning(

@@ -5,10 +5,12 @@ import Runtime
 import SecurityGuard
 import SignIn
 
-/// `POST /api/auth/refresh`: exchanges a refresh token for the next pair of tokens.
+/// `POST /api/auth/refresh`: exchanges a refresh token for the next pair of tokens. The token of the body counts before
+/// that of the cookie. Using one a second time ends its family (RFC 9700 section 4.14.2).
 enum RefreshRoute {
     static let route = APIRoute(.post, "/api/auth/refresh", refresh)
 
+    /// - Throws: `credentials_missing` without a token; `invalid_grant`, which clears a cookie with the same token.
     private static func refresh(_ call: APICall) async throws -> APIAnswer {
         let body = try SecurityBody(call.facts.body, allowing: ["refresh_token", "deliver"])
         let wantsBody = try body.wantsBodyDelivery()

@@ -12,6 +12,8 @@ enum RegistrationRoute {
     static let rootPath = "/register"
     static let all = [APIRoute(.post, path, register), APIRoute(.post, rootPath, register)]
 
+    /// 201 with the metadata as it was taken (RFC 7591 section 3.2.1). A registration whose metadata is taken counts
+    /// against the hourly limit of its address.
     private static func register(_ call: APICall) async throws -> APIAnswer {
         try call.services.requireStore()
         guard let body = try? StrictJSON.object(call.facts.body) else {

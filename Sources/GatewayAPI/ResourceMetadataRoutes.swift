@@ -2,11 +2,13 @@ import AuthorizationServer
 import Encodings
 import HTTPTypes
 
-/// The metadata of protected resources (RFC 9728), one document each.
+/// The metadata of protected resources (RFC 9728), one document each. They are public, made once for each edition, and
+/// may be cached for five minutes.
 enum ResourceMetadataRoutes {
     /// The path of a resource at `/`, and the beginning of all others.
     static let path = ProtectedResource.metadataPath(of: "/")
 
+    /// One route for each resource, at the path that RFC 9728 section 3.1 derives from the resource's own.
     static func all(_ resources: [ProtectedResource]) -> [APIRoute] {
         resources.map { resource in
             let document = document(resource)

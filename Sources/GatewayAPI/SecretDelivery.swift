@@ -1,6 +1,8 @@
 import Runtime
 
-/// How secrets are returned: as a browser's cookies, or in the body.
+/// How secrets are returned: as a browser's cookies, or in the body. A browser gets them as cookies, which its scripts
+/// can't read, unless it asks for the body. Any other client gets them in the body, and as a cookie besides where it
+/// has sent one.
 package struct SecretDelivery: Sendable {
     private let call: APICall
     private let usesCookies: Bool
@@ -15,7 +17,7 @@ package struct SecretDelivery: Sendable {
         usesCookies = !bodyWanted && (call.facts.isBrowser || cameByCookie)
     }
 
-    /// Returns a session secret to the client.
+    /// Returns a session secret to the client. The cookie lives as long as the session, as things are now.
     /// - Returns: the value for the body; nil when the body is not to contain it.
     func hand(_ secret: SessionSecret, of session: SessionSnapshot) -> String? {
         if usesCookies { call.setSessionCookie(secret.text, maxAge: call.secondsLeft(of: session)) }
@@ -31,12 +33,15 @@ package struct SecretDelivery: Sendable {
 }
 
 extension APICall {
-    /// How long a session's cookie may live from now, in seconds.
+    /// How long a session's cookie may live from now, in seconds. At least 0, which clears the cookie.
     func secondsLeft(of session: SessionSnapshot) -> Int64 {
         max(0, session.expiresAt - services.clock()) / 1000
     }
 
     /// Marks the session that a secret has just opened as used, which prolongs the session and its cookie.
+    ///
+    /// - Returns: the session with its new times.
+    /// - Throws: a `SessionFault` where the session has ended since the secret was looked up.
     func use(_ session: SessionSnapshot, by secret: PresentedSecret) async throws -> SessionSnapshot {
         let used = try await services.runtime.find(id: session.id, proof: secret.proof)
         if secret.carrier == .cookie { setSessionCookie(secret.text, maxAge: secondsLeft(of: used)) }

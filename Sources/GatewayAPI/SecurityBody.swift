@@ -1,12 +1,16 @@
 import Answers
 import Encodings
 
-/// The JSON object in a request's body, read strictly: no unknown or repeated members, no wrong types.
+/// The JSON object in a request's body, read strictly: no unknown or repeated members, no wrong types. Strict, so that
+/// a misspelt member is refused and not ignored. Member names are compared by bytes.
 package struct SecurityBody: Sendable {
     /// The members, all of which are known by name; their types are not checked.
     let members: JSONObject
 
     /// Parses a body. An empty one counts as `{}`.
+    ///
+    /// - Parameter known: the names that the endpoint knows; empty for an endpoint without members.
+    /// - Throws: `invalid_request` for what is no JSON object or too large or deep, `unknown_member` for another name.
     package init(_ bytes: [UInt8], allowing known: [String]) throws(Problem) {
         guard !bytes.isEmpty else {
             members = JSONObject()
@@ -23,6 +27,8 @@ package struct SecurityBody: Sendable {
     }
 
     /// A string member; nil when it is absent.
+    ///
+    /// - Throws: `invalid_request` for another type, `null` included.
     package func string(_ name: String) throws(Problem) -> String? {
         guard let value = members[name] else { return nil }
         guard let text = value.stringValue else { throw Self.wrongType(name, "a string") }
@@ -37,7 +43,7 @@ package struct SecurityBody: Sendable {
         return text
     }
 
-    /// A list of strings that is required.
+    /// A list of strings that is required. It may be empty.
     func requiredStrings(_ name: String) throws(Problem) -> [String] {
         guard let list = members[name]?.arrayValue else { throw Self.wrongType(name, "a list of strings") }
         var strings: [String] = []
@@ -48,7 +54,7 @@ package struct SecurityBody: Sendable {
         return strings
     }
 
-    /// An integer that is required.
+    /// An integer that is required. It must fit into 64 bits; `1.5` is refused.
     func requiredInteger(_ name: String) throws(Problem) -> Int64 {
         guard let number = members[name]?.int64Value else { throw Self.wrongType(name, "a whole number") }
         return number
@@ -69,6 +75,8 @@ package struct SecurityBody: Sendable {
     }
 
     /// Whether secrets are asked for in the body (`"deliver":"body"`).
+    ///
+    /// - Throws: `invalid_request` for any other value.
     func wantsBodyDelivery() throws(Problem) -> Bool {
         guard let deliver = try string("deliver") else { return false }
         guard deliver.hasSameBytes(as: "body") else {
@@ -98,6 +106,7 @@ package struct SecurityBody: Sendable {
         }
     }
 
+    /// Names the place of a syntax error by its byte, and never what stands there.
     private static func explain(_ error: JSONError) -> String {
         switch error.code {
         case .notAnObject: "The body must be one JSON object."

@@ -6,6 +6,7 @@ import SignIn
 import TrafficCop
 
 /// The endpoints that create sessions. Every session is created by an intent and its contract; there is no other way.
+/// The contract is made by Traffic Cop, which counts the intent against its limits, and is used once.
 enum SessionCreationRoutes {
     static let all = [
         APIRoute(.post, "/api/session/create-anonymous", createAnonymous),

@@ -17,6 +17,7 @@ enum SessionRoutes {
         APIRoute(.post, "/api/session/{id}/ticket", ticket),
     ]
 
+    /// The session of the presented secret. Reading it counts as a use.
     private static func current(_ call: APICall) async throws -> APIAnswer {
         let secret = try await call.presentedSecret()
         guard secret.counts else { throw Problem(.credentialsMissing) }
@@ -26,11 +27,13 @@ enum SessionRoutes {
         return .json(try await call.use(session, by: secret).json())
     }
 
+    /// The session of the path, for its owner or for a caller with its secret.
     private static func read(_ call: APICall) async throws -> APIAnswer {
         let opened = try await call.openNamedSession()
         return .json(opened.session.json())
     }
 
+    /// At most 1,000 live sessions of the token's user.
     private static func list(_ call: APICall) async throws -> APIAnswer {
         let principal = try call.principal()
         let sessions = try await call.services.runtime.liveSessions(
@@ -38,6 +41,7 @@ enum SessionRoutes {
         return .json(["sessions": .array(sessions.map { .object($0.json()) })])
     }
 
+    /// Ends the session and what rests on it. An answer of 204 means that its sockets on this node are closed.
     private static func end(_ call: APICall) async throws -> APIAnswer {
         _ = try SecurityBody(call.facts.body, allowing: [])
         let opened = try await call.openNamedSession()
@@ -46,6 +50,7 @@ enum SessionRoutes {
         return .noContent
     }
 
+    /// A ticket opens one socket of the session, once; where a page has asked for it, only a page of the same origin.
     private static func ticket(_ call: APICall) async throws -> APIAnswer {
         try call.requireShape(call.pathID, .sessionID)
         guard let token = call.bearerToken else { throw Problem(.credentialsMissing) }
@@ -105,6 +110,8 @@ enum SessionRoutes {
         return header
     }
 
+    /// - Throws: `SessionFault` `.mismatch` for an id that is none and for a secret that does not open the session,
+    ///   without looking further.
     private static func carryOutUpgrade(
         _ call: APICall, _ secret: PresentedSecret, _ principal: Principal, _ metadata: String
     ) async throws -> IssuedSession {

@@ -5,9 +5,12 @@ import SecurityGuard
 import SignIn
 
 /// The public documents: the key set and the server's metadata (RFC 7517, RFC 8414). Both use the configured issuer,
-/// never `Host`.
+/// never `Host`. Both may be cached for five minutes, so a new key must be announced for longer than that before it
+/// signs.
 enum WellKnownRoutes {
+    /// RFC 7517 section 5. It answers `If-None-Match` with 304.
     static let keysPath = "/.well-known/jwks.json"
+    /// RFC 8414 section 3.
     static let metadataPath = "/.well-known/oauth-authorization-server"
     private static let cacheControl = "public, max-age=300"
 
@@ -16,6 +19,7 @@ enum WellKnownRoutes {
         APIRoute(.get, metadataPath, metadata),
     ]
 
+    /// The key set as it is now, with a strong entity tag.
     private static func keys(_ call: APICall) async throws -> APIAnswer {
         let ring = call.services.securityGuard.keyRing
         let headers = [(name: "ETag", value: ring.etag)]
@@ -25,6 +29,8 @@ enum WellKnownRoutes {
         return APIAnswer(cacheControl: cacheControl, body: ring.jwks, headers: headers)
     }
 
+    /// What the server supports under the configuration of this edition: codes and the authorization endpoint only
+    /// where there is a resource, the registration endpoint only where it is open.
     private static func metadata(_ call: APICall) async throws -> APIAnswer {
         let issuer = call.services.issuer
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer

@@ -5,6 +5,7 @@ package struct AnswerFlow {
     package enum Action {
         /// The answer was not complete after its first burst of bytes: it must be possible to end it early.
         case takeLease
+        /// Hand what was passed on to the kernel: the client should see it now, and not with the next part.
         case flush
     }
 
@@ -30,7 +31,8 @@ package struct AnswerFlow {
     /// Whether the answer may be silent without a time limit, since its lease ends it.
     package var mayBeSilent: Bool { isStream && isLeaseHeld }
 
-    /// The next action in a pause; nil when there is none.
+    /// The next action in a pause; nil when there is none. The lease comes first and is asked for once in an answer,
+    /// then one flush for everything since the last.
     package mutating func nextOfPause() -> Action? {
         if !hasAskedForLease {
             hasAskedForLease = true

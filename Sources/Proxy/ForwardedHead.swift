@@ -5,16 +5,20 @@ import HTTPWire
 import NIOCore
 
 /// Writes the head of a request as the upstream gets it. Left out are hop-by-hop fields, the names that only the
-/// gateway may assert, and credentials. Identity and tracing are added.
+/// gateway may assert, and credentials. Identity and tracing are added. The head is always HTTP/1.1, also for a client
+/// of HTTP/2 or HTTP/1.0.
 package struct ForwardedHead {
-    /// The settings of the route.
+    /// The settings of the route. Made for each request; the same for all requests of a route but for the client's
+    /// certificate and the protocol session.
     package struct Options {
+        /// Whether `Authorization` passes as the client sent it (`forward_authorization`). Otherwise it is left out.
         var forwardsAuthorization = false
         /// Whether the route is a resource, so that the fields of parameters pass, whatever their names.
         var isResource = false
         /// Whether `Mcp-Session-Id` is left out.
         package var dropsProtocolSession = false
-        /// The value of `Client-Cert`; nil where the upstream is not told.
+        /// The value of `Client-Cert`; nil where the upstream is not told. A byte sequence of RFC 9440 section 2.2. A
+        /// `Client-Cert` of the client never passes.
         package var clientCertificate: String?
         /// Sent instead of fields of the same name.
         package var headers: [RouteConfiguration.Header] = []
@@ -47,6 +51,8 @@ package struct ForwardedHead {
     /// The settings of the route.
     package let options: Options
 
+    /// - Parameter path: canonical. The upstream's base path is put before it.
+    /// - Parameter identity: as `IdentityMaker` makes it.
     package init(
         request: EdgeRequest, path: ArraySlice<UInt8>, query: [UInt8]?, identity: ByteBuffer, options: Options
     ) {
@@ -57,7 +63,8 @@ package struct ForwardedHead {
         self.options = options
     }
 
-    /// The head of an ordinary request, with its framing.
+    /// The head of an ordinary request, with its framing. `Content-Length` or `Transfer-Encoding` is written from what
+    /// the parser has read, never copied (RFC 9112 section 6.3).
     package func plain() -> ByteBuffer {
         BytePen.written(expecting: expectedSize) { out in
             start(&out)
@@ -75,7 +82,8 @@ package struct ForwardedHead {
         }
     }
 
-    /// The head of a WebSocket upgrade; `protocols` are the offers without credentials.
+    /// The head of a WebSocket upgrade; `protocols` are the offers without credentials. The fields of RFC 6455 section
+    /// 4.1; the key and the version are the client's.
     package func upgrade(protocols: [String]) -> ByteBuffer {
         BytePen.written(expecting: expectedSize) { out in
             start(&out)

@@ -12,16 +12,18 @@ import Darwin
 /// Connects to an upstream on the same machine, without waiting for the event loop to report the connection.
 ///
 /// When `connect` returns, the kernel has already made or refused such a connection. Only where the listener's queue is
-/// full is it undecided.
+/// full is it undecided. On systems other than Linux every connection is undecided.
 enum LocalConnection {
     enum Outcome {
         /// A connected non-blocking socket that the caller owns.
         case connected(NIOBSDSocket.Handle)
+        /// The socket has been closed.
         case failed(errno: CInt)
         /// Not known at once: the event loop has to wait for it.
         case undecided
     }
 
+    /// Every Unix socket is, and every loopback address.
     static func isLocal(_ address: SocketAddress) -> Bool {
         switch address {
         case .unixDomainSocket: true
@@ -29,6 +31,7 @@ enum LocalConnection {
         }
     }
 
+    /// Never waits: the socket is non-blocking from the start. To be called on the event loop.
     static func open(_ address: SocketAddress) -> Outcome {
         #if os(Linux)
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)

@@ -8,10 +8,13 @@ import NIOCore
 package struct OwedRequest {
     /// What to send.
     package enum Action {
+        /// The head, which the caller has.
         case sendHead
+        /// A piece of the body without its framing; the connection adds the size of a chunk.
         case sendBody(ByteBuffer)
         /// The last chunk.
         case sendEnd
+        /// Hand it to the kernel: everything that has come was given out.
         case flush
     }
 
@@ -21,7 +24,7 @@ package struct OwedRequest {
     private var isHeadSent = false
     private var isEndSent = false
     private var needsFlush = false
-    /// How many bytes of the body wait here.
+    /// How many bytes of the body wait here. ``ProxyMachine`` pauses the client when there are more than 64 KiB.
     package private(set) var heldBytes = 0
     /// Whether any part of the body has been sent: then the request can't be sent again.
     package private(set) var hasSentBody = false
@@ -60,7 +63,8 @@ package struct OwedRequest {
         heldBytes = 0
     }
 
-    /// The next thing to send; nil when everything that has come was sent.
+    /// The next thing to send; nil when everything that has come was sent. The head first, then the pieces in their
+    /// order, the last chunk, and a flush.
     package mutating func next() -> Action? {
         if !isHeadSent {
             isHeadSent = true

@@ -25,6 +25,7 @@ struct ProxyMachine {
         var isJudged = false
     }
 
+    /// What the exchange has to do. Each action is asked for once, in the order in which it has to be done.
     enum Action {
         /// An action for the upstream's connection.
         case upstream(UpstreamAttempt.Action)
@@ -32,11 +33,15 @@ struct ProxyMachine {
         case pauseBody
         /// Let it flow again.
         case resumeBody
+        /// Pass on a 1xx answer other than 101.
         case sendInterim(ResponseHead)
         /// Judge the head, and tell the result with ``answerJudged(_:)``.
         case judgeAnswer(ResponseHead)
+        /// Pass on the head of the final answer.
         case startAnswer(ResponseHead)
+        /// Pass on a part of the body, at most 64 KiB.
         case sendAnswer(ByteBuffer)
+        /// Send what was passed on: there is no more of it now.
         case flushAnswer
         /// Take a lease: the answer goes on for longer, and it must be possible to end it early.
         case takeLease
@@ -44,7 +49,9 @@ struct ProxyMachine {
         case settle
         /// Complete the answer.
         case finishAnswer
+        /// End the client's connection, or its stream of HTTP/2, without completing the answer.
         case abortAnswer
+        /// Answer with a problem. No part of the upstream's answer has been passed on.
         case respond(Problem)
     }
 
@@ -94,6 +101,7 @@ struct ProxyMachine {
 
     // MARK: Events
 
+    /// Asks for a connection. Further calls do nothing.
     mutating func start() {
         guard case .created = phase else { return }
         phase = .running
@@ -118,6 +126,8 @@ struct ProxyMachine {
         fail(Problem(.overloaded, reason: UpstreamFault.full))
     }
 
+    /// A part of the request's body. More than the limit is 413 and more than was announced 400; that part is not
+    /// forwarded.
     mutating func received(body: ByteBuffer) {
         if case .over = phase { return }
         // No bytes come after a body's end. If there were any, the upstream would take them for another request.
@@ -131,6 +141,7 @@ struct ProxyMachine {
         if !attempt.answer.isUpstreamOver { attempt.owed.add(body) }
     }
 
+    /// The body is complete. One that is shorter than announced is 400.
     mutating func receivedEnd() {
         if case .over = phase { return }
         if case .length(let announced) = terms.framing, receivedBytes != announced {
@@ -153,6 +164,7 @@ struct ProxyMachine {
 
     mutating func leaseTaken() { flow.isLeaseHeld = true }
 
+    /// The lease is over: the answer is aborted, so that the client can see that it is incomplete.
     mutating func leaseEnded() {
         flow.isLeaseHeld = false
         end(.abort)
@@ -172,6 +184,8 @@ struct ProxyMachine {
     }
 
     /// The time limit has passed. Returns whether it is to be set again, where another limit ends the exchange.
+    /// Connecting and waiting for the answer's head end with 504, a judgement that does not come with 503, and an
+    /// answer that has begun is aborted.
     mutating func deadlinePassed(clientTakes: Bool, upstreamTakes: Bool) -> Bool {
         guard case .running = phase else { return false }
         if attempt.isConnecting {
@@ -217,6 +231,9 @@ struct ProxyMachine {
     }
 
     /// The next action; nil when the machine waits for an event.
+    ///
+    /// - Parameter clientTakes: whether the client's channel is writable; the answer's body waits where it is not.
+    /// - Parameter upstreamTakes: whether the upstream's channel is; the request's body is paused where it is not.
     mutating func next(clientTakes: Bool, upstreamTakes: Bool) -> Action? {
         if let action = attempt.next() { return .upstream(action) }
         switch phase {

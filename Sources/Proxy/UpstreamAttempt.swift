@@ -79,6 +79,7 @@ package struct UpstreamAttempt {
     /// What the upstream has answered.
     package var answer: AnswerReader
 
+    /// Begins nothing: ``start()`` asks for a connection.
     package init(_ terms: Terms) {
         self.terms = terms
         owed = OwedRequest(framing: terms.framing)

@@ -8,6 +8,7 @@ package protocol UpstreamUser: AnyObject {
     func upstreamReceived(_ bytes: ByteBuffer)
     /// A burst of reads is over: the time to flush.
     func upstreamReceivedAll()
+    /// The upstream's channel takes bytes again.
     func upstreamBecameWritable()
     /// The upstream has closed or failed. Called at most once, and not after `release`.
     func upstreamClosed()
@@ -15,7 +16,8 @@ package protocol UpstreamUser: AnyObject {
     var wantsUpstreamBytes: Bool { get }
 }
 
-/// One connection to an upstream: lent to one exchange at a time.
+/// One connection to an upstream: lent to one exchange at a time. Confined to its event loop, which is that of the
+/// client it is lent for.
 package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundIn = ByteBuffer
@@ -104,6 +106,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         pool.flushes.add(self)
     }
 
+    /// To be called by the loop's ``FlushQueue``.
     package func flushNow() {
         isFlushPending = false
         hasAsked = true

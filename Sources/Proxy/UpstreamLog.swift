@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Logs failures of upstreams for the operator.
+/// Logs failures of upstreams for the operator. Safe from any thread; all event loops share it, and a reload keeps it.
 package final class UpstreamLog: Sendable {
     private let logger: Logger
     private let clock: @Sendable () -> Int64
@@ -12,7 +12,8 @@ package final class UpstreamLog: Sendable {
         self.clock = clock
     }
 
-    /// Logs a fault, unless the same was logged a moment ago.
+    /// Logs a fault, unless the same was logged a moment ago. At most one line in ten seconds for each upstream and
+    /// reason; the next one says how many there were in between.
     package func failed(_ target: UpstreamTarget, _ fault: UpstreamFault) {
         let now = clock()
         guard let untold = pacer.withLock({ $0.tell(target, reason: fault.reason, now: now) }) else { return }

@@ -48,6 +48,8 @@ package final class UpstreamPool {
     /// connections after a few seconds must not do so just as it arrives.
     static let maxRecentTime = TimeAmount.seconds(1)
 
+    /// - Parameter targets: in the order of the configuration; their numbers are used everywhere else.
+    /// - Parameter tls: nil only where no target uses TLS.
     package init(
         loop: any EventLoop, flushes: FlushQueue, targets: [UpstreamTarget], tls: NIOSSLContext?,
         serverName: String? = nil, connectTimeout: TimeAmount, supervision: Supervision = .init(),
@@ -86,7 +88,8 @@ package final class UpstreamPool {
     /// The number of the member at a place, as ``UpstreamTarget/place`` names it; nil if there is none.
     package func member(at place: String) -> Int? { members.firstIndex { $0.target.place == place } }
 
-    /// Opens a new connection to the member.
+    /// Opens a new connection to the member. The connection counts as active until it is given back or discarded. Fails
+    /// at once where the process is nearly out of descriptors.
     package func connect(_ index: Int) -> EventLoopFuture<UpstreamConnection> {
         // The member is not to blame, so it need not rest.
         if dial == nil, DescriptorReserve.isReached(DescriptorReserve.ofUpstreams) {
@@ -158,7 +161,8 @@ package final class UpstreamPool {
         }
     }
 
-    /// Takes a connection back after a complete and clean exchange.
+    /// Takes a connection back after a complete and clean exchange. At most 256 idle connections are kept for each
+    /// upstream, for 30 s.
     package func giveBack(_ connection: UpstreamConnection) {
         connection.idleSince = loop.now
         members[connection.member].leave(connection)

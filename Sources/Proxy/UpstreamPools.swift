@@ -14,7 +14,8 @@ package final class UpstreamPools {
     /// The pools of all routes, by their number.
     package var all: [UpstreamPool] { pools }
 
-    /// The pool of a route; nil when it has none.
+    /// The pool of a route; nil when it has none. Routes that stand for the gateway itself have negative numbers and
+    /// none.
     package func pool(for route: Route) -> UpstreamPool? {
         pools.indices.contains(route.index) ? pools[route.index] : nil
     }

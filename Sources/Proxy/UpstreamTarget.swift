@@ -22,7 +22,8 @@ package struct UpstreamTarget: Sendable, Hashable {
     /// The path that goes before every forwarded path, without a trailing slash.
     let basePath: [UInt8]
 
-    /// Reads `http://HOST[:PORT][/PATH]`, `https://…` or `unix:/path`; nil for anything else.
+    /// Reads `http://HOST[:PORT][/PATH]`, `https://…` or `unix:/path`; nil for anything else. `http` and `https` are
+    /// read without case, and a query or fragment is dropped. Without a port it is 80, or 443 with TLS.
     package init?(_ url: String) {
         if url.hasPrefix("unix:") {
             let path = String(url.dropFirst("unix:".count))

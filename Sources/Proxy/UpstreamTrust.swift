@@ -27,6 +27,9 @@ package enum UpstreamTrust {
     }
 
     /// One context for each route that needs one, in the order of the routes. Routes with the same settings share one.
+    /// Reads the files of the routes. TLS 1.2 is the least that is spoken.
+    ///
+    /// - Throws: ``GatewayError`` `.upstreamTrust` for the first route whose files can't be used.
     package static func contexts(for routes: [RouteConfiguration]) throws -> [NIOSSLContext?] {
         var made: [RouteConfiguration.UpstreamTLS: NIOSSLContext] = [:]
         var contexts: [NIOSSLContext?] = []

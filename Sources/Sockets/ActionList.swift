@@ -5,12 +5,14 @@ struct ActionList<Action>: Sequence {
     private var first: Action?
     private var others: [Action] = []
 
+    /// No action; allocates nothing.
     static var none: Self { Self() }
 
     init() {}
 
     init(_ only: Action) { first = only }
 
+    /// The action comes after those that are in the list. The second one allocates.
     mutating func append(_ action: Action) {
         if first == nil { first = action } else { others.append(action) }
     }

@@ -3,7 +3,8 @@ import Leases
 import NIOCore
 import Runtime
 
-/// Carries the embedded Runtime's agent protocol over a socket.
+/// Carries the embedded Runtime's agent protocol over a socket. Runs on the socket's event loop; what the Runtime sends
+/// comes from elsewhere and hops to it.
 package final class AgentSocket: SocketApplication {
     private let runtime: Runtime
     private let permit: Permit
@@ -18,6 +19,9 @@ package final class AgentSocket: SocketApplication {
     private static let window = 32
 
     /// Creates the application for an admitted socket; nil where the admission opens no session.
+    ///
+    /// - Parameter resumeFrom: the number of the last event that the client has; the later ones are replayed. Nil for
+    ///   none.
     package init?(runtime: Runtime, admission: Admission, resumeFrom: Int64?) {
         guard let permit = admission.permit else { return nil }
         self.runtime = runtime
@@ -74,7 +78,9 @@ package final class AgentSocket: SocketApplication {
         if let connection { connection.written(events: 1) } else { writtenEarly += 1 }
     }
 
+    /// Hands the Runtime one message. The Runtime answers one that is no valid intent with an error, not with a Close.
     package func received(text: ByteBuffer) { connection?.receive(text.readableBytesView) }
+    /// The protocol has only text; the Runtime answers this with an error.
     package func received(binary: ByteBuffer) { connection?.receiveUnreadable() }
 
     package func closed() {

@@ -1,7 +1,8 @@
 import HTTPWire
 import NIOCore
 
-/// The diagnostic echo: sends every message back.
+/// The diagnostic echo: sends every message back. It always takes messages: the answer to one is written before the
+/// next is decoded, and a client that does not read is not read from.
 package final class EchoSocket: SocketApplication {
     private weak var socket: EmbeddedSocket?
 

@@ -5,7 +5,7 @@ import Leases
 import NIOCore
 
 /// A WebSocket that ends in the gateway: it turns frames into messages for a ``SocketApplication``, under a lease. Does
-/// what ``EmbeddedSocketMachine`` decides.
+/// what ``EmbeddedSocketMachine`` decides. Confined to its event loop.
 package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, LastingExchange {
     private let application: any SocketApplication
     private let place: SocketPlace
@@ -39,6 +39,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
 
     // MARK: The client
 
+    /// Begins the lease and tells the application. Does nothing where the client was gone before its 101 was written.
     package func opened(on channel: any Channel) {
         self.channel = channel
         machine.opened(now: deadlines.now)
@@ -73,6 +74,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
         act()
     }
 
+    /// A ping may be due, or a message has taken too long.
     package func deadlinePassed() {
         machine.timePassed(now: deadlines.now)
         act()
@@ -80,6 +82,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
 
     // MARK: The lease
 
+    /// Sends the client its Close. The application is told by ``settle()``, after the clients of all leases that ended.
     package func leaseEnded(_ end: LeaseEnd) {
         machine.leaseEnded(end)
         act()
@@ -90,6 +93,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
         act()
     }
 
+    /// Closes with 1001, so that clients connect again, to another node perhaps.
     package func drain() {
         leaseEnded(.draining)
         settle()
@@ -98,8 +102,11 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
     // MARK: Its operator
 
     package var lastingKind: LastingKind? { machine.isOpen ? .socket : nil }
+    /// In ms since the epoch: the earliest of the token's expiry with the clock tolerance, the session's end and
+    /// `websocket.max_lifetime`.
     package var endsAt: Int64? { leaseID.flatMap(leases.terms(of:))?.due }
 
+    /// Closes with 4403; through the lease where there is one, so that it is counted there.
     package func endedByOperator() {
         if let leaseID { return leases.end(leaseID, .endedByOperator) }
         leaseEnded(.endedByOperator)
@@ -111,7 +118,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
     /// The event loop of the socket; nil until the client has got its 101.
     package var eventLoop: (any EventLoop)? { channel?.eventLoop }
 
-    /// Tells the socket that the application can take messages again.
+    /// Tells the socket that the application can take messages again. To be called on the event loop.
     package func resume() {
         act()
         channel?.read()
@@ -129,7 +136,10 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
         send(frame, written)
     }
 
-    /// Sends one message.
+    /// Sends one message. Dropped once a Close has been sent. The message counts as backlog while the client takes
+    /// nothing, and the socket is closed with 1013 when that exceeds 1 MiB.
+    ///
+    /// - Parameter payload: one whole message; it is not split into fragments.
     package func send(_ opcode: WebSocketOpcode, _ payload: ByteBuffer) {
         guard machine.isOpen else { return }
         var frame = ByteBuffer()
@@ -150,7 +160,8 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
         act()
     }
 
-    /// Sends a Close. Nothing is sent after it.
+    /// Sends a Close. Nothing is sent after it. The application is told with ``SocketApplication/closed()``, before
+    /// this returns unless it is called from a callback.
     package func close(_ close: SocketClose) {
         machine.close(close)
         act()

@@ -15,6 +15,7 @@ struct EmbeddedSocketMachine {
         case deliverBinary(ByteBuffer)
         /// Write a whole frame.
         case write(ByteBuffer)
+        /// Send what was written since the last flush.
         case flush
         /// Give everything back but the connection: application, lease, place, deadline.
         case giveBack
@@ -23,8 +24,10 @@ struct EmbeddedSocketMachine {
         /// Close the connection once everything written has been sent: the server closes first (RFC 6455 section
         /// 7.1.1).
         case finish
-        /// Close the connection at once.
+        /// Close the connection at once. The client has answered no ping, so it is not sent a Close.
         case cut
+        /// Ask the channel for more bytes: reading may have stopped, and the client's own Close or its end is waited
+        /// for.
         case read
     }
 
@@ -39,13 +42,16 @@ struct EmbeddedSocketMachine {
         case over
     }
 
-    /// The socket ends when more bytes than this are written while the client takes none.
+    /// The socket ends when more bytes than this are written while the client takes none. In bytes of whole frames.
+    /// Frames whose sender waits for them (`isAwaited`) are not counted.
     static let maxBacklog = 1024 * 1024
-    /// How long a client may take to send one message.
+    /// How long a client may take to send one message. Counted from its first byte, over all of its fragments. The
+    /// socket is then closed with 1008.
     static let messageTime = TimeAmount.seconds(60)
-    /// How long a client has to answer a Close.
+    /// How long a client has to answer a Close. The connection is closed afterwards, whatever the client does.
     static let closeTime = TimeAmount.seconds(1)
-    /// After this many pings without a byte from the client, it counts as gone.
+    /// After this many pings without a byte from the client, it counts as gone. So a silent client is cut off when the
+    /// third ping would be due.
     private static let maxUnansweredPings = 2
     private static let pingFrame = frame(.ping, ByteBuffer())
 
@@ -97,6 +103,8 @@ struct EmbeddedSocketMachine {
         if pingInterval > .zero { pingDue = now + pingInterval }
     }
 
+    /// Bytes of the client, cut anywhere. Any of them shows that the client is there, so the unanswered pings start
+    /// again at 0. They are decoded by ``next(applicationTakes:clientTakes:)`` and dropped after the end.
     mutating func received(_ bytes: ByteBuffer, now: NIODeadline) {
         self.now = now
         unansweredPings = 0
@@ -104,8 +112,10 @@ struct EmbeddedSocketMachine {
         if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeImmutableBuffer(bytes) }
     }
 
+    /// The client has taken what was written: nothing counts as backlog any more.
     mutating func clientBecameWritable() { backlog = 0 }
 
+    /// The client's side is closed. Everything is given back, unless that has been done; no Close is sent.
     mutating func clientGone() {
         switch state {
         case .unopened, .open, .unsettled: pending.append(.giveBack)
@@ -114,6 +124,8 @@ struct EmbeddedSocketMachine {
         state = .over
     }
 
+    /// A time limit may have passed: sends the ping that is due, or ends a socket whose client is too slow or gone. A
+    /// call before ``due`` changes nothing.
     mutating func timePassed(now: NIODeadline) {
         self.now = now
         guard state == .open else { return }
@@ -129,10 +141,12 @@ struct EmbeddedSocketMachine {
         pending += [.write(Self.pingFrame), .flush]
     }
 
-    /// The application wants to send a frame of `count` bytes. Returns whether it may be written.
+    /// The application wants to send a frame of `count` bytes. Returns whether it may be written. A backlog of more
+    /// than ``maxBacklog`` closes the socket with 1013.
     ///
     /// - Parameter isAwaited: whether the application waits until the frame has been sent, and so limits its backlog
     ///   itself.
+    /// - Parameter count: the length of the whole frame, header included.
     mutating func maySend(_ count: Int, clientTakes: Bool, isAwaited: Bool) -> Bool {
         guard state == .open else { return false }
         if !clientTakes, !isAwaited {
@@ -146,14 +160,16 @@ struct EmbeddedSocketMachine {
         return true
     }
 
-    /// Sends a Close. Nothing of the session is sent after it. The client has ``closeTime`` to answer.
+    /// Sends a Close. Nothing of the session is sent after it. The client has ``closeTime`` to answer. Does nothing
+    /// before the 101 and after another Close.
     mutating func close(_ close: SocketClose) {
         guard state == .open else { return }
         sendClose(close.frame)
         settle()
     }
 
-    /// Sends the Close of a lease that is over; the rest is done at ``settle()``.
+    /// Sends the Close of a lease that is over; the rest is done at ``settle()``. The two steps are apart so that of
+    /// many sockets that end at once, all clients are told before any socket is taken down.
     mutating func leaseEnded(_ end: LeaseEnd) { sendClose(end.frame) }
 
     /// Does the rest after a Close that was sent.
@@ -172,6 +188,9 @@ struct EmbeddedSocketMachine {
     // MARK: Actions
 
     /// The next action; nil when the machine waits for an event.
+    ///
+    /// - Parameter applicationTakes: whether the application takes another message; asked anew before each action.
+    /// - Parameter clientTakes: whether the client's channel is writable. Messages wait where one of them is false.
     mutating func next(applicationTakes: Bool, clientTakes: Bool) -> Action? {
         if !pending.isEmpty { return pending.removeFirst() }
         switch state {

@@ -9,13 +9,15 @@ import Proxy
 /// Relays an upgrade to an upstream: does what ``RelayMachine`` decides.
 ///
 /// An upstream may answer with another status than `101`. That answer is passed on under the same lease that the socket
-/// would have had, and keeps the socket's place until it ends.
+/// would have had, and keeps the socket's place until it ends. Confined to the event loop of the client's connection.
 package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, DeadlineHolder, LeaseHolder {
     /// What the exchange has to know about the upgrade.
     package struct Terms {
-        /// The head of the upgrade as the upstream gets it.
+        /// The head of the upgrade as the upstream gets it. With all fields and the empty line; see
+        /// ``ForwardedHead/upgrade(protocols:)``.
         package var head: ByteBuffer
-        /// How long the upstream may take to connect, to begin its answer, and between two parts of it.
+        /// How long the upstream may take to connect, to begin its answer, and between two parts of it. It is the
+        /// `timeout` of the route and does not apply to the socket.
         package var timeout: TimeAmount
         /// `Sec-WebSocket-Accept` as the client's key demands it.
         package var accept: String
@@ -29,7 +31,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         package var admittedAt: Int64
         /// The socket's place in the census; nil where it is not counted.
         package var place: SocketPlace?
-        /// The subprotocol to answer with when the upstream chose none itself.
+        /// The subprotocol to answer with when the upstream chose none itself. Browsers fail a handshake that names
+        /// none of the protocols they offered (WHATWG WebSockets).
         package var ownProtocol: String?
 
         package init(
@@ -66,6 +69,9 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// The upstream that was asked last.
     private var asked: Int?
 
+    /// Begins nothing: ``start()`` asks for a connection.
+    ///
+    /// - Parameter request: the client's head, as the handshake's answer has to fit it.
     package init(
         writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, log: UpstreamLog, request: RequestHead,
         terms: Terms
@@ -95,6 +101,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// Does nothing: an upgrade has no body. The connection holds the bytes after the request for the socket, or drops
     /// them.
     package func received(body: ByteBuffer) {}
+    /// Does nothing: an upgrade has no body whose end could be told.
     package func receivedEnd() {}
 
     package func clientBecameWritable() {
@@ -107,12 +114,16 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         act()
     }
 
+    /// Of an answer that was passed on in place of a 101: it is aborted. The lease of a socket belongs to its
+    /// ``SocketRelay``.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
         machine.leaseEnded()
         act()
     }
 
+    /// The upstream's time is over: 504 before its answer has begun, an aborted answer after that. It gets as much time
+    /// again while the client is what is slow, and for a silent event stream under a lease.
     package func deadlinePassed() {
         let isPatient = machine.deadlinePassed(clientTakes: writer.isClientWritable)
         if isPatient { deadline.arm(after: terms.timeout) }
@@ -160,6 +171,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         act()
     }
 
+    /// Does nothing: the head is all that is sent before the socket is open.
     package func upstreamBecameWritable() {}
 
     package func upstreamClosed() {

@@ -22,12 +22,15 @@ struct RelayMachine {
         var opensTunnelOnSuccess: Bool
     }
 
+    /// What the exchange has to do. Each action is asked for once.
     enum Action {
         /// An action for the upstream's connection.
         case upstream(UpstreamAttempt.Action)
         /// Pass on the head of an answer other than `101`.
         case startAnswer(ResponseHead)
+        /// Pass on a part of its body.
         case sendAnswer(ByteBuffer)
+        /// Send what was passed on: there is no more of it now.
         case flushAnswer
         /// Take a lease: the answer goes on for longer, and must be ended when the socket would have been.
         case takeLease
@@ -37,7 +40,10 @@ struct RelayMachine {
         case open(ResponseHead, early: ByteBuffer)
         /// Complete the answer.
         case finishAnswer
+        /// End the client's connection, or its stream of HTTP/2, without completing the answer, so that it can see the
+        /// loss.
         case abortAnswer
+        /// Answer with a problem. No part of the upstream's answer has been passed on.
         case respond(Problem)
     }
 
@@ -70,12 +76,14 @@ struct RelayMachine {
 
     // MARK: Events
 
+    /// Asks for a connection. Further calls do nothing.
     mutating func start() {
         guard case .created = phase else { return }
         phase = .running
         attempt.start()
     }
 
+    /// There is a new connection: the head is due.
     mutating func connected(to member: Int) { attempt.connected(to: member, isPooled: false) }
 
     mutating func failedToConnect(to member: Int, _ fault: UpstreamFault) {
@@ -94,10 +102,12 @@ struct RelayMachine {
         end(.fail(Problem(.overloaded, reason: UpstreamFault.full)))
     }
 
+    /// Bytes of the upstream, cut anywhere; dropped once the machine has ended.
     mutating func upstreamReceived(_ bytes: ByteBuffer) {
         if isRunning { attempt.answer.received(bytes) }
     }
 
+    /// A burst of the upstream's bytes is over.
     mutating func upstreamReceivedAll() { attempt.answer.receivedAll() }
 
     /// The upstream closed its side or failed.
@@ -106,10 +116,13 @@ struct RelayMachine {
         fail(reason)
     }
 
+    /// The client has gone: no answer is possible, and the upstream's connection is closed.
     mutating func clientGone() { end(.gone) }
 
+    /// There is a lease now. An event stream may then be silent without a time limit.
     mutating func leaseTaken() { flow.isLeaseHeld = true }
 
+    /// The lease is over: the answer is aborted.
     mutating func leaseEnded() {
         flow.isLeaseHeld = false
         end(.abort)
@@ -145,6 +158,8 @@ struct RelayMachine {
     // MARK: Actions
 
     /// The next action; nil when the machine waits for an event.
+    ///
+    /// - Parameter clientTakes: whether the client's channel takes bytes; the answer's body waits where it does not.
     mutating func next(clientTakes: Bool) -> Action? {
         if let action = attempt.next() { return .upstream(action) }
         switch phase {

@@ -2,7 +2,8 @@ import Synchronization
 
 /// How many sockets each session and each user holds on this node.
 ///
-/// Used once per upgrade, never per message.
+/// Used once per upgrade, never per message. Safe from any thread; all event loops of the node share it. A reload keeps
+/// it, so that it goes on counting.
 package final class SocketCensus: Sendable {
     private struct Counts {
         var bySession: [String: Int] = [:]
@@ -13,7 +14,8 @@ package final class SocketCensus: Sendable {
 
     private let counts: Mutex<Counts>
 
-    /// Creates an empty census with these limits; `Int.max` means no limit.
+    /// Creates an empty census with these limits; `Int.max` means no limit. See `limits.sockets_per_session` and
+    /// `limits.sockets_per_user`.
     package init(perSession: Int, perUser: Int) {
         counts = Mutex(Counts(perSession: perSession, perUser: perUser))
     }
@@ -26,7 +28,8 @@ package final class SocketCensus: Sendable {
         }
     }
 
-    /// Takes a place for one more socket; false when a limit is reached. A nil session or user is not counted.
+    /// Takes a place for one more socket; false when a limit is reached. A nil session or user is not counted. Both are
+    /// counted, or none. Every place that was taken is given back with ``leave(session:user:)``.
     func enter(session: String?, user: String?) -> Bool {
         counts.withLock { counts in
             let ofSession = session.map { counts.bySession[$0, default: 0] } ?? 0
@@ -38,13 +41,15 @@ package final class SocketCensus: Sendable {
         }
     }
 
-    /// How many sockets each of these sessions holds.
+    /// How many sockets each of these sessions holds. Sessions without any are left out.
     package func sockets(of sessionIDs: [String]) -> [String: Int] {
         counts.withLock { counts in
             sessionIDs.reduce(into: [:]) { found, id in found[id] = counts.bySession[id] }
         }
     }
 
+    /// Gives back one place of this session and of this user. Must be called with what ``enter(session:user:)`` was
+    /// given.
     func leave(session: String?, user: String?) {
         counts.withLock { counts in
             Self.decrement(session, in: &counts.bySession)

@@ -2,7 +2,8 @@ import Gate
 import Runtime
 import SecurityGuard
 
-/// A place taken in the census, given back once.
+/// A place taken in the census, given back once. A place that its owner drops without ``leave()`` is given back when it
+/// is deallocated. Confined to the socket's loop.
 package final class SocketPlace {
     private var census: SocketCensus?
     private let session: String?
@@ -10,7 +11,8 @@ package final class SocketPlace {
 
     /// Takes a place for an admitted socket, counted for its session and its user.
     ///
-    /// An anonymous session has no user and counts for itself. A token alone has no session to count for.
+    /// An anonymous session has no user and counts for itself. A token alone has no session to count for. The user is
+    /// named together with the tenant: the same id in two tenants is two users.
     ///
     /// - Returns: nil when a limit is reached.
     package convenience init?(census: SocketCensus, admission: Admission) {

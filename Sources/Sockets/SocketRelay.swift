@@ -4,7 +4,8 @@ import Leases
 import NIOCore
 import Proxy
 
-/// An upgraded connection between a client and an upstream: does what ``SocketRelayMachine`` decides.
+/// An upgraded connection between a client and an upstream: does what ``SocketRelayMachine`` decides. Confined to the
+/// event loop that both connections are on.
 final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
     private let writer: any ResponseWriter
     private let upstream: UpstreamConnection
@@ -31,6 +32,8 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
 
     // MARK: The client
 
+    /// Begins the lease, and has TCP's keep-alive probes notice a peer that has vanished: a relay sends no pings of its
+    /// own.
     func opened(on channel: any Channel) {
         let actions = machine.opened()
         // A client that was gone before has been given everything back already.
@@ -48,7 +51,9 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
     func clientBecameWritable() { perform(machine.clientBecameWritable()) }
     func clientGone() { perform(machine.clientGone(wasReset: writer.wasReset)) }
 
+    /// Sends a Close with 1001 at the next border between two frames.
     func drain() { end(.draining) }
+    /// The same with 4403, after a reload without the socket's route.
     func routeGone() { end(.routeGone) }
 
     private func end(_ reason: LeaseEnd) {

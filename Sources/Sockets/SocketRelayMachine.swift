@@ -9,14 +9,19 @@ import NIOCore
 /// can be put between two frames when the lease ends. Each side is closed once, the client gets at most one Close, and
 /// nothing follows it.
 struct SocketRelayMachine {
+    /// What the relay has to do, in the order of the list. Bytes are written here and sent by the flush that follows.
     enum Action: Equatable {
         case writeToUpstream(ByteBuffer)
+        /// Send the upstream what was written: a burst of the client's bytes is over.
         case flushUpstream
         case writeToClient(ByteBuffer)
+        /// Send the client what was written: a burst of the upstream's bytes is over.
         case flushClient
         /// Flush the client's side at once, without waiting until the loop has processed everything that has arrived.
         case flushClientNow
+        /// Read on from the client, where reading may have stopped.
         case readClient
+        /// Read on from the upstream, where reading may have stopped.
         case readUpstream
         /// Call ``timePassed(now:)`` after this time.
         case wait(TimeAmount)
@@ -45,11 +50,13 @@ struct SocketRelayMachine {
         case over
     }
 
-    /// How long the rest of a frame may take when the lease has ended: a revocation takes effect within 100 ms.
+    /// How long the rest of a frame may take when the lease has ended: a revocation takes effect within 100 ms. When it
+    /// is over, the connection is cut in the middle of the frame, without a Close.
     static let borderTime = TimeAmount.milliseconds(80)
     /// How long a peer has to answer a Close of the gateway by closing its side.
     static let closeTime = TimeAmount.seconds(1)
-    /// How long a peer has to take the other side's last bytes and to close its side.
+    /// How long a client has to take the last bytes of an upstream that has closed, and to close its side. An upstream
+    /// whose client has closed has the second of ``SocketEnding``.
     static let drainTime = TimeAmount.seconds(5)
 
     private var state = State.unopened
@@ -57,6 +64,7 @@ struct SocketRelayMachine {
     /// What the upstream sent after its 101, before the client had got its own.
     private var early: ByteBuffer
 
+    /// - Parameter early: what the upstream has sent after its 101; the first that the client gets.
     init(early: ByteBuffer) { self.early = early }
 
     // MARK: Questions
@@ -88,6 +96,7 @@ struct SocketRelayMachine {
         return [.writeToClient(bytes), .flushClient, .readUpstream]
     }
 
+    /// Bytes of the client. They are dropped once the lease is over, since nothing may reach the upstream after that.
     mutating func clientSent(_ bytes: ByteBuffer) -> ActionList<Action> {
         state == .relaying ? ActionList(.writeToUpstream(bytes)) : .none
     }
@@ -100,6 +109,7 @@ struct SocketRelayMachine {
         }
     }
 
+    /// The client's channel takes bytes again.
     func clientBecameWritable() -> ActionList<Action> { ActionList(.readUpstream) }
 
     /// The client's side is closed. Its last bytes, perhaps its Close, still reach the upstream.
@@ -119,6 +129,8 @@ struct SocketRelayMachine {
 
     // MARK: The upstream
 
+    /// Bytes of the upstream. Before the client's 101 they wait; after the lease's end only the rest of a frame is
+    /// passed on.
     mutating func upstreamSent(_ bytes: ByteBuffer) -> ActionList<Action> {
         switch state {
         case .unopened:
@@ -141,8 +153,11 @@ struct SocketRelayMachine {
         }
     }
 
+    /// The upstream's channel takes bytes again.
     func upstreamBecameWritable() -> ActionList<Action> { state == .unopened ? .none : ActionList(.readClient) }
 
+    /// The upstream has closed or failed. The last bytes of an open socket still reach the client, within
+    /// ``drainTime``.
     mutating func upstreamClosed() -> ActionList<Action> {
         switch state {
         case .unopened:
@@ -159,6 +174,8 @@ struct SocketRelayMachine {
 
     /// Puts a Close at the next border between two frames. Where none comes in time, the connection ends without a
     /// Close.
+    ///
+    /// - Parameter now: the loop's time, from which ``borderTime`` counts.
     mutating func leaseEnded(_ end: LeaseEnd, now: NIODeadline) -> ActionList<Action> {
         guard state == .relaying else { return .none }
         guard !toClient.isAtBoundary else { return close(end) }

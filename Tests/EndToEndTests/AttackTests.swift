@@ -179,7 +179,7 @@ struct AttackTests {
 
     @Test(
         "Our own gateway passes everything, over HTTP/1.1, and over HTTP/2 with https",
-        .alone("how soon a socket ends is a part of what is judged"), arguments: [false, true])
+        .quiet("how soon a socket ends is a part of what is judged"), arguments: [false, true])
     func ours(isHTTP2: Bool) async throws {
         let port = try SocketAddressing.unusedPort()
         let place = try GatewayProcess.makeDirectory()

@@ -52,6 +52,7 @@ import Testing
             let shell = Process()
             shell.executableURL = URL(fileURLWithPath: "/bin/sh")
             shell.currentDirectoryURL = place
+            shell.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GATEHOUSE_") }
             shell.arguments = [
                 "-c", "exec \"$0\" \(command) --config g.yaml \(redirection)", GatewayProcess.binary.path,
             ]

@@ -116,7 +116,7 @@ import Testing
                     "240", "python3", "-m", "schemathesis.cli", "run",
                     Self.openAPI.path, "--url",
                     gateway.origin,
-                    "--max-time", "15", "--continue-on-failure", "--generation-deterministic", "--no-color",
+                    "--max-time", "6", "--continue-on-failure", "--generation-deterministic", "--no-color",
                 ] + filter, environment: ["HOME": gateway.directory.path], in: gateway.directory)
             #expect(found.status == 0, "\(String(decoding: found.output.suffix(6000), as: UTF8.self)) \(found.errors)")
         }

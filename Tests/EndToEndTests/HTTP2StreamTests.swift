@@ -3,7 +3,7 @@ import Testing
 
 /// What becomes of single HTTP/2 streams, as Python's `h2` sees them: what one client sends on one of them is no harm to
 /// the others.
-@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .alone("measures memory"))
+@Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .blocking)
 struct HTTP2StreamTests {
     private static func gateway(_ upstream: RecordingUpstream) async throws -> GatewayProcess {
         let place = try GatewayProcess.makeDirectory()

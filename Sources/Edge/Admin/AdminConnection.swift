@@ -4,12 +4,15 @@ import Glibc
 import HTTPWire
 import NIOCore
 
-/// One connection of an operator: one request, one answer. It is closed when it has neither in time.
+/// One connection of an operator: one request, one answer. It is closed when it has neither in time. Confined to its
+/// event loop; the answer is made in a task. Every answer closes the connection, also over HTTP/1.1, and bytes after
+/// the first request are ignored.
 final class AdminConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The longest head and body, in bytes.
+    /// The longest head and body, in bytes. Both limits are the same for every endpoint; an operator's requests are
+    /// short.
     private static let maxHead = 16 * 1024
     private static let maxBody = 16 * 1024
     /// How long a request may take to arrive, and a part of an answer to be read.
@@ -24,6 +27,7 @@ final class AdminConnection: ChannelInboundHandler {
 
     init(_ listener: AdminListener) { self.listener = listener }
 
+    /// Sets the time limit for the whole request.
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
         deadline = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
@@ -31,6 +35,8 @@ final class AdminConnection: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
+    /// Collects the head and the body, and answers once both are there. A head that can't be read is answered with the
+    /// parser's status, a body with 411 or 413.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         guard !isAnswered else { return }

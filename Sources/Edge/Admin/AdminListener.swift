@@ -13,9 +13,10 @@ import StateSurface
 import Synchronization
 
 /// The operator's listener: `/healthz`, `/readyz`, `/metrics`, `POST /reload`, and the operator's API below
-/// `/api/admin/`. Never the public one.
+/// `/api/admin/`. Never the public one. Safe from any thread. It lives as long as the gateway; a reload keeps it, with
+/// the services of the start.
 package final class AdminListener: Sendable {
-    /// Whether the gateway is stopping, so that `/readyz` fails.
+    /// Whether the gateway is stopping, so that `/readyz` fails. Set before the public listener is closed.
     package let isDraining = Atomic<Bool>(false)
     private let services: EdgeServices
     private let state: any ChangeFeed
@@ -25,14 +26,17 @@ package final class AdminListener: Sendable {
     /// Reads the configuration again; nil where the process cannot.
     private let reload: (@Sendable () async -> ReloadOutcome)?
     private let channel = Mutex<(any Channel)?>(nil)
-    /// The host that the listener is bound to, if it is on loopback: then other names are refused. Before that is known,
-    /// they are.
+    /// The host that the listener is bound to, if it is on loopback: then other names are refused. Before that is
+    /// known, they are.
     private let loopbackHost = Mutex<String?>("")
     /// The connections that are open.
     private let openCount = Atomic<Int>(0)
     /// So many connections may be open. More are closed at once.
     private static let mostOpen = 256
 
+    /// - Parameter services: of the start; only what a reload does not change is used of them.
+    /// - Parameter state: the store, whose feed `/readyz` goes by.
+    /// - Parameter reload: for `POST /reload`; nil answers that with 404.
     package init(
         services: EdgeServices, state: any ChangeFeed, recorder: MetricsRecorder,
         reload: (@Sendable () async -> ReloadOutcome)?
@@ -48,6 +52,11 @@ package final class AdminListener: Sendable {
     /// - Parameters:
     ///   - inherited: the descriptor of a listening socket that is used instead.
     ///   - makeResponder: makes the operator's API for the address that was bound.
+    ///   - address: `server.admin`.
+    ///   - group: the loops of the gateway; connections are spread over them.
+    /// - Returns: the address with the port that the system chose, or `address` itself for a Unix socket or an
+    ///   inherited one.
+    /// - Throws: ``GatewayError`` with a sentence for the operator.
     package func open(
         _ address: ListenAddress, inherited: CInt? = nil, group: MultiThreadedEventLoopGroup,
         makeResponder: (AdminRights) -> AdminResponder
@@ -114,13 +123,15 @@ package final class AdminListener: Sendable {
         host == "localhost" || IPAddress.bytes(of: host).map(IPAddress.isLoopback) ?? false
     }
 
-    /// Closes the listener.
+    /// Closes the listener. Open connections go on until they are answered.
     package func close() async {
         let channel = self.channel.withLock { $0 }
         try? await channel?.close().get()
     }
 
-    /// Answers a request.
+    /// Answers a request. Called in a task, off the event loops. HEAD arrives as GET. A name that is not this
+    /// listener's is answered with 421 where the listener is on loopback: a web page could have made it up (DNS
+    /// rebinding).
     func answer(_ request: AdminRequest) async -> AdminAnswer {
         if let own = loopbackHost.withLock({ $0 }), AdminHost.isForeign(request.host, own: own) {
             return .text(421, "this listener is on loopback: ask for localhost or its address, not for another name\n")

@@ -5,7 +5,8 @@ import Runtime
 import SecurityGuard
 
 extension EdgeConnection {
-    /// The socket or stream that stays open on this connection; nil where there is none.
+    /// The socket or stream that stays open on this connection; nil where there is none. A request that was deferred
+    /// while the store was asked is looked through.
     var lasting: (exchange: any LastingExchange, kind: OpenConnection.Kind)? {
         var answering = self.exchange
         while let deferred = answering as? DeferredExchange { answering = deferred.inner }
@@ -19,7 +20,7 @@ extension EdgeConnection {
         }
     }
 
-    /// What an operator is told of it.
+    /// What an operator is told of it. Ids of sessions are cut to 12 characters.
     var openConnection: OpenConnection? {
         guard let (exchange, kind) = lasting else { return nil }
         var found = OpenConnection(

@@ -9,7 +9,8 @@ import SecurityGuard
 import Sockets
 import StateSurface
 
-/// Asks the event loops of this node what they hold, for its operator.
+/// Asks the event loops of this node what they hold, for its operator. Used by the operator's API, off the event loops.
+/// Each question is a job on every loop, so none of them sees a loop in the middle of a change.
 package struct NodeObserver: NodeView {
     private let loops: LoopStates
     private let services: @Sendable () -> EdgeServices
@@ -20,6 +21,9 @@ package struct NodeObserver: NodeView {
     /// - Parameters:
     ///   - services: what every connection shares, according to the configuration as it is now.
     ///   - isDraining: whether the gateway is stopping.
+    ///   - loops: the states of all loops.
+    ///   - feed: the store's change feed, by whose beats the store's health is told.
+    ///   - storeKind: `sqlite` or `postgres`.
     package init(
         loops: LoopStates, services: @escaping @Sendable () -> EdgeServices, feed: any ChangeFeed, storeKind: String,
         isDraining: @escaping @Sendable () -> Bool
@@ -40,11 +44,13 @@ package struct NodeObserver: NodeView {
         return values
     }
 
+    /// Each loop gives at most `limit`; of all of these the first `limit` by id are returned.
     package func connections(after id: String?, limit: Int) async -> [OpenConnection] {
         let found = await each { $0.openConnections(after: id, limit: limit) }
         return Array(found.flatMap(\.self).sorted { $0.id < $1.id }.prefix(limit))
     }
 
+    /// Runs on the connection's own loop. Returns before the peer has closed; see ``settled()``.
     package func end(connection id: String) async -> Bool {
         await each { loop in
             let found = loop.connections.values.first { $0.requestID.text == id }
@@ -54,12 +60,15 @@ package struct NodeObserver: NodeView {
         }.contains(true)
     }
 
+    /// From the census, which all loops share.
     package func sockets(of sessionIDs: [String]) -> [String: Int] { services().census.sockets(of: sessionIDs) }
 
+    /// At most ``RefusalRing/capacity`` of each loop.
     package func refusals() async -> [RefusalEntry] {
         await each(\.refusals.all).flatMap(\.self).sorted { ($0.time, $0.requestID) > ($1.time, $1.requestID) }
     }
 
+    /// One entry for each upstream of a route. It is up where all loops find it so.
     package func upstreams() async -> [UpstreamEntry] {
         let now = services().clock()
         var entries: [UpstreamEntry] = []
@@ -80,11 +89,13 @@ package struct NodeObserver: NodeView {
         return entries
     }
 
+    /// Sockets are counted when they open; leases are of streams as well.
     package func counts() async -> (sockets: Int, leases: Int) {
         let sums = await each { (sockets: $0.socketCount, leases: $0.leases.count) }
         return (sums.reduce(0) { $0 + $1.sockets }, sums.reduce(0) { $0 + $1.leases })
     }
 
+    /// Waits for the jobs that every loop was given until now, for example to end sockets.
     package func settled() async { await loops.settled() }
 
     private var health: StoreHealth {
@@ -92,10 +103,12 @@ package struct NodeObserver: NodeView {
         return StoreWatch.health(of: feed, services.securityGuard, grace: services.configuration.state.grace)
     }
 
+    /// Costs no request to the store.
     package func store() -> StoreEntry {
         StoreEntry(kind: storeKind, isReachable: health == .current, feedAge: feed.sinceLastBeat() / .seconds(1))
     }
 
+    /// What `/readyz` says.
     package func isReady() -> Bool { !isDraining() && health == .current }
 }
 

@@ -10,6 +10,8 @@ extension RefusalEntry {
     /// A refusal that a request's record tells of.
     ///
     /// - Parameter time: when the answer was done, in ms since the epoch.
+    /// - Parameter code: of the refusal, which `record` has.
+    /// - Parameter origin: tells the peer where the request was refused before its client was known.
     init(_ record: RequestRecord, code: String, requestID: RequestID, origin: ConnectionOrigin, time: Int64) {
         self.init(time: time, requestID: requestID.text, route: record.route.label, code: code)
         routeHost = record.route.host

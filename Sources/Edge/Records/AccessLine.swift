@@ -15,6 +15,7 @@ struct AccessLine {
     private let origin: ConnectionOrigin
     private let now: NIODeadline
 
+    /// - Parameter now: the end of the answer, or of the socket.
     init(_ record: RequestRecord, requestID: RequestID, origin: ConnectionOrigin, now: NIODeadline) {
         self.record = record
         self.requestID = requestID

@@ -26,6 +26,7 @@ final class AccessLogBuffer {
         self.sink = sink
     }
 
+    /// Lines of one turn of the loop are given to the sink together, in their order.
     func add(_ line: AccessLine) {
         line.write(to: &lines, clock)
         count += 1

@@ -47,11 +47,13 @@ final class LoopMeters {
 
     /// What is counted of a request. A record is large, and passing it on copies it.
     struct Figures {
+        /// What the request was for; the metrics' label `route` names it.
         var route: RequestRecord.Target
         /// Nil where the client was gone before there was an answer.
         var status: Int?
         /// Nil for a socket, whose life is not a duration of a request.
         var duration: TimeAmount?
+        /// Nil where no upstream has answered.
         var upstreamTime: TimeAmount?
     }
 

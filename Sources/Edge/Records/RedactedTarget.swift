@@ -38,7 +38,8 @@ package enum RedactedTarget {
         return raw.isEmpty ? nil : redacted(path: raw)
     }
 
-    /// A path with its credentials and ids shortened.
+    /// A path with its credentials and ids shortened. Also used for a value alone. What it returns is for people: it
+    /// need not be a valid path.
     package static func redacted(path: [UInt8]) -> [UInt8] {
         guard mayHoldSecret(path) else { return path }
         return redactedRuns(of: path)

@@ -6,7 +6,8 @@ import HTTPWire
 import NIOCore
 import SecurityGuard
 
-/// What is known of one request while it is answered, for the access log, the metrics and the traces.
+/// What is known of one request while it is answered, for the access log, the metrics and the traces. Each connection
+/// has one, which begins anew with every request. Confined to the connection's loop.
 package struct RequestRecord {
     /// What the request was for.
     enum Target {
@@ -42,11 +43,16 @@ package struct RequestRecord {
     var request: EdgeRequest?
     /// What the records of a socket say of its handshake.
     private(set) var handshake: HandshakeRecord?
+    /// Set when the target is known, before the gate.
     var route = Target.none
+    /// Of the answer that was begun; nil where the client was gone before.
     private(set) var status: Int?
     /// The bytes of the body, or of the socket.
     var bytesIn: Int64 = 0
+    /// The same towards the client, without heads and framing.
     var bytesOut: Int64 = 0
+    /// The upstream that was asked last, as `HOST:PORT` or `unix:` and a path; where none was, the last that could not
+    /// be reached.
     private(set) var upstream: String?
     private var upstreamAskedAt: NIODeadline?
     /// How long the upstream took until the head of its answer had arrived.
@@ -93,6 +99,7 @@ package struct RequestRecord {
     /// A request is refused in stage 1.
     mutating func refused(_ head: RequestHead) { noteParticulars().head = head }
 
+    /// Keeps its code and reason, and the caller whose token was accepted before.
     mutating func refused(_ problem: Problem) {
         refused(code: problem.code.rawValue, reason: problem.reason)
         guard let caller = problem.caller else { return }
@@ -105,6 +112,7 @@ package struct RequestRecord {
         particulars.reason = reason
     }
 
+    /// Replaces what was known before.
     mutating func found(_ caller: RequestCaller) { noteParticulars().caller = caller }
 
     private mutating func noteParticulars() -> Particulars {
@@ -127,6 +135,7 @@ package struct RequestRecord {
         request = nil
     }
 
+    /// A connection was lent. The time until the answer counts from the first upstream that was asked.
     mutating func asked(_ place: String) {
         upstream = place
         if upstreamAskedAt == nil { upstreamAskedAt = .now() }
@@ -137,6 +146,7 @@ package struct RequestRecord {
         if upstreamAskedAt == nil { upstream = place }
     }
 
+    /// The head of the answer has arrived; only the first one counts.
     mutating func upstreamAnswered() {
         guard upstreamTime == nil, let upstreamAskedAt else { return }
         upstreamTime = .now() - upstreamAskedAt
@@ -148,6 +158,7 @@ package struct RequestRecord {
             route: route, status: status, duration: isSocket ? nil : now - startedAt, upstreamTime: upstreamTime)
     }
 
+    /// The end of the request has been recorded.
     mutating func close() {
         isOpen = false
         // What it holds on to is not needed until the next request.
@@ -160,6 +171,7 @@ package struct RequestRecord {
 
 /// What the records of a socket say of the handshake that opened it.
 final class HandshakeRecord {
+    /// The client's method; a tunnel over HTTP/2 is a GET here.
     let method: String
     /// Path and query as the access log shows them.
     let target: [UInt8]?

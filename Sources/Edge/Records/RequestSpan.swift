@@ -47,6 +47,7 @@ package struct RequestSpan: Sendable {
 
 /// Sends spans somewhere, without ever making the caller wait. Safe from any thread.
 package protocol SpanSink: Sendable {
+    /// - Parameter spans: those of one turn of a loop, at least one.
     func take(_ spans: [RequestSpan])
 }
 
@@ -61,6 +62,7 @@ final class SpanBuffer {
         self.sink = sink
     }
 
+    /// The span leaves with the others of this turn of the loop.
     func add(_ span: RequestSpan) {
         spans.append(span)
         guard spans.count == 1 else { return }

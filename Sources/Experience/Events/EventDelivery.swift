@@ -14,6 +14,8 @@ import Webhooks
 final class EventDelivery: Sendable {
     /// How long a lease lasts, and how often it is taken again, in milliseconds.
     static let leaseTime: Int64 = 30_000
+    /// How often the lease is taken again, in milliseconds: six times while it lasts, so that it outlives a store that
+    /// is away for some seconds.
     static let leaseInterval: Int64 = 5_000
     /// How often everything that waits is read again, and the dead are cleared, in milliseconds.
     static let readInterval: Int64 = 10_000
@@ -38,9 +40,11 @@ final class EventDelivery: Sendable {
     private let clock: @Sendable () -> Int64
     private let nodeID = Base64URL.encode(SecureRandom.bytes(12))
     private let wake: Wake
+    /// The answers that have come since the last turn; they are put in by the tasks that send.
     private let inbox = Mutex<[Answer]>([])
 
     /// - Parameter wake: called when there may be something new in the store.
+    /// - Parameter receivers: those of the configuration that the gateway was started with.
     init(
         receivers: EventReceivers, store: any DeliveryStore, sender: EventSender, wake: Wake, logger: Logger,
         clock: @escaping @Sendable () -> Int64
@@ -53,7 +57,9 @@ final class EventDelivery: Sendable {
         self.clock = clock
     }
 
-    /// Delivers until the task is cancelled, and then lets another node do it.
+    /// Delivers until the task is cancelled, and then lets another node do it. A turn is made four times a second, and
+    /// at once when a request was answered or something was written. Requests that are under way when it is cancelled
+    /// are cancelled with it; what they deliver may be sent again, with the same id, by the node that follows.
     func run() async {
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
@@ -127,6 +133,7 @@ final class EventDelivery: Sendable {
 
     private typealias Sending = [(DeliveryRecord, EventReceivers.Receiver)]
 
+    /// - Returns: what is to be sent now; empty while another node delivers.
     private func turn(_ work: inout Work) async -> Sending {
         let now = clock()
         guard await holdsLease(&work, now) else { return [] }
@@ -162,6 +169,7 @@ final class EventDelivery: Sendable {
         return sending
     }
 
+    /// Takes the lease, or goes on holding it. A store that can't be asked leaves it as it is, until its time is over.
     private func holdsLease(_ work: inout Work, _ now: Int64) async -> Bool {
         if now - Self.leaseInterval >= work.leaseAskedAt || now < work.leaseAskedAt {
             work.leaseAskedAt = now
@@ -233,6 +241,7 @@ final class EventDelivery: Sendable {
         }
     }
 
+    /// Gives up what waits for receivers that are gone, and removes dead letters after ``deadLetterTime``.
     private func clearTheDead(_ now: Int64) async throws {
         // Those of receivers that are no longer configured; an hour later than others, which are buried one by one.
         let buried = try await store.sweepDeliveries(

@@ -13,6 +13,7 @@ final class EventOutbox: Sendable {
     /// The most deliveries that wait for one receiver in the store before failed logins are dropped: anybody can cause
     /// them, and they must leave room for the others.
     static let roomForFailedLogins = 5_000
+    /// The most deliveries that one transaction writes.
     private static let batch = 500
 
     private struct State {
@@ -38,7 +39,8 @@ final class EventOutbox: Sendable {
         wake = Wake()
     }
 
-    /// Takes an event. May be called on an event loop: it does not block.
+    /// Takes an event. May be called on an event loop: it does not block. Costs a lock and no I/O. Nothing is kept for
+    /// an event that no receiver wants.
     func report(_ event: WebhookEvent) {
         let deliveries = receivers.deliveries(of: event)
         guard !deliveries.isEmpty else { return }
@@ -52,14 +54,16 @@ final class EventOutbox: Sendable {
         wake.up()
     }
 
-    /// Writes what is reported, until the task is cancelled.
+    /// Writes what is reported, until the task is cancelled. To be called once. While the store is away, the oldest
+    /// batch is tried again every second, and order is kept.
     func run() async {
         for await _ in wake.calls {
             while !Task.isCancelled, await writeBatch() {}
         }
     }
 
-    /// Writes what was reported until now, within some seconds.
+    /// Writes what was reported until now, within some seconds. To be called when ``run()`` has returned; what is left
+    /// after three seconds is lost.
     func flush() async {
         let end = ContinuousClock.now + .seconds(3)
         while ContinuousClock.now < end, await writeBatch() {}
@@ -92,8 +96,9 @@ final class EventOutbox: Sendable {
     }
 }
 
-/// A call that waits for its listener; several calls before that are one.
+/// A call that waits for its listener; several calls before that are one. It has one listener.
 struct Wake: Sendable {
+    /// Ends only with the task that reads it.
     let calls: AsyncStream<Void>
     private let caller: AsyncStream<Void>.Continuation
 
@@ -101,5 +106,6 @@ struct Wake: Sendable {
         (calls, caller) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Safe from any thread, and never waits.
     func up() { caller.yield() }
 }

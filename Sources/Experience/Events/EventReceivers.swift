@@ -9,7 +9,10 @@ package struct EventReceivers: Sendable {
     struct Receiver: Sendable, Equatable {
         /// Under which its deliveries are stored: its URL.
         let name: String
+        /// What it is told of; empty for nothing.
         let kinds: Set<WebhookEvent.Kind>
+        /// Whether its name may lead to private and loopback addresses (`allow_private`). Of two entries with one URL
+        /// both must say so.
         let allowsPrivate: Bool
 
         /// How logs call it: without path and query, which may contain a secret.
@@ -20,9 +23,11 @@ package struct EventReceivers: Sendable {
         }
     }
 
-    /// The most deliveries that wait for one receiver in the store.
+    /// The most deliveries that wait for one receiver in the store. Beyond it, new events for that receiver are
+    /// dropped.
     package static let roomPerReceiver = 10_000
 
+    /// In the order of the configuration, at most 32.
     let all: [Receiver]
 
     /// The receivers of `events`. Entries with the same URL are one.
@@ -48,7 +53,8 @@ package struct EventReceivers: Sendable {
     /// Whether a receiver wants to know of events of a kind.
     package func want(_ kind: WebhookEvent.Kind) -> Bool { all.contains { $0.kinds.contains(kind) } }
 
-    /// The deliveries of an event: one for each receiver that wants to know of its kind.
+    /// The deliveries of an event: one for each receiver that wants to know of its kind. Deliveries with the same lane
+    /// are sent one after the other: those of a session in its order. Events without a session have a lane each.
     package func deliveries(of event: WebhookEvent) -> [DeliveryRecord] {
         let lane = event.session ?? event.id
         return all.enumerated().filter { $0.element.kinds.contains(event.kind) }.map { index, receiver in

@@ -6,7 +6,8 @@ import StateSurface
 import Webhooks
 
 /// Tells receivers what happens. The store writes what its transactions do (``EventReceivers/writer(clock:)``); failed
-/// logins, which are in no transaction, are taken here. All are delivered from the store. Does nothing without receivers.
+/// logins, which are in no transaction, are taken here. All are delivered from the store. Does nothing without
+/// receivers.
 final class EventService: Sendable {
     private let outbox: EventOutbox?
     private let receivers: EventReceivers
@@ -15,6 +16,7 @@ final class EventService: Sendable {
     private let clock: @Sendable () -> Int64
     private let wake = Wake()
 
+    /// - Parameter store: has its transactions write events from now on.
     init(
         receivers: EventReceivers, store: any DeliveryStore, logger: Logger, clock: @escaping @Sendable () -> Int64
     ) {
@@ -28,17 +30,19 @@ final class EventService: Sendable {
             ? nil : EventOutbox(receivers: receivers, store: store, logger: logger, written: wake)
     }
 
-    /// Takes what receivers are told of an audit line. Does not block.
+    /// Takes what receivers are told of an audit line. Does not block. May be called from any thread, before
+    /// ``run(issuer:signingKey:fetch:)`` as well.
     func report(_ audit: AuditEvent) {
         guard let outbox, let event = WebhookEvent(audit, at: clock()) else { return }
         outbox.report(event)
     }
 
-    /// Stores and delivers until the task is cancelled.
+    /// Stores and delivers until the task is cancelled. To be called once.
     ///
     /// - Parameters:
     ///   - issuer: `tokens.issuer`.
     ///   - signingKey: the key that is active now.
+    ///   - fetch: is shut down by its owner, after this has returned.
     func run(issuer: String, signingKey: @escaping @Sendable () -> SigningKey, fetch: GuardedFetch) async {
         guard let outbox else { return }
         let clock = clock

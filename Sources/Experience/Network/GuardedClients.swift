@@ -3,10 +3,10 @@ import IdentityProviders
 import NIOCore
 import NIOSSL
 
-/// HTTP clients that each know one address of one host, at most ``limit`` of them. AsyncHTTPClient connects where its
-/// `dnsOverride` says, and that is a setting of a client.
+/// HTTP clients that each know one address of one host. AsyncHTTPClient connects where its `dnsOverride` says, and that
+/// is a setting of a client. More than ``limit`` of them are kept only while they are in use.
 actor GuardedClients {
-    /// A client that is in use until it is given back.
+    /// A client that is in use until it is given back. Several requests may use the same one at a time.
     struct Lent: Sendable {
         let client: HTTPClient
         fileprivate let key: Key
@@ -34,7 +34,10 @@ actor GuardedClients {
 
     init(tls: TLSConfiguration) { self.tls = tls }
 
-    /// The client for an address; nil after ``shutdown()``.
+    /// The client for an address; nil after ``shutdown()``. It has to be given back, once.
+    ///
+    /// - Parameter host: as the URL writes it; TLS verifies this name.
+    /// - Parameter address: has been judged by the caller.
     func borrow(host: String, address: IPAddress) -> Lent? {
         guard !isStopped else { return nil }
         turn += 1
@@ -46,6 +49,7 @@ actor GuardedClients {
         return Lent(client: entry.client, key: key)
     }
 
+    /// Closes clients that are unused where there are more than ``limit``, and waits until they are closed.
     func giveBack(_ lent: Lent) async {
         if entries[lent.key]?.client === lent.client { entries[lent.key]?.uses -= 1 }
         if isStopped { return await close(entries.count) }
@@ -58,8 +62,8 @@ actor GuardedClients {
         await close(entries.count)
     }
 
-    /// Closes at most so many unused clients, the longest unused first. They are taken out before any of them is closed,
-    /// so that no other call meets them meanwhile.
+    /// Closes at most so many unused clients, the longest unused first. They are taken out before any of them is
+    /// closed, so that no other call meets them meanwhile.
     private func close(_ count: Int) async {
         let unused = entries.filter { $0.value.uses == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }.prefix(count)
         for (key, _) in unused { entries[key] = nil }

@@ -12,12 +12,16 @@ import Synchronization
 /// first, every address of it is judged by the request's `AddressGuard`, and the connection is made to an address that
 /// was judged: a second answer of DNS changes nothing (DNS rebinding). TLS asks for and verifies the name of the URL.
 /// Proxy settings of the environment are not used.
+///
+/// Requests of one host and address share connections, which are kept for 2 s when idle.
 package final class GuardedFetch: Sendable {
     /// What a server answered, whatever its status.
     package struct Answer: Sendable {
+        /// A redirect is an answer like any other.
         package let status: Int
         /// The fields as they came; names compare without case.
         package let headers: HTTPHeaders
+        /// Complete, and at most as long as the request's limit.
         package let body: [UInt8]
     }
 
@@ -32,7 +36,8 @@ package final class GuardedFetch: Sendable {
         clients = GuardedClients(tls: tls)
     }
 
-    /// Sends a request once.
+    /// Sends a request once. At most three addresses are tried, one after the other, and the next one only where no
+    /// byte of the request was sent.
     ///
     /// - Parameters:
     ///   - request: complete; `Host` and the length of the body are added.
@@ -65,7 +70,8 @@ package final class GuardedFetch: Sendable {
         throw fault
     }
 
-    /// Closes all connections. Nothing can be sent afterwards.
+    /// Closes all connections. Nothing can be sent afterwards. This does not wait for requests that are under way;
+    /// their connections close after them.
     package func shutdown() async { await clients.shutdown() }
 
     private enum Attempt: Sendable {
@@ -134,7 +140,8 @@ package final class GuardedFetch: Sendable {
 }
 
 extension GuardedFetch {
-    /// The function through which an `IdentityProvider` sends its requests.
+    /// The function through which an `IdentityProvider` sends its requests. Answers are at most
+    /// `ProviderRequest.maximumAnswerBytes` long. Of several `Content-Type` fields none counts.
     package var forProviders: ProviderFetch {
         { [self] request, timeout in
             let answer = try await send(request, timeout: timeout)

@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 
 /// Asks the system for the addresses of a name, on threads of its own: `getaddrinfo` blocks, and can't be cancelled.
+/// Lookups of the same name at the same time are one. Nothing is remembered afterwards.
 actor HostResolver {
     /// The most lookups at a time. Those that hang keep their place until the system gives up.
     private static let limit = 32
@@ -16,6 +17,8 @@ actor HostResolver {
     private var lookups: [String: EventLoopFuture<[IPAddress]>] = [:]
 
     /// The addresses, in the order of the system.
+    ///
+    /// - Parameter deadline: ends the wait alone; the lookup goes on and keeps its place.
     /// - Throws: `ProviderFault` `.unreachable` if there are none, `.timedOut` after the deadline.
     func addresses(of host: String, until deadline: NIODeadline) async throws(ProviderFault) -> [IPAddress] {
         let lookup: EventLoopFuture<[IPAddress]>

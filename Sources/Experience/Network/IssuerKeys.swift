@@ -12,7 +12,7 @@ struct IssuerKeys: Sendable {
     let addresses: AddressGuard
     let fetch: ProviderFetch
 
-    /// The key set.
+    /// The key set. Fetched at each call; the caller remembers it.
     ///
     /// - Throws: `ProviderFault`, or ``GatewayError`` if the answer is no key set.
     func keySet() async throws -> [UInt8] {
@@ -36,8 +36,8 @@ struct IssuerKeys: Sendable {
         throw failure
     }
 
-    /// Where an issuer's metadata may be: OpenID Connect Discovery 1.0 §4, and RFC 8414 §3.1, which puts the path of the
-    /// issuer behind the well-known one.
+    /// Where an issuer's metadata may be: OpenID Connect Discovery 1.0 §4, and RFC 8414 §3.1, which puts the path of
+    /// the issuer behind the well-known one. Empty for an issuer that is no http or https URL, or that has a query.
     static func metadata(of issuer: String) -> [EndpointURL] {
         guard let url = EndpointURL(issuer), !url.hasQuery else { return [] }
         let origin = String(issuer.dropLast(url.target.count))

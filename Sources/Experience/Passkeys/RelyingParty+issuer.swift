@@ -5,12 +5,15 @@ import Gate
 import Passkeys
 
 extension RelyingParty {
-    /// The gateway as WebAuthn knows it: the RP ID is `passkeys.rp_id`, or the host of `tokens.issuer`. The pages of the
-    /// issuer's origin may use passkeys, and those of `server.allowed_origins` on the RP ID's host or below it.
+    /// The gateway as WebAuthn knows it: the RP ID is `passkeys.rp_id`, or the host of `tokens.issuer`. The pages of
+    /// the issuer's origin may use passkeys, and those of `server.allowed_origins` on the RP ID's host or below it.
     ///
     /// WebAuthn takes no addresses as RP IDs. An issuer on a loopback address has the RP ID `localhost`, so its pages
     /// have to be opened under that name; for every other address there is no relying party.
     ///
+    /// - Parameter issuer: a URL; what counts is its origin.
+    /// - Parameter id: `passkeys.rp_id`; nil for the issuer's host.
+    /// - Parameter allowedOrigins: `server.allowed_origins`. Those on other hosts are passed over.
     /// - Returns: nil where the issuer's host is none that WebAuthn takes, or its pages may not use the RP ID.
     init?(issuer: String, id wanted: String? = nil, allowedOrigins: [String]) {
         guard let own = OriginPolicy.origin(of: issuer), let place = OriginPlace(own) else { return nil }

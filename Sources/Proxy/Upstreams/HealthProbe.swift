@@ -80,8 +80,8 @@ final class HealthProbe: UpstreamUser {
         left()
     }
 
-    /// The status of the final answer, such as `HTTP/1.1 200 …`; nil where its line is not complete, 0 where it is none.
-    /// Interim answers are skipped (RFC 9110 section 15.2); 101 would be final.
+    /// The status of the final answer, such as `HTTP/1.1 200 …`; nil where its line is not complete, 0 where it is
+    /// none. Interim answers are skipped (RFC 9110 section 15.2); 101 would be final.
     static func status(in bytes: ByteBuffer) -> Int? {
         var rest = bytes
         while let status = statusOfFirst(in: rest) {

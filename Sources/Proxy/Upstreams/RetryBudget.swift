@@ -1,7 +1,7 @@
 import EdgeConfiguration
 
-/// How many requests may be repeated: a share of all requests, and so many a second besides. Without it, an upstream that
-/// fails would get twice the requests just when it has too many.
+/// How many requests may be repeated: a share of all requests, and so many a second besides. Without it, an upstream
+/// that fails would get twice the requests just when it has too many.
 ///
 /// Pure; times are milliseconds and handed in.
 package struct RetryBudget: Sendable, Equatable {
@@ -21,7 +21,8 @@ package struct RetryBudget: Sendable, Equatable {
     /// A request has come.
     package mutating func requested() { saved = min(Self.most, saved + terms.budget) }
 
-    /// Whether a request may be repeated now. If so, that is counted.
+    /// Whether a request may be repeated now. If so, that is counted. What is allowed each second is used first, then
+    /// what was saved up.
     package mutating func take(at now: Int64) -> Bool {
         let current = now / 1_000
         if current != second {

@@ -1,7 +1,7 @@
 import EdgeConfiguration
 
-/// What is known of one upstream, as a value: it is told of checks and of the outcomes of requests, and says whether the
-/// upstream may be used.
+/// What is known of one upstream, as a value: it is told of checks and of the outcomes of requests, and says whether
+/// the upstream may be used.
 ///
 /// Times are milliseconds of a clock that only goes forward; it is handed in.
 package struct UpstreamHealth: Sendable, Equatable {
@@ -43,6 +43,8 @@ package struct UpstreamHealth: Sendable, Equatable {
     package var isPristine: Bool { consecutiveFailures == 0 && ejections == 0 }
 
     /// A request was answered, with anything but 5xx.
+    ///
+    /// - Parameter terms: the route's `outlier`; nil where nothing is ejected any more.
     package mutating func succeeded(_ terms: RouteConfiguration.Outlier?, at now: Int64) {
         consecutiveFailures = 0
         // Once it has served for as long as it was left alone, what it did before is forgotten.

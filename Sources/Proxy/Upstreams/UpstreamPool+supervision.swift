@@ -2,8 +2,8 @@ import EdgeConfiguration
 import EdgeCore
 import NIOCore
 
-/// How the pool obeys what its route says of checks, ejection, retries and concurrency. A route that says nothing never
-/// comes here.
+/// How the pool obeys what its route says of checks, ejection, retries and concurrency. For a route that says nothing,
+/// requests are neither counted nor judged here.
 extension UpstreamPool {
     // MARK: Choosing
 
@@ -63,13 +63,15 @@ extension UpstreamPool {
 
     // MARK: Outcomes
 
-    /// A request was answered with this status.
+    /// A request was answered with this status. 5xx counts as a failure. Does nothing where the route has no `outlier`.
     package func answered(_ index: Int, status: Int) {
         guard isSupervised, terms.outlier != nil, members.indices.contains(index) else { return }
         if status >= 500 { faulted(index) } else { members[index].standing.succeeded() }
     }
 
     /// A request failed: no connection, or no sound answer in time.
+    ///
+    /// - Parameter index: the number of the upstream.
     package func faulted(_ index: Int) {
         guard isSupervised, terms.outlier != nil, members.indices.contains(index) else { return }
         if members[index].standing.failed() { watch?.ejected(members[index].target.place) }
@@ -77,8 +79,8 @@ extension UpstreamPool {
 
     // MARK: Checks
 
-    /// Begins to check the upstreams, if the route says so and this loop is the one that does it. The first check comes at
-    /// once.
+    /// Begins to check the upstreams, if the route says so and this loop is the one that does it. The first check comes
+    /// at once.
     package func startChecks() {
         guard makesChecks, terms.health != nil else { return }
         for index in members.indices { check(index) }

@@ -22,6 +22,7 @@ package final class UpstreamStanding: Sendable {
     private let recoveredAt = Atomic<Int64>(0)
     private let isPristine = Atomic<Bool>(true)
 
+    /// Nothing is known of it yet: it counts as up.
     package init(place: String) { self.place = place }
 
     /// Goes on with other terms.
@@ -50,7 +51,8 @@ package final class UpstreamStanding: Sendable {
     /// Whether the last connection was made and the checks, if there are any, pass.
     package var isUp: Bool { isReached.load(ordering: .relaxed) && !isUnhealthy.load(ordering: .relaxed) }
 
-    /// How many requests have failed since the last success, and until when the upstream is left alone; nil if it is not.
+    /// How many requests have failed since the last success, and until when the upstream is left alone; nil if it is
+    /// not.
     package func failures(at now: Int64) -> (consecutive: Int, ejectedUntil: Int64?) {
         state.withLock { state in
             let until = state.health.view.ejectedUntil

@@ -2,6 +2,7 @@ import EdgeConfiguration
 import Synchronization
 
 /// The standings of all upstreams, by route and place. Those that a reload keeps in the configuration stay as they are.
+/// Safe from any thread.
 package final class UpstreamStandings: Sendable {
     private struct Key: Hashable {
         let path: String

@@ -60,7 +60,7 @@ private enum TestKind: Int, CaseIterable, Comparable {
     case quiet = 2
     /// They mostly wait, so more run at once than there are cores; and not so many that what one waits for, of a gateway,
     /// a browser or another program, has to wait for all the others.
-    case blocking = 5
+    case blocking = 6
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
