@@ -118,7 +118,7 @@ attack:
 
 attack-broken:
 	@.ci/install-dependencies test
-	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build -Xswiftc -O --product gatehouse; fi
 	@"$(CURDIR)/.build/venv/bin/python" Tests/BrokenGateway/run.py
 
 # A copy of the sources, built once in debug, in which each check can be left out. `CHECKS` names some.
@@ -129,14 +129,14 @@ attack-without-checks:
 # In an environment of its own, with the versions that the table names.
 attack-peers:
 	@.ci/install-dependencies attack-peers
-	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build -Xswiftc -O --product gatehouse; fi
 	@.build/peers/bin/python Tests/Peers/run.py >.build/peers.md
 	@mv .build/peers.md docs/what-others-let-through.md
 
 # The pictures that README and docs show are written to docs/images. It takes three minutes.
 screenshots:
 	@.ci/install-dependencies test
-	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build --product gatehouse; fi
+	@if [ -z "$$GATEHOUSE_BINARY" ]; then swift build -Xswiftc -O --product gatehouse; fi
 	@PATH="$(CURDIR)/.build/venv/bin:$$PATH" python3 Tests/BrowserTests/screenshots.py \
 		"$${GATEHOUSE_BINARY:-.build/debug/gatehouse}" .build/screenshots
 
