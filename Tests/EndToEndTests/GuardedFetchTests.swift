@@ -92,7 +92,8 @@ import Testing
         let large = try RecordingUpstream { _, stream in
             try stream.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             let chunk = "4000\r\n" + String(repeating: "x", count: 0x4000) + "\r\n"
-            for _ in 0..<20 { try stream.send(chunk) }
+            // Until the client has had enough: an end of the server's own would be another fault.
+            for _ in 0..<10_000 { try stream.send(chunk) }
             return .close
         }
         defer { large.stop() }

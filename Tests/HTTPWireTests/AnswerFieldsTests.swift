@@ -56,7 +56,8 @@ import Testing
 
     @Test("An upstream's fields keep their order and their repetitions, in both forms")
     func passedOn() throws {
-        let head = try Self.upstreamHead("Set-Cookie: a=1\r\nX-Left: out\r\nSet-Cookie:  b=2 \r\nETag: \"x\"\r\nX-E:\r\n")
+        let head = try Self.upstreamHead(
+            "Set-Cookie: a=1\r\nX-Left: out\r\nSet-Cookie:  b=2 \r\nETag: \"x\"\r\nX-E:\r\n")
         func made(_ form: AnswerFields.Form) -> AnswerFields {
             var fields = AnswerFields(form)
             fields.addStatusLine(of: head)

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Fields written once")
 struct FieldLinesTests {
-    private static let fields = [("X-A", "1"), ("Set-Cookie", "a=b; c"), ("X-Empty", ""), ("Set-Cookie", ": d: \u{e9}")]
+    private static let fields = [
+        ("X-A", "1"), ("Set-Cookie", "a=b; c"), ("X-Empty", ""), ("Set-Cookie", ": d: \u{e9}"),
+    ]
 
     @Test("are lines of a head, and give each name and value back") func lines() {
         var lines = FieldLines()
