@@ -43,8 +43,8 @@ test:
 	BENCH=1 swift build --build-tests --explicit-target-dependency-import-check error -Xswiftc -O
 	@# What computes takes all cores, and comes first; a few tests at once, so that each is done soon after it has begun
 	@# and what it waits for gets a turn. The stores' tests wait for PostgreSQL, one after the other, and run beside it:
-	@# without `swift test`, of which one runs at a time. What waits for gateways follows. What hangs is ended: the test that has begun and not ended is to be found in the
-	@# output.
+	@# without `swift test`, of which one runs at a time. What waits for gateways follows. What hangs is ended: the test
+	@# that has begun and not ended is to be found in the output.
 	@export BENCH=1 PATH="$(CURDIR)/.build/venv/bin:$$PATH"; \
 		timeout 900 .build/debug/gatehousePackageTests.xctest --testing-library swift-testing \
 			--filter '^StateSurfaceTests\.' >.build/store-tests.log 2>&1 & stores=$$!; \

@@ -118,7 +118,7 @@ public struct AnswerFields: Sendable {
     public mutating func add(_ kept: FieldLines) {
         switch form {
         case .lines: lines.writeImmutableBuffer(kept.bytes)
-        case .pairs: kept.forEach { addPair($0, $1) }
+        case .pairs: for field in kept.pairs { addPair(field.name, field.value) }
         }
     }
 

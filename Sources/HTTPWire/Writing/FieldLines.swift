@@ -23,12 +23,12 @@ public struct FieldLines: Sendable {
         bytes.writeStaticString("\r\n")
     }
 
-    /// Calls `body` with the name and the value of each field, in their order.
-    public func forEach(_ body: (_ name: String, _ value: String) -> Void) {
+    /// The name and the value of each field, in their order.
+    public var pairs: [(name: String, value: String)] {
         var lineStart = 0
-        for value in values {
-            body(text(ByteRange(start: lineStart, end: value.start - 2)), text(value))
-            lineStart = value.end + 2
+        return values.map { value in
+            defer { lineStart = value.end + 2 }
+            return (text(ByteRange(start: lineStart, end: value.start - 2)), text(value))
         }
     }
 
