@@ -67,7 +67,7 @@ package struct UpstreamEntry: Sendable, Equatable {
     package var route: String
     /// `HOST:PORT`, or the path of a Unix socket.
     package var upstream: String
-    /// Whether requests are sent to it before others.
+    /// Whether the last attempt to connect to it succeeded, and its health checks pass.
     package var isUp: Bool
     /// Until when it is left out, in ms since the epoch.
     package var ejectedUntil: Int64?

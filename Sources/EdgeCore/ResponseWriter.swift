@@ -29,7 +29,7 @@ package protocol ResponseWriter: AnyObject {
     /// The client's channel.
     var channel: any Channel { get }
     var eventLoop: any EventLoop { get }
-    /// For the time limits of the exchange; cancelled between two requests.
+    /// For the time limits of the exchange, which cancels it when it is over.
     var exchangeDeadline: ConnectionDeadline { get }
     /// The time limits of the loop.
     var deadlines: DeadlineWheel { get }

@@ -3,7 +3,7 @@ import NIOCore
 
 /// A Close sent by the gateway: code and reason (RFC 6455 section 7.4).
 package struct SocketClose: Equatable {
-    /// A code of RFC 6455 section 7.4.1, or one of the gateway's own from 4400 on.
+    /// A code of RFC 6455 section 7.4.1, 1013 (registered later: try again), or one of the gateway's own from 4400 on.
     package let code: UInt16
     /// At most 123 bytes.
     package let reason: String
