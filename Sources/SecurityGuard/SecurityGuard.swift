@@ -196,7 +196,7 @@ extension SecurityGuard {
             }
             let now = clock()
             if now - lastPrune >= 60_000 || now < lastPrune {
-                revocations.prune(now: now)
+                await revocations.prune(now: now)
                 lastPrune = now
             }
         }

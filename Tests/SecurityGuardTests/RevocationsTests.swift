@@ -45,12 +45,37 @@ struct RevocationsTests {
     }
 
     @Test("What has expired is forgotten, but not so soon that a clock stepping back revives a token")
-    func prune() {
+    func prune() async {
         let revocations = Revocations()
         revocations.insert(Revocation(kind: .token, id: "j", expiresAt: 1000))
-        revocations.prune(now: 1000 + 3_599_999)
+        await revocations.prune(now: 1000 + 3_599_999)
         #expect(revocations.count == 1)
-        revocations.prune(now: 1000 + 3_600_000)
+        await revocations.prune(now: 1000 + 3_600_000)
+        #expect(revocations.count == 0)
+    }
+
+    @Test("Many that have expired are removed in portions, and one that was extended or is still needed stays")
+    func portions() async {
+        let revocations = Revocations()
+        let kinds: [Revocation.Kind] = [.token, .family, .subject]
+        for kind in kinds {
+            for index in 0..<1_000 {
+                revocations.insert(Revocation(kind: kind, id: "\(index)", issuedUntil: 1, expiresAt: 1000))
+            }
+        }
+        revocations.insert(Revocation(kind: .family, id: "f", expiresAt: 5000))
+        revocations.insert(Revocation(kind: .token, id: "0", expiresAt: 5000))
+        let now: Int64 = 1000 + 3_600_000
+        #expect(revocations.prune(now: now, from: 0, count: 100) != nil)
+        #expect(revocations.count > 2_900)
+        await revocations.prune(now: now)
+        #expect(revocations.count == 2)
+        #expect(revocations.contains(principal()))
+        #expect(revocations.contains(tokenID: "0", familyID: nil, subject: nil, issuedAt: 0))
+        // What was removed can be revoked again.
+        revocations.insert(Revocation(kind: .token, id: "1", expiresAt: 6000))
+        #expect(revocations.contains(tokenID: "1", familyID: nil, subject: nil, issuedAt: 0))
+        await revocations.prune(now: 6000 + 3_600_000)
         #expect(revocations.count == 0)
     }
 

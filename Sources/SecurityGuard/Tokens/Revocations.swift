@@ -9,7 +9,29 @@ final class Revocations: Sendable {
         var families: [ByteName: Int64] = [:]
         /// By subject: which of its tokens are revoked, and when the entry can be removed.
         var subjects: [ByteName: (cut: SubjectCut, expiresAt: Int64)] = [:]
+        /// What is in the dictionaries, each once and in no order, so that it can be gone through in portions.
+        var names: [(kind: Revocation.Kind, name: ByteName)] = []
+
+        /// When an entry can be removed.
+        func end(_ kind: Revocation.Kind, _ name: ByteName) -> Int64? {
+            switch kind {
+            case .token: tokens[name]
+            case .family: families[name]
+            case .subject: subjects[name]?.expiresAt
+            }
+        }
+
+        mutating func remove(_ kind: Revocation.Kind, _ name: ByteName) {
+            switch kind {
+            case .token: tokens[name] = nil
+            case .family: families[name] = nil
+            case .subject: subjects[name] = nil
+            }
+        }
     }
+
+    /// How many entries are looked at under the lock, which every request needs: well below a millisecond's worth.
+    static let portion = 1_000
 
     private let table = Mutex(Table())
     private let moves = Atomic<UInt64>(0)
@@ -30,6 +52,7 @@ final class Revocations: Sendable {
 
     private static func add(_ revocation: Revocation, to table: inout Table) -> Bool {
         let name = ByteName(revocation.id)
+        if table.end(revocation.kind, name) == nil { table.names.append((revocation.kind, name)) }
         switch revocation.kind {
         case .token: return extend(&table.tokens[name], revocation.expiresAt)
         case .family: return extend(&table.families[name], revocation.expiresAt)
@@ -65,12 +88,34 @@ final class Revocations: Sendable {
         }
     }
 
-    /// Removes the revocations whose tokens have all expired.
-    func prune(now: Int64) {
+    /// Removes the revocations whose tokens have all expired, a portion at a time.
+    func prune(now: Int64) async {
+        var place: Int? = 0
+        while let start = place {
+            place = prune(now: now, from: start, count: Self.portion)
+            await Task.yield()
+        }
+    }
+
+    /// Looks at so many entries and removes those that have ended.
+    ///
+    /// - Returns: where to go on; nil if these were the last ones.
+    func prune(now: Int64, from start: Int, count: Int) -> Int? {
         table.withLock { table in
-            table.tokens = table.tokens.filter { $0.value &+ Revocation.margin > now }
-            table.families = table.families.filter { $0.value &+ Revocation.margin > now }
-            table.subjects = table.subjects.filter { $0.value.expiresAt &+ Revocation.margin > now }
+            var place = start
+            for _ in 0..<count {
+                guard place < table.names.count else { return nil }
+                let (kind, name) = table.names[place]
+                if let end = table.end(kind, name), end > now &- Revocation.margin {
+                    place += 1
+                } else {
+                    table.remove(kind, name)
+                    // The last one takes its place, and is looked at next.
+                    table.names.swapAt(place, table.names.count - 1)
+                    table.names.removeLast()
+                }
+            }
+            return place
         }
     }
 
