@@ -112,6 +112,31 @@ final class AuditLogTests {
         #expect(text.contains("sec_abcd…") && text.contains("ses_abcd…") && text.contains("eyJhbGci…"))
     }
 
+    private static let long = String(repeating: "aB3_", count: 11)
+
+    @Test(
+        "A token is shortened however its header begins",
+        arguments: [
+            "eyAiYWxnIjoiRVMyNTYifQ.eyJzdWIiOiJhbGljZSJ9.\(long)", "ewogImFsZyI6IkVTMjU2In0..\(long)",
+            "IHsiYWxnIjoiSFMyNTYifQ.ICB7InN1YiI6ImEifQ.\(long).",
+            "ewoiYWxnIjoiZGlyIn0gICA..48V1_ALb6US04U3b.5eym.XFBoMYUZodetZdvTiFvSkQ",
+        ])
+    func shortens(token: String) {
+        let said = AuditScrub.clean("Bearer \(token) was sent")
+        #expect(said == "Bearer \(token.prefix(8))… was sent")
+    }
+
+    @Test(
+        "Host names, versions and key ids are not",
+        arguments: [
+            "a-gateway-with-a-long-name.the-namespace-of-production.svc.cluster.local", "1.20.300-beta.4",
+            "elasticsearch-master.observability-stack.example", long, "a.b.c", "...", "audit.2026-01-01.jsonl",
+            "a-gateway-with-a-long-name.the-namespace-of-production.example.",
+        ])
+    func leaves(text: String) {
+        #expect(AuditScrub.clean("of \(text), once") == "of \(text), once")
+    }
+
     @Test("Members can't stand in for those of the chain")
     func keepsItsNames() throws {
         let log = try open()

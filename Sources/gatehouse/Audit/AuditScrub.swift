@@ -26,7 +26,7 @@ enum AuditScrub {
         }
     }
 
-    /// Shortens every run of base64url characters and dots that begins like a credential or is a compact JWS.
+    /// Shortens every run of base64url characters and dots that begins like a credential or is a compact JWS or JWE.
     static func clean(_ text: String) -> String {
         var result = ""
         var run = ""
@@ -49,8 +49,27 @@ enum AuditScrub {
             if run[start...].count <= kept { return run }
             return String(run[..<start]) + String(run[start...].prefix(kept)) + "…"
         }
-        let isToken = run.hasPrefix("eyJ") && run.utf8.count(where: { $0 == UInt8(ascii: ".") }) >= 2
-        return isToken ? "\(run.prefix(kept))…" : run
+        let isUsualToken = run.hasPrefix("eyJ") && run.utf8.count(where: { $0 == UInt8(ascii: ".") }) >= 2
+        return isUsualToken || hasFormOfToken(run) ? "\(run.prefix(kept))…" : run
+    }
+
+    /// Whether a run is as long in its parts as a compact JWS or JWE. The header of one may begin with white space, and
+    /// then not with `eyJ`. Host names and versions have shorter parts, or more of them.
+    private static func hasFormOfToken(_ run: String) -> Bool {
+        // A full stop may end the sentence.
+        let token = run.hasSuffix(".") ? run.dropLast() : run[...]
+        let lengths = token.split(separator: ".", maxSplits: 5, omittingEmptySubsequences: false).map(\.utf8.count)
+        guard let header = lengths.first, let last = lengths.last, header >= 16 else { return false }
+        switch lengths.count {
+        case 3:
+            // The content may be detached, and the shortest signature has 43 characters.
+            let content = lengths.dropFirst().first ?? 0
+            return (content == 0 || content >= 16) && last >= 32
+        case 5:
+            // The key may be agreed upon, and the content short. The shortest IV has 16 characters, the tag 22.
+            return lengths.dropFirst(2).first ?? 0 >= 16 && last >= 22
+        default: return false
+        }
     }
 
     private static func isPart(_ character: Character) -> Bool {
