@@ -95,7 +95,7 @@ final class Conversation: Sendable {
     func open(_ label: String, _ request: RawRequest) async throws -> RecordedStream {
         guard let open = wire.open else { throw Unfit("takes a connection of its own over HTTP/1.1") }
         try await surroundings.pause()
-        let stream = RecordedStream(label, try await open())
+        let stream = RecordedStream(label, try await open(), timeout: wire.timeout)
         streams.withLock { $0.append(stream) }
         try await stream.send(request.bytes)
         return stream
@@ -157,7 +157,7 @@ final class Conversation: Sendable {
         _ index: Int = 0, secret: String? = nil, sessionID: String? = nil
     ) async throws -> Member {
         let answer = try await loginAnswer(index, secret: secret, sessionID: sessionID)
-        guard (200..<300).contains(answer.status) else { throw Unjudged("the login got \(answer.status)") }
+        guard answer.isSuccess else { throw Unjudged("the login got \(answer.status)") }
         guard let member = Member(answer) else { throw Unjudged("the login's answer holds no access token") }
         return member
     }

@@ -4,11 +4,14 @@ import Synchronization
 final class RecordedStream: Sendable {
     private let label: String
     private let stream: any WireStream
+    /// How long an answer may take.
+    private let timeout: Duration
     private let log = Mutex<(sent: [UInt8], received: [UInt8])>(([], []))
 
-    init(_ label: String, _ stream: any WireStream) {
+    init(_ label: String, _ stream: any WireStream, timeout: Duration) {
         self.label = label
         self.stream = stream
+        self.timeout = timeout
     }
 
     func send(_ bytes: [UInt8]) async throws {
@@ -28,8 +31,8 @@ final class RecordedStream: Sendable {
     }
 
     /// The answer to a request; nil if there is none within the time or before the connection ended.
-    func answer(within limit: Duration = .seconds(10)) async -> RawResponse? {
-        let received = await receive(within: limit) { RawResponse(parsing: $0)?.isComplete ?? false }
+    func answer() async -> RawResponse? {
+        let received = await receive(within: timeout) { RawResponse(parsing: $0)?.isComplete ?? false }
         return RawResponse(parsing: received.bytes)
     }
 
@@ -37,6 +40,19 @@ final class RecordedStream: Sendable {
     func ends(within limit: Duration) async -> Bool {
         let received = await receive(within: limit, until: Frame.holdsClose)
         return received.hasEnded || Frame.holdsClose(received.bytes)
+    }
+
+    /// As ``ends(within:)``, where the target may send whatever it likes. Throws if that is so much that its end can't
+    /// be seen.
+    func isSeenToEnd(within limit: Duration) async throws -> Bool {
+        if await ends(within: limit) { return true }
+        if stream.hasOverflowed { throw Unjudged("the socket sends more than is read, so its end can't be seen") }
+        return false
+    }
+
+    /// Throws if the target closes the socket before anything was done to it.
+    func requireOpen() async throws {
+        if try await isSeenToEnd(within: .milliseconds(200)) { throw Unjudged("the socket closed by itself") }
     }
 
     func close() async {

@@ -26,9 +26,9 @@ enum LeaseProbes {
                 throw Unfit("the token lives too long to wait for its end: takes one of at most 20 seconds")
             }
             let socket = try await talk.openSocket(member)
-            if await socket.ends(within: .milliseconds(200)) { throw Unjudged("the socket closed by itself") }
+            try await socket.requireOpen()
             // Leeways are at most one minute; 30 seconds are common.
-            return await socket.ends(within: .seconds(lifetime + 35))
+            return try await socket.isSeenToEnd(within: .seconds(lifetime + 35))
                 ? .passed("the socket was closed") : .failed("the socket outlived its token")
         },
         Probe(
@@ -39,7 +39,7 @@ enum LeaseProbes {
             let socket = try await talk.openSocket(member)
             guard let token = member.refreshToken else { throw Unfit("the login hands out no refresh token") }
             _ = try await talk.successor(of: token)
-            return await socket.ends(within: .seconds(1))
+            return try await socket.isSeenToEnd(within: .seconds(1))
                 ? .failed("a refresh closed the socket") : .passed("the socket stayed open")
         },
     ]
@@ -54,9 +54,9 @@ enum LeaseProbes {
         ) { talk in
             let member = try await talk.login()
             let socket = try await talk.openSocket(member)
-            if await socket.ends(within: .milliseconds(200)) { throw Unjudged("the socket closed by itself") }
+            try await socket.requireOpen()
             try await end(talk, member)
-            return await socket.ends(within: patience)
+            return try await socket.isSeenToEnd(within: patience)
                 ? .passed("the socket was closed") : .failed("the socket stayed open")
         }
     }

@@ -11,13 +11,13 @@ extension RefreshProbes {
             let first = try await talk.refreshToken()
             let second = try await talk.successor(of: first)
             let again = try await talk.refresh(first)
-            guard (200..<300).contains(again.status), let other = again.text("refresh_token") else {
+            guard again.isSuccess, let other = again.text("refresh_token") else {
                 return .passed("refused with \(again.status)")
             }
             if other == second { return .passed("the answer names the same successor again") }
             // One of two may count; both would be two lines of one family.
             let lines = [try await talk.refresh(second), try await talk.refresh(other)]
-            return lines.allSatisfy { (200..<300).contains($0.status) }
+            return lines.allSatisfy { $0.isSuccess }
                 ? .failed("there are two successors, and both work") : .passed("one successor works")
         },
         probe(
@@ -105,7 +105,7 @@ extension RefreshProbes {
                 let answer = try await talk.api(
                     "POST", "/api/auth/password", token: one.accessToken,
                     body: ["current": .string(current), "new": .string(next)], label: "password")
-                guard (200..<300).contains(answer.status) else {
+                guard answer.isSuccess else {
                     throw Unjudged("the change of the password got \(answer.status)")
                 }
             }

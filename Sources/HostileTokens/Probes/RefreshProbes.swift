@@ -119,7 +119,7 @@ extension Conversation {
     /// Refreshes and returns the next refresh token. Throws if there is none.
     func successor(of token: String) async throws -> String {
         let answer = try await refresh(token)
-        guard (200..<300).contains(answer.status), let next = answer.text("refresh_token") else {
+        guard answer.isSuccess, let next = answer.text("refresh_token") else {
             throw Unjudged("a good refresh token got \(answer.status)")
         }
         return next

@@ -132,7 +132,7 @@ enum RequestProbes {
             guard let answer = try await talk.attempt("attack", RawRequest(text: text)) else {
                 return .passed("the connection was ended")
             }
-            return (200..<300).contains(answer.status)
+            return answer.isSuccess
                 ? .failed("answered \(answer.status)") : .passed("refused with \(answer.status)")
         }
     }

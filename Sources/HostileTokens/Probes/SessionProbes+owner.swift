@@ -53,7 +53,7 @@ extension SessionProbes {
             guard let id = owner.sessionID else { throw Unfit("the login names no session") }
             let answer = try await talk.upgrade(id, token: other.accessToken, secret: owner.secret)
             let seen = try await talk.session(id, token: owner.accessToken)
-            guard (200..<300).contains(seen.status), seen.text("user_id") == owner.userID else {
+            guard seen.isSuccess, seen.text("user_id") == owner.userID else {
                 return .failed("the session changed its owner")
             }
             return answer.refused("the upgrade")
@@ -100,8 +100,8 @@ extension SessionProbes {
                 async let refreshed = talk.refresh(token)
                 async let ended: Void = talk.logout(member)
                 let (answer, _) = (try await refreshed, try await ended)
-                guard (200..<300).contains(answer.status), let next = answer.text("refresh_token") else { continue }
-                if (200..<300).contains(try await talk.refresh(next).status) {
+                guard answer.isSuccess, let next = answer.text("refresh_token") else { continue }
+                if try await talk.refresh(next).isSuccess {
                     return .failed("the refresh token of the race works after the logout")
                 }
             }

@@ -77,7 +77,7 @@ enum SessionProbes {
             let other = try await talk.anonymous()
             let answer = try await talk.api("DELETE", "/api/session/\(other.id)", label: "attack")
             let still = try await talk.current(other.secret)
-            if !(200..<300).contains(still.status) { return .failed("the session ended by its id alone") }
+            if !still.isSuccess { return .failed("the session ended by its id alone") }
             return answer.refused("the id alone")
         },
     ]
@@ -103,7 +103,7 @@ enum SessionProbes {
             let (owner, other) = (try await talk.login(0), try await talk.login(1))
             guard let id = owner.sessionID else { throw Unfit("the login names no session") }
             let answer = try await talk.api("DELETE", "/api/session/\(id)", token: other.accessToken, label: "attack")
-            guard (200..<300).contains(try await talk.session(id, token: owner.accessToken).status) else {
+            guard try await talk.session(id, token: owner.accessToken).isSuccess else {
                 return .failed("another's token ended the session")
             }
             return answer.refused("another's token")
@@ -142,7 +142,7 @@ enum SessionProbes {
                             let answer = try await talk.api(
                                 "PATCH", path, token: user.accessToken, secret: session.secret, body: [:],
                                 label: "attack")
-                            return (200..<300).contains(answer.status) ? answer.text("user_id") ?? "?" : nil
+                            return answer.isSuccess ? answer.text("user_id") ?? "?" : nil
                         }
                     }
                     return try await group.reduce(into: Set<String>()) { if let user = $1 { $0.insert(user) } }
@@ -158,7 +158,7 @@ enum SessionProbes {
             guard let id = owner.sessionID, let secret = owner.secret else { throw Unfit("no session and secret") }
             let answer = try await talk.loginAnswer(1, secret: secret, sessionID: id)
             let owners = try await talk.session(id, token: owner.accessToken)
-            guard (200..<300).contains(owners.status), owners.text("user_id") == owner.userID else {
+            guard owners.isSuccess, owners.text("user_id") == owner.userID else {
                 return .failed("the session changed its owner")
             }
             return Member(answer)?.sessionID == id
@@ -289,7 +289,7 @@ extension Conversation {
     /// - Throws: ``Unjudged`` if the logout is refused, because then nothing has ended.
     func logout(_ member: Member) async throws {
         let answer = try await api("POST", "/api/auth/logout", token: member.accessToken, body: [:], label: "logout")
-        guard (200..<300).contains(answer.status) else { throw Unjudged("the logout got \(answer.status)") }
+        guard answer.isSuccess else { throw Unjudged("the logout got \(answer.status)") }
     }
 
     /// Throws if a valid request was refused, because the case then cannot be judged.
@@ -302,7 +302,7 @@ extension Conversation {
 
 extension RawResponse {
     /// Whether the status says yes: 2xx, or 101 where the token travels in a WebSocket's handshake.
-    var letsIn: Bool { (200..<300).contains(status) || status == 101 }
+    var letsIn: Bool { isSuccess || status == 101 }
 
     /// The verdict: passed unless the status is a success.
     func refused(_ what: String) -> Judgement {

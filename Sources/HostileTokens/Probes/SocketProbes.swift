@@ -178,7 +178,7 @@ enum SocketProbes {
             let id = member.sessionID
             guard let id else { return nil }
             let answer = try await talk.api("DELETE", "/api/session/\(id)", token: member.accessToken, label: "end")
-            guard (200..<300).contains(answer.status) else { throw Unjudged("the session could not be ended") }
+            guard answer.isSuccess else { throw Unjudged("the session could not be ended") }
             return id
         },
     ]

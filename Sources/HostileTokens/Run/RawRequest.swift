@@ -114,6 +114,9 @@ public struct RawResponse: Sendable, Equatable {
         return content
     }
 
+    /// Whether the status is 2xx.
+    var isSuccess: Bool { (200..<300).contains(status) }
+
     /// Whether the answer is complete, so that there is no need to wait for the end of the connection.
     ///
     /// Without a length or chunks this is false, and only the end of the connection ends the answer, unless its status

@@ -11,6 +11,14 @@ public protocol WireStream: Sendable {
 
     /// Closes the connection.
     func close() async
+
+    /// Whether more came than is read. Then nobody knows whether the target would have ended the connection.
+    var hasOverflowed: Bool { get }
+}
+
+extension WireStream {
+    /// By default everything is read.
+    public var hasOverflowed: Bool { false }
 }
 
 /// How requests are sent to the target.
@@ -21,6 +29,8 @@ public struct Wire: Sendable {
     public var open: (@Sendable () async throws -> any WireStream)?
     /// Whether requests travel over HTTP/2, and those that begin with its preface as the frames that they are.
     package var isHTTP2 = false
+    /// How long an answer on such a connection may take.
+    public var timeout: Duration = .seconds(10)
     /// The requests that the suite's own upstream received with this text in the request line.
     public var arrivals: (@Sendable (String) async -> [[UInt8]])?
 

@@ -67,6 +67,8 @@ struct NetworkStream: WireStream {
         try? await channel.close()
     }
 
+    var hasOverflowed: Bool { inbox.isFull }
+
     /// Why the TLS handshake failed; nil if it did not.
     var fault: String? { inbox.fault }
 }
@@ -99,6 +101,8 @@ final class Inbox: Sendable {
     private let state = Mutex(State())
 
     var fault: String? { state.withLock { $0.fault } }
+    /// Whether more came than the limit.
+    var isFull: Bool { state.withLock { $0.isFull } }
 
     func wait(
         until isEnough: @escaping @Sendable ([UInt8]) -> Bool, _ continuation: CheckedContinuation<Received, Never>

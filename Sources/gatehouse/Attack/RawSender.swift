@@ -9,6 +9,7 @@ struct RawSender: Sendable {
     var wire: Wire {
         var wire = Wire { try await send($0) }
         wire.isHTTP2 = usesHTTP2
+        wire.timeout = timeout
         if !usesHTTP2 { wire.open = { try await connector.open() } }
         return wire
     }

@@ -16,7 +16,7 @@ enum AuthorizationOutcome: Sendable {
         let location = answer.field("location") ?? ""
         if (300..<400).contains(answer.status), let code = QueryText.value("code", inURL: location) {
             self = .code(code, location: location)
-        } else if (200..<300).contains(answer.status), ConsentForm(answer) != nil {
+        } else if answer.isSuccess, ConsentForm(answer) != nil {
             self = .page(answer)
         } else {
             self = .refused(answer)

@@ -44,7 +44,7 @@ enum ResourceProbes {
         probe("O09-no-token", "the resource without a token") { talk in
             _ = try await talk.granted()
             let answer = try await talk.resource(nil, label: "attack")
-            guard !(200..<300).contains(answer.status) else { return .failed("answered \(answer.status)") }
+            guard !answer.isSuccess else { return .failed("answered \(answer.status)") }
             let challenge = answer.fields("www-authenticate").joined(separator: ",")
             return answer.status == 401 && challenge.contains("resource_metadata=")
                 ? .passed("the challenge names the metadata")
