@@ -7,6 +7,7 @@ package enum CounterStoreConformance {
 
     package static let rules: [StoreRule<Store>] = [
         StoreRule("Counters add up within their window and forget outside it", counters),
+        StoreRule("What a counter's window has passed is over, also when the window becomes longer", longerWindow),
         StoreRule("Nodes of one store have one secret in common, the first candidate", sharedSecret),
     ]
 
@@ -21,6 +22,13 @@ package enum CounterStoreConformance {
         #expect(try await count(0, at: 59_999) == 5)
         #expect(try await count(0, at: 61_001) == 3)
         #expect(try await count(0, at: 92_000) == 0)
+    }
+
+    @Sendable private static func longerWindow(_ store: Store) async throws {
+        #expect(try await store.count(key: "k", adding: 1, window: 60_000, now: Sample.now) == 1)
+        let later = Sample.now + 61_000
+        #expect(try await store.count(key: "k", adding: 0, window: 3_600_000, now: later) == 0)
+        #expect(try await store.count(key: "k", adding: 2, window: 3_600_000, now: later) == 2)
     }
 
     @Sendable private static func sharedSecret(_ place: StorePlace<Store>) async throws {

@@ -41,13 +41,18 @@ extension SQLSurface {
     }
 
     /// The window moves in steps of a sixtieth, and the sum is never less than the exact one.
+    ///
+    /// Rows stay for a while after their end, and the slots of another window are numbered differently: what is over
+    /// does not count.
     func count(key: String, adding: Int64, window: Milliseconds, now: Milliseconds) async throws -> Int64 {
         let slotLength = max(1, window / 60)
         let slot = now / slotLength
         let oldest = (now &- window) / slotLength
-        let sumSQL =
-            "SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM counters WHERE key = ?1 AND slot >= ?2"
-        let sumValues = [SQLValue.text(key), .integer(oldest)]
+        let sumSQL = """
+            SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM counters
+            WHERE key = ?1 AND slot >= ?2 AND expires_at > ?3
+            """
+        let sumValues = [SQLValue.text(key), .integer(oldest), .integer(now)]
         if adding == 0 {
             var row = try await row(sumSQL, sumValues)
             return try row?.integer() ?? 0
