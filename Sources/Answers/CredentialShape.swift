@@ -10,15 +10,23 @@ package enum CredentialShape: Sendable, Equatable {
 
     /// Tells the kind from the first bytes, and that of a JWS from its dots.
     package init(_ value: some Collection<UInt8>) {
-        if value.starts(with: Self.sessionIDPrefix) {
+        self =
+            value.withContiguousStorageIfAvailable(Self.init(bytes:))
+            ?? Array(value).withUnsafeBufferPointer(Self.init(bytes:))
+    }
+
+    /// Not generic: a generic function is not specialised in another module, and each byte of a token would cost a call
+    /// or two. The gate looks at every token so.
+    private init(bytes: UnsafeBufferPointer<UInt8>) {
+        if bytes.starts(with: Self.sessionIDPrefix) {
             self = .sessionID
-        } else if value.starts(with: Self.sessionSecretPrefix) {
+        } else if bytes.starts(with: Self.sessionSecretPrefix) {
             self = .sessionSecret
-        } else if value.starts(with: Self.refreshTokenPrefix) {
+        } else if bytes.starts(with: Self.refreshTokenPrefix) {
             self = .refreshToken
-        } else if value.starts(with: Self.ticketPrefix) {
+        } else if bytes.starts(with: Self.ticketPrefix) {
             self = .ticket
-        } else if Self.looksLikeCompactJWS(value) {
+        } else if Self.looksLikeCompactJWS(bytes) {
             self = .accessToken
         } else {
             self = .other
@@ -35,12 +43,13 @@ package enum CredentialShape: Sendable, Equatable {
     private static let sessionSecretPrefix = Array("sec_".utf8)
     private static let refreshTokenPrefix = Array("ref_".utf8)
     private static let ticketPrefix = Array("tkt_".utf8)
+    private static let tokenPrefix = Array("ey".utf8)
 
     /// Whether the value has three segments of which the first begins like base64url of `{"`.
-    private static func looksLikeCompactJWS(_ value: some Collection<UInt8>) -> Bool {
-        guard value.starts(with: [UInt8(ascii: "e"), UInt8(ascii: "y")]) else { return false }
+    private static func looksLikeCompactJWS(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.starts(with: Self.tokenPrefix) else { return false }
         var dots = 0
-        for byte in value where byte == UInt8(ascii: ".") {
+        for byte in bytes where byte == UInt8(ascii: ".") {
             dots += 1
             if dots > 2 { return false }
         }
