@@ -11,13 +11,18 @@ import Testing
 
     private struct Unreadable: Error {}
 
-    @Test("Over HTTP/1.1 each field is a line")
-    func lines() {
-        var fields = AnswerFields(.lines)
+    private static func sample(_ form: AnswerFields.Form) -> AnswerFields {
+        var fields = AnswerFields(form)
         fields.addStatusLine(404)
         fields.add("Content-Type", "text/plain")
         fields.add("X-Empty", "")
         fields.add("X-Written") { $0.writeString("abc") }
+        return fields
+    }
+
+    @Test("Over HTTP/1.1 each field is a line")
+    func lines() {
+        var fields = Self.sample(.lines)
         #expect(
             String(buffer: fields.takeLines())
                 == "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nX-Empty: \r\nX-Written: abc\r\n")
@@ -26,11 +31,7 @@ import Testing
 
     @Test("Over HTTP/2 each field is a name in lower case and a value, and no line is made")
     func pairs() {
-        var fields = AnswerFields(.pairs)
-        fields.addStatusLine(404)
-        fields.add("Content-Type", "text/plain")
-        fields.add("X-Empty", "")
-        fields.add("X-Written") { $0.writeString("abc") }
+        let fields = Self.sample(.pairs)
         #expect(fields.lines.readableBytes == 0)
         #expect(fields.pairs.map(\.name) == ["content-type", "x-empty", "x-written"])
         #expect(fields.pairs.map(\.value) == ["text/plain", "", "abc"])
