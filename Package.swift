@@ -366,8 +366,8 @@ let package = Package(
         .testTarget(
             name: "EdgeTests",
             dependencies: [
-                "Answers", "Edge", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "RandomForTests", "Runtime",
-                "SecurityGuard", "StateSurface", "TrafficCop",
+                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy",
+                "RandomForTests", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),

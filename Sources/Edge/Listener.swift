@@ -76,6 +76,7 @@ package final class Listener: Sendable {
         // Connections inherit these from the socket that accepts them.
         try await channel.setOption(.tcpOption(.tcp_nodelay), value: 1).get()
         try await channel.setOption(.socketOption(.so_keepalive), value: 1).get()
+        try await KeepAlive.prepare(channel)
         return Listener(
             channels: [channel], address: ListenAddress(host: local.ipAddress ?? "localhost", port: local.port ?? 0))
     }

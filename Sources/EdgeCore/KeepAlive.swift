@@ -51,6 +51,14 @@ package enum KeepAlive {
         #endif
     }
 
+    /// The same for a TCP listener that is bound already. Connections that wait to be accepted keep what they have.
+    package static func prepare(_ listener: any Channel) async throws {
+        #if os(Linux)
+        try await listener.setOption(option(TCP_KEEPIDLE), value: SocketOptionValue(idle)).get()
+        try await listener.setOption(option(TCP_KEEPINTVL), value: SocketOptionValue(interval)).get()
+        #endif
+    }
+
     private static func option(_ name: CInt) -> ChannelOptions.Types.SocketOption {
         ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: name))
     }
