@@ -33,7 +33,7 @@ package struct AdminResponder: Sendable {
         } catch {
             let problem = Problem.from(error)
             refused(problem, request)
-            return .refusal(problem, id: request.id, explain: services.explainsErrors)
+            return .refusal(problem, id: request.id, explain: services.explainsErrors())
         }
     }
 

@@ -18,8 +18,8 @@ package struct AdminServices: Sendable {
     package let securityGuard: SecurityGuard
     /// Ends sessions.
     package let signIn: SignInService
-    /// Knows what people have granted to clients.
-    package let agents: AgentAccess
+    /// Knows what people have granted to clients; by the configuration as it is when it is asked for.
+    package let agents: @Sendable () -> AgentAccess
     /// Lists what is stored.
     package let store: any ListingStore
     /// What this node has in memory.
@@ -28,14 +28,15 @@ package struct AdminServices: Sendable {
     package let controls: (any OperatorControls)?
     /// Writes a line of the audit log.
     package let audit: @Sendable (_ event: String, _ members: JSONObject) -> Void
-    /// `errors.explain`.
-    package let explainsErrors: Bool
+    /// `errors.explain`, as it is when it is asked for.
+    package let explainsErrors: @Sendable () -> Bool
 
     package init(
         version: String, nodeName: String, startedAt: Int64, clock: @escaping @Sendable () -> Int64,
-        securityGuard: SecurityGuard, signIn: SignInService, agents: AgentAccess, store: any ListingStore,
-        node: any NodeView, controls: (any OperatorControls)?,
-        audit: @escaping @Sendable (_ event: String, _ members: JSONObject) -> Void, explainsErrors: Bool
+        securityGuard: SecurityGuard, signIn: SignInService, agents: @escaping @Sendable () -> AgentAccess,
+        store: any ListingStore, node: any NodeView, controls: (any OperatorControls)?,
+        audit: @escaping @Sendable (_ event: String, _ members: JSONObject) -> Void,
+        explainsErrors: @escaping @Sendable () -> Bool
     ) {
         self.version = version
         self.nodeName = nodeName

@@ -73,8 +73,8 @@ struct EditionMaker: Sendable {
         }
     }
 
-    /// The authorization server of agents. One for the API of each edition, one for each gate, and one for the
-    /// operator's API.
+    /// The authorization server of agents. One for the API of each edition, one for each gate, and one for each request
+    /// to the operator's API that needs it.
     func agents(for configuration: GatewayConfiguration) -> AgentAccess {
         AgentAccess(
             settings: AgentSettings(configuration, issuer: issuer), securityGuard: securityGuard, store: gateway.state,

@@ -83,16 +83,16 @@ final class RunningGateway: Sendable {
     /// What the operator's API stands on.
     private func adminServices() -> AdminServices {
         let (first, admin) = (services, self.admin)
+        let latest: @Sendable () -> EdgeServices = { [weak self] in self?.services ?? first }
         return AdminServices(
             version: gateway.version, nodeName: editions.runtime.nodeID, startedAt: gateway.clock(),
             clock: gateway.clock, securityGuard: securityGuard, signIn: editions.signIn,
-            agents: editions.agents(for: first.configuration), store: state,
+            agents: { [editions] in editions.agents(for: latest().configuration) }, store: state,
             node: NodeObserver(
-                loops: loops, services: { [weak self] in self?.services ?? first }, feed: state,
-                storeKind: state.capabilities.name,
+                loops: loops, services: latest, feed: state, storeKind: state.capabilities.name,
                 isDraining: { [weak admin] in admin?.isDraining.load(ordering: .relaxed) ?? true }),
             controls: gateway.controls, audit: { [gateway] in if gateway.isAudited { gateway.audit($0, $1) } },
-            explainsErrors: first.configuration.errors.explain)
+            explainsErrors: { latest().configuration.errors.explain })
     }
 
     /// Opens the admin listener, where the configuration names one. Done before the public one accepts, so that a port

@@ -243,6 +243,19 @@ import Testing
         #expect(try admin.get("overview")["upstreams_down"] as? Int == 1)
     }
 
+    // MARK: Reloads
+
+    @Test("A reload decides from the next request on whether the reason of a refusal is told")
+    func explain() async throws {
+        let (gateway, admin) = try await GatewayInProcess.startWithAdmin()
+        defer { gateway.stop() }
+        for explains in [false, true, false] {
+            try await gateway.change(to: "errors: {explain: \(explains)}\n")
+            let answer = try admin.request("DELETE", "/api/admin/grants/x")
+            #expect(answer.status == 404 && answer.json["reason"] as? String == (explains ? "no_grant" : nil))
+        }
+    }
+
     // MARK: Hostile input
 
     @Test(

@@ -45,12 +45,13 @@ enum GrantListRoutes {
     private static func page(
         _ services: AdminServices, only user: String?, after: ID?, limit: Int
     ) async throws -> AdminPage {
+        let agents = services.agents()
         var users = [after?.user ?? user].compactMap(\.self)
         if user == nil { users += try await services.store.grantingUsers(after: after?.user ?? "", limit: limit + 1) }
         var entries: [JSONObject] = []
         var last: ID?
         for user in users {
-            let grants = try await services.agents.grants(userID: user).sorted { $0.id < $1.id }
+            let grants = try await agents.grants(userID: user).sorted { $0.id < $1.id }
             for grant in grants {
                 if let after, after.user == user, grant.id <= after.grant { continue }
                 if entries.count == limit { return AdminPage(entries: entries, next: last?.text) }
@@ -79,7 +80,7 @@ enum GrantListRoutes {
         guard let id = ID(call.pathID) else {
             throw Problem(.notFound, detail: "There is no such grant.", reason: "no_grant")
         }
-        try await call.services.agents.endGrant(id: id.grant, userID: id.user, tenantID: nil)
+        try await call.services.agents().endGrant(id: id.grant, userID: id.user, tenantID: nil)
         await call.services.node.settled()
         return .noContent
     }
