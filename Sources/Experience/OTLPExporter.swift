@@ -10,17 +10,22 @@ import Synchronization
 /// Sends spans to a collector as OTLP over HTTP, in its JSON form.
 ///
 /// A collector that is away or slow costs nothing but itself: at most ``longestQueue`` spans wait, further ones are
-/// dropped and counted, and a batch that is not taken is not sent again.
+/// dropped and counted, and a batch that is not taken is not sent again. At a stop it is waited for, but not for long.
 final class OTLPExporter: SpanSink {
     private static let longestQueue = 8_192
     private static let batch = 512
+    /// How long a batch may take, and all that is left at a stop.
+    private static let patience = TimeAmount.seconds(5)
+    /// The same for what is left at a stop, where the collector did not take the last batch.
+    private static let shortPatience = TimeAmount.seconds(1)
 
     private let url: String
     private let http: HTTPClient
     private let version: String
     private let logger: Logger
     private let dropped: @Sendable (Int) -> Void
-    private let waiting = Mutex<[RequestSpan]>([])
+    /// Nil once nothing is sent any more.
+    private let waiting = Mutex<[RequestSpan]?>([])
     private let hasFailed = Atomic<Bool>(false)
 
     /// - Parameters:
@@ -34,7 +39,9 @@ final class OTLPExporter: SpanSink {
         self.version = version
         http = HTTPClient(
             eventLoopGroupProvider: .singleton,
-            configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
+            // The answer's body is not part of a request's own time limit.
+            configuration: HTTPClient.Configuration(
+                redirectConfiguration: .disallow, timeout: HTTPClient.Configuration.Timeout(read: Self.patience)))
         self.logger = logger
         self.dropped = dropped
     }
@@ -42,52 +49,72 @@ final class OTLPExporter: SpanSink {
     /// Called on the event loops; costs a lock. What finds no room is dropped and counted.
     func take(_ spans: [RequestSpan]) {
         let lost = waiting.withLock { waiting -> Int in
-            let room = max(0, Self.longestQueue - waiting.count)
-            waiting += spans.prefix(room)
+            guard let count = waiting?.count else { return spans.count }
+            let room = max(0, Self.longestQueue - count)
+            waiting?.append(contentsOf: spans.prefix(room))
             return max(0, spans.count - room)
         }
         if lost > 0 { dropped(lost) }
     }
 
-    /// Sends what waits, every second, until the task is cancelled; then one more batch, which may not be all that is
-    /// left. To be called once.
+    /// Sends what waits, every second, until the task is cancelled; then what is left. To be called once.
     func run() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
-            while !Task.isCancelled, await sendBatch() {}
+            var outcome = Outcome.mayBeMore
+            while !Task.isCancelled, outcome == .mayBeMore {
+                // In a task of its own: a batch that is under way is not lost with this one.
+                outcome = await Task { await sendBatch(until: .now() + Self.patience) }.value
+            }
         }
-        await Task {
-            _ = await sendBatch()
-            try? await http.shutdown()
-        }.value
+        await Task { await finish() }.value
     }
 
-    /// Returns whether there may be more.
-    private func sendBatch() async -> Bool {
+    /// Sends what is left, as long as the collector takes it. The rest is dropped and counted, as is what comes later.
+    private func finish() async {
+        let hasFailed = self.hasFailed.load(ordering: .relaxed)
+        let end = NIODeadline.now() + (hasFailed ? Self.shortPatience : Self.patience)
+        while await sendBatch(until: end) == .mayBeMore {}
+        let left = waiting.withLock { waiting -> Int in
+            defer { waiting = nil }
+            return waiting?.count ?? 0
+        }
+        if left > 0 {
+            dropped(left)
+            logger.warning("spans were left at the stop", metadata: ["dropped": "\(left)"])
+        }
+        try? await http.shutdown()
+    }
+
+    /// What became of a batch.
+    private enum Outcome { case mayBeMore, wasLast, failed }
+
+    private func sendBatch(until end: NIODeadline) async -> Outcome {
         let spans = waiting.withLock { waiting -> [RequestSpan] in
-            let batch = Array(waiting.prefix(Self.batch))
-            waiting.removeFirst(batch.count)
+            let batch = Array(waiting?.prefix(Self.batch) ?? [])
+            waiting?.removeFirst(batch.count)
             return batch
         }
-        guard !spans.isEmpty else { return false }
+        guard !spans.isEmpty else { return .wasLast }
         do {
-            try await send(spans)
+            try await send(spans, until: end)
             if hasFailed.exchange(false, ordering: .relaxed) { logger.notice("the trace collector takes spans again") }
         } catch {
             dropped(spans.count)
             if !hasFailed.exchange(true, ordering: .relaxed) {
                 logger.warning("the trace collector takes no spans", metadata: ["error": "\(type(of: error))"])
             }
+            return .failed
         }
-        return spans.count == Self.batch
+        return spans.count == Self.batch ? .mayBeMore : .wasLast
     }
 
-    private func send(_ spans: [RequestSpan]) async throws {
+    private func send(_ spans: [RequestSpan], until end: NIODeadline) async throws {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
         request.body = .bytes(ByteBuffer(bytes: Self.document(of: spans, version: version)))
-        let response = try await http.execute(request, timeout: .seconds(5))
+        let response = try await http.execute(request, deadline: end)
         guard (200..<300).contains(response.status.code) else {
             throw Refused()
         }

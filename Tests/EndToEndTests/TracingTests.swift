@@ -65,4 +65,36 @@ import Testing
         for _ in 0..<20 { #expect(try other.request("GET", "/x").status == 404) }
         #expect(other.stop() == 0)
     }
+
+    /// Has the gateway answer so many requests, faster than their spans are sent.
+    private static func answer(_ count: Int, _ gateway: GatewayInProcess) throws {
+        let socket = try RawSocket(port: gateway.port)
+        for _ in 0..<(count / 50) {
+            try socket.send(String(repeating: "GET /x HTTP/1.1\r\nHost: h\r\n\r\n", count: 50))
+            for _ in 0..<50 { #expect(try socket.response().status == 404) }
+        }
+    }
+
+    @Test("A stop waits for the spans that are left, however many batches they are")
+    func stop() async throws {
+        let collector = try RecordingUpstream()
+        let gateway = try await GatewayInProcess.start("tracing: {otlp: '\(collector.url)', ratio: 1}\n")
+        try Self.answer(1_500, gateway)
+        #expect(gateway.stop() == 0)
+        #expect(Self.spans(collector).count == 1_500)
+        #expect(collector.requests.count > 2)
+    }
+
+    @Test("A stop drops and counts the spans that a collector does not take")
+    func stopWithoutCollector() async throws {
+        let collector = try RecordingUpstream { _, stream in
+            try stream.send("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+            return .keep
+        }
+        let gateway = try await GatewayInProcess.start("tracing: {otlp: '\(collector.url)', ratio: 1}\n")
+        // More than the batches of the seconds that it may take take away.
+        try Self.answer(6_000, gateway)
+        #expect(gateway.stop() == 0)
+        #expect(gateway.log.contains("spans were left at the stop"))
+    }
 }
