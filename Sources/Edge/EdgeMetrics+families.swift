@@ -19,8 +19,12 @@ extension EdgeMetrics {
         .init(
             "gatehouse_upstream_duration_seconds", .histogram,
             help: "From the request to an upstream to the head of its answer."),
-        .init("gatehouse_proxied_requests_total", .counter, help: "Requests that were forwarded to an upstream."),
-        .init("gatehouse_upgrades_total", .counter, help: "WebSockets that were opened."),
+        .init(
+            "gatehouse_proxied_requests_total", .counter,
+            help: "Requests that were admitted to an upstream, whether or not it could be reached."),
+        .init(
+            "gatehouse_upgrades_total", .counter,
+            help: "WebSockets that were admitted, whether or not the upstream accepted them."),
         .init("gatehouse_connections_total", .counter, help: "Client connections that were accepted."),
         .init(
             "gatehouse_open_connections", .gauge,
