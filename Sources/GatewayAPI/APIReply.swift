@@ -36,6 +36,15 @@ final class RefusalNote: Sendable {
     @TaskLocal static var current: RefusalNote?
 }
 
+extension APIServices {
+    /// Leaves a refusal in all logs, the metrics and the operator's list. To be called once for each refused request, in
+    /// the task that answers it.
+    func note(_ problem: Problem, of facts: APIRequestFacts) {
+        RefusalNote.current?.problem = problem
+        refused(problem, facts)
+    }
+}
+
 extension APIResponder {
     /// Answers a request of the edge. The request runs in the calling task, off the event loop, and goes on when its
     /// client leaves: a sign-in whose password was checked is not undone. The request that the audit log names is bound

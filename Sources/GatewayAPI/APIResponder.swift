@@ -168,8 +168,7 @@ private func refusalResponse(
 private func response(
     _ answer: RefusalAnswer, to problem: Problem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
 ) -> Response {
-    RefusalNote.current?.problem = problem
-    services.refused(problem, facts)
+    services.note(problem, of: facts)
     var fields = HTTPFields()
     append(answer.fields, to: &fields)
     append(cookies: cookies, requestID: facts.requestID, to: &fields)

@@ -44,7 +44,8 @@ package struct APIServices: Sendable {
     /// Returns when every socket and stream that a change on this node has ended is closed. Awaited before the answer
     /// is sent, so that nothing from before a login outlives it.
     package let leasesSettled: @Sendable () async -> Void
-    /// Writes a refusal, with its reason, to the audit log. Called once for each refusal, before its answer is sent.
+    /// Writes a refusal, with its reason, to the audit log. Called once for each refusal, before its answer is sent, by
+    /// ``note(_:of:)``.
     package let refused: @Sendable (_ problem: Problem, _ request: APIRequestFacts) -> Void
 
     /// - Parameter providers: none by default, so that nobody can sign in through one.

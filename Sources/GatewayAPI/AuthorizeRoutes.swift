@@ -115,12 +115,12 @@ enum AuthorizeRoutes {
         do {
             return try await body()
         } catch let fault as AuthorizationPageFault {
-            call.services.refused(
-                Problem(.invalidRequest, detail: fault.detail, reason: fault.code.rawValue), call.facts)
+            call.services.note(
+                Problem(.invalidRequest, detail: fault.detail, reason: fault.code.rawValue), of: call.facts)
             return AgentPages.fault(fault.detail, status: .badRequest)
         } catch let fault as AgentAccessFault {
             let problem = Problem(fault)
-            call.services.refused(problem, call.facts)
+            call.services.note(problem, of: call.facts)
             var answer = AgentPages.fault(fault.detail, status: .init(code: problem.status))
             answer.headers += problem.headers
             return answer

@@ -52,6 +52,28 @@ import Testing
         #expect(forged["code"] as? String == "invalid_token" && forged["user"] == nil)
     }
 
+    @Test("An authorization that is refused with a page says code and reason, as other refusals do")
+    func refusedAuthorization() async throws {
+        let gateway = try await GatewayInProcess.start(
+            Self.yaml
+                + """
+
+                routes:
+                  - {path: /mcp, upstream: 'http://127.0.0.1:1', require: token, resource: {name: Tools, scopes: [read]}}
+                """)
+        defer { gateway.stop() }
+        let asked = try gateway.request("GET", "/oauth2/authorize")
+        #expect(asked.status == 400 && asked["content-type"]?.hasPrefix("text/html") == true)
+        let line = try await Self.line(of: gateway, path: "/oauth2/authorize")
+        #expect(line["code"] as? String == "invalid_request", "\(line)")
+        #expect(line["reason"] as? String == "client_unknown", "\(line)")
+        let form = [("Content-Type", "application/x-www-form-urlencoded"), ("Origin", gateway.origin)]
+        let decided = try gateway.request("POST", "/oauth2/authorize", headers: form, body: "decision=maybe")
+        #expect(decided["content-type"]?.hasPrefix("text/html") == true)
+        let decision = try await Self.line(of: gateway, path: "/oauth2/authorize", method: "POST")
+        #expect(decision["status"] as? Int == decided.status && decision["code"] is String, "\(decision)")
+    }
+
     @Test("A proxied request says who asked, which upstream answered, and how long that took")
     func proxied() async throws {
         let upstream = try RecordingUpstream()
