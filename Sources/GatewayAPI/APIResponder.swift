@@ -47,8 +47,11 @@ package struct APIResponder: HTTPResponder {
 
     /// The paths of all endpoints with this configuration, including those that are switched off.
     package static func paths(with configuration: GatewayConfiguration) -> [String] {
-        configuration.hasResources ? paths + rootPaths : paths
+        configuration.hasResources ? pathsWithResource : paths
     }
+
+    /// The paths of all endpoints where there is a resource, including those that are switched off.
+    package static let pathsWithResource: [String] = paths + rootPaths
 
     /// Whether an endpoint takes form data and not JSON. Those of OAuth, but for the registration of clients, which
     /// takes JSON (RFC 7591 section 3.1). A body of the other type is answered with 415 by the edge.

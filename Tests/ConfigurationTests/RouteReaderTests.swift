@@ -80,6 +80,23 @@ struct RouteReaderTests {
         #expect(faults("routes:\n  - {path: \(path)}\n").isEmpty)
     }
 
+    @Test(
+        "Beside a resource the gateway keeps two more paths: a route there is refused with its line",
+        arguments: ["/authorize", "/authorize/x", "/register", "/authorized"])
+    func keptPathsBesideResource(path: String) {
+        let route = "routes:\n  - {path: \(path), upstream: 'http://a:1', require: none}\n"
+        let resource = "  - {path: /mcp, upstream: 'http://a:1', resource: {name: Tools}}\n"
+        #expect(faults(route).isEmpty)
+        for yaml in [route + resource, route + "runtime: {mcp: true}\n"] {
+            let found = faults(yaml)
+            #expect(found.count == (path == "/authorized" ? 0 : 1), "\(found)")
+            let isNamed = found.allSatisfy { $0.contains("keeps this path") && $0.contains(":2:") }
+            #expect(isNamed, "\(found)")
+        }
+        let decided = "routes:\n  - {path: \(path)}\n" + resource
+        #expect(faults(decided).isEmpty)
+    }
+
     @Test("Every key of a route is read")
     func readsRoutes() throws {
         let yaml = """

@@ -49,6 +49,15 @@ enum ConfigurationChecks {
                     place: draft.places["runtime.mcp"] ?? place, key: "runtime.mcp",
                     message: "offers the embedded Runtime at /mcp: remove 'runtime.url', and your route at /mcp"))
         }
+        if configuration.withRuntimeTools().hasResources {
+            for key in routesAtRootPaths(of: configuration) {
+                faults.append(
+                    .init(
+                        place: draft.places.nearest(to: key) ?? place, key: key,
+                        message: "the gateway keeps this path for itself where there is a 'resource' or 'runtime.mcp', "
+                            + "so nothing would be forwarded: use another"))
+            }
+        }
         for (index, route) in configuration.routes.enumerated() {
             let key = "routes[\(index)].resource.authorization_servers"
             for server in route.resource?.authorizationServers ?? [] where !configuration.isAuthorizationServer(server)
@@ -91,6 +100,13 @@ enum ConfigurationChecks {
                     message: "expected at least one name"))
         }
         warnings += remarks(on: configuration, place: place)
+    }
+
+    /// The keys of the paths at which the authorization server of agents answers, and not the route.
+    private static func routesAtRootPaths(of configuration: GatewayConfiguration) -> [String] {
+        configuration.routes.enumerated()
+            .filter { !$0.element.upstreams.isEmpty && GatewayPaths.keepWithResource($0.element.path) }
+            .map { "routes[\($0.offset)].path" }
     }
 
     private static func remarks(on configuration: GatewayConfiguration, place: String) -> [ConfigurationFault] {
