@@ -27,7 +27,8 @@ import TrafficCop
 /// 5. the edge: one set of caches, pools and leases per event loop;
 /// 6. the change feed into the leases; accepting begins.
 ///
-/// What is made is not undone part by part: where a step fails, the threads are stopped, which closes the listeners.
+/// Where a step fails, what the steps before it have started is shut down, the last first; then the threads are stopped,
+/// which closes the listeners.
 ///
 /// - Returns: a gateway that accepts connections; its background tasks begin with ``RunningGateway/serve(until:)``.
 /// - Throws: an error whose description is one sentence for the operator.
@@ -38,16 +39,23 @@ func buildGateway(_ gateway: Gateway) async throws -> RunningGateway {
     try configuration.checkTools()
     let group = MultiThreadedEventLoopGroup(
         numberOfThreads: configuration.server.threads ?? System.coreCount)
+    var started: [Shutdown] = []
     do {
-        return try await assemble(gateway, configuration, group)
+        return try await assemble(gateway, configuration, group, &started)
     } catch {
+        for shutdown in started.reversed() { await shutdown() }
         try? await group.shutdownGracefully()
         throw error
     }
 }
 
+/// Shuts down what a step of the start has started. Not needed once the start is complete: then
+/// ``RunningGateway/serve(until:)`` does it.
+private typealias Shutdown = @Sendable () async -> Void
+
 private func assemble(
-    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ group: MultiThreadedEventLoopGroup
+    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ group: MultiThreadedEventLoopGroup,
+    _ started: inout [Shutdown]
 ) async throws -> RunningGateway {
     let loops = Array(group.makeIterator())
     let tls = try configuration.server.tls.map { try ServerTLS($0, asking: CertificateHosts(configuration.routes)) }
@@ -72,6 +80,7 @@ private func assemble(
         receivers: EventReceivers(configuration.events), store: gateway.state, logger: gateway.logger,
         clock: gateway.clock)
     let fetch = try GuardedFetch()
+    started.append { await fetch.shutdown() }
     let metrics = EdgeMetrics(gateway.metrics)
     let securityGuard = try await makeSecurityGuard(
         gateway, issuer: issuer, fetch: fetch, metrics: metrics, events: events)
@@ -108,6 +117,7 @@ private func assemble(
         metrics.stored(operation, nanoseconds: Int64(time / .nanoseconds(1)))
     }
     let documents = try GuardedFetch(roots: configuration.clients.ca)
+    started.append { await documents.shutdown() }
     let editions = EditionMaker(
         gateway: gateway, securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
         fetch: fetch, documents: documents, issuer: issuer, address: listener.address, loops: loopStates,
@@ -120,6 +130,7 @@ private func assemble(
             metrics.dropped(lines: count, of: "traces")
         }
     }
+    started.append { await exporter?.shutdown() }
     metrics.expect(upstreams: try configuration.upstreamPlaces())
     let upstreamTLS = try UpstreamTrust.contexts(for: configuration.routes)
     editions.standings.adopt(try configuration.watchedUpstreams())
@@ -141,6 +152,7 @@ private func assemble(
 
     // 6. From here on the feed ends leases; then accepting begins.
     watch.start()
+    started.append { watch.stop() }
     let place = listener.address.path == nil ? "\(scheme)://\(listener.address)" : "\(listener.address)"
     let running = RunningGateway(
         place: place, group: group, listener: listener, loops: loopStates, services: services, editions: editions,
@@ -160,26 +172,20 @@ private func makeSecurityGuard(
     let keys = KeyDirectory(
         path: configuration.keys.directory, policy: policy, passphrase: passphrase, clock: gateway.clock)
     let isFirstRun = try keys.load() == nil
-    do {
-        let guarded = try await SecurityGuard(
-            policy: policy, keyDirectory: keys, state: gateway.state,
-            issuers: try configuration.trustedIssuers(fetch: fetch.forProviders),
-            sharesStore: gateway.state.capabilities.isSharedBetweenMachines, clock: gateway.clock,
-            audit: { event in
-                metrics.count(event)
-                gateway.record(event)
-                events.report(event)
-            })
-        if isFirstRun {
-            let made =
-                passphrase == nil ? "a development key was generated, unencrypted" : "one was generated, encrypted"
-            gateway.logger.notice(
-                "no signing key was there: \(made)",
-                metadata: ["directory": "\(configuration.keys.directory)"])
-        }
-        return guarded
-    } catch {
-        await fetch.shutdown()
-        throw error
+    let guarded = try await SecurityGuard(
+        policy: policy, keyDirectory: keys, state: gateway.state,
+        issuers: try configuration.trustedIssuers(fetch: fetch.forProviders),
+        sharesStore: gateway.state.capabilities.isSharedBetweenMachines, clock: gateway.clock,
+        audit: { event in
+            metrics.count(event)
+            gateway.record(event)
+            events.report(event)
+        })
+    if isFirstRun {
+        let made = passphrase == nil ? "a development key was generated, unencrypted" : "one was generated, encrypted"
+        gateway.logger.notice(
+            "no signing key was there: \(made)",
+            metadata: ["directory": "\(configuration.keys.directory)"])
     }
+    return guarded
 }

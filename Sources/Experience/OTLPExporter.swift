@@ -83,8 +83,11 @@ final class OTLPExporter: SpanSink {
             dropped(left)
             logger.warning("spans were left at the stop", metadata: ["dropped": "\(left)"])
         }
-        try? await http.shutdown()
+        await shutdown()
     }
+
+    /// Ends an exporter that does not run. What waits is forgotten.
+    func shutdown() async { try? await http.shutdown() }
 
     /// What became of a batch.
     private enum Outcome { case mayBeMore, wasLast, failed }

@@ -76,4 +76,17 @@ import Testing
             }
         }
     }
+
+    @Test("A start that fails at its last step ends what it has started, and disturbs nobody else")
+    func lateFailure() async throws {
+        try await withGateway { other in
+            let taken = try #require(other.origin.split(separator: ":").last.flatMap { Int($0) })
+            func adjust(_ configuration: inout GatewayConfiguration) {
+                configuration.server.admin = ListenAddress(host: "127.0.0.1", port: taken)
+                configuration.tracing.otlp = "http://127.0.0.1:1"
+            }
+            await #expect(throws: (any Error).self) { try await withGateway(adjust: adjust, { _ in }) }
+            #expect(try await Self.send("GET", other, "/.well-known/jwks.json").status == 200)
+        }
+    }
 }
