@@ -67,8 +67,9 @@ extension ProblemCode {
         }
     }
 
-    /// The status for a decision: 401 in place of 400, and 403 for a path or method without a route and for a
-    /// limit, which other credentials would not change.
+    /// The status for a decision. 401 for what another request or other credentials could change, whatever 4xx it is
+    /// elsewhere; 403 for a caller who may not, and for a path or method without a route and a limit, which other
+    /// credentials would not change. Faults of the server keep their status.
     private var decisionStatus: Int {
         switch self {
         case .invalidRequest, .unknownMember, .credentialsSwapped, .sessionTokenUnsupported, .badMessage,

@@ -57,7 +57,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .notFound: "Nothing is here"
         case .methodNotAllowed: "The method is not allowed here"
         case .payloadTooLarge: "The body is too large"
-        case .unsupportedMediaType: "The body must be application/json"
+        case .unsupportedMediaType: "The body has a media type that is not taken here"
         case .headerTooLarge: "The request head is too large"
         case .badMessage: "The HTTP message is malformed"
         case .upgradeRequired: "The WebSocket version is not supported"

@@ -106,7 +106,6 @@ final class APIExchange: Exchange, DeadlineHolder {
     private var facts: APIRequestFacts
     private let form: RefusalForm
     private var body = ByteBuffer()
-    private var task: Task<Void, Never>?
     private var isOver = false
     private let bodyDeadline: ConnectionDeadline
 
@@ -164,11 +163,10 @@ final class APIExchange: Exchange, DeadlineHolder {
     /// Does nothing: an answer is written in one piece.
     func clientBecameWritable() {}
 
+    /// The router's task goes on: a login whose password was checked is not undone because its client left.
     func clientGone() {
         isOver = true
         bodyDeadline.cancel()
-        // The task goes on: a login whose password was checked is not undone because its client left.
-        task = nil
     }
 
     private func refuse(_ problem: Problem) {

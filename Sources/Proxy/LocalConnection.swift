@@ -3,16 +3,12 @@ import NIOCore
 
 #if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
 #endif
 
 /// Connects to an upstream on the same machine, without waiting for the event loop to report the connection.
 ///
 /// When `connect` returns, the kernel has already made or refused such a connection. Only where the listener's queue is
-/// full is it undecided. On systems other than Linux every connection is undecided.
+/// full is it undecided. On systems without glibc every connection is undecided.
 enum LocalConnection {
     enum Outcome {
         /// A connected non-blocking socket that the caller owns.
@@ -33,7 +29,7 @@ enum LocalConnection {
 
     /// Never waits: the socket is non-blocking from the start. To be called on the event loop.
     static func open(_ address: SocketAddress) -> Outcome {
-        #if os(Linux)
+        #if canImport(Glibc)
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let socket = Glibc.socket(CInt(address.protocol.rawValue), type, 0)
         guard socket >= 0 else { return .failed(errno: errno) }
@@ -46,7 +42,7 @@ enum LocalConnection {
         #endif
     }
 
-    #if os(Linux)
+    #if canImport(Glibc)
     private static func connect(_ socket: CInt, to address: SocketAddress) -> Outcome {
         address.withSockAddr { pointer, size in
             for attempt in 0..<2 {
