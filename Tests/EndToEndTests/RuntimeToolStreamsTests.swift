@@ -57,7 +57,7 @@ import Testing
             url: "sqlite:\(gateway.directory.path)/state.sqlite", clock: { now })
         _ = try await state.begin(
             execution: ExecutionRecord(
-                sessionID: session[0].1, intentID: "mcp-n5", intent: "echo", fingerprint: [], nodeID: "gone", epoch: 0,
+                sessionID: session[0].1, intentID: "mcp-n5", intent: "echo", nodeID: "gone", epoch: 0,
                 createdAt: now))
         await state.close()
         let resumed = try caller.stream(session, "Last-Event-ID: call.n5\r\n")

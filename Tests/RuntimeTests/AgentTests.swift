@@ -343,9 +343,7 @@ import Testing
         let crashed = RuntimeFixture(realms: [counter], nodeID: "node_crashed")
         let permit = try await self.permit(crashed)
         let execution = ExecutionRecord(
-            sessionID: permit.sessionID, intentID: "a", intent: "count",
-            fingerprint: AgentProtocol.fingerprint(Intent(id: "a", name: "count", params: [:])),
-            nodeID: "node_crashed", epoch: 0, createdAt: 0)
+            sessionID: permit.sessionID, intentID: "a", intent: "count", nodeID: "node_crashed", epoch: 0, createdAt: 0)
         #expect(try await crashed.store.begin(execution: execution) == nil)
         try await crashed.runtime.finishInterrupted()
         let next = RuntimeFixture(store: crashed.store, clock: crashed.clock, realms: [counter])

@@ -11,7 +11,7 @@ import Testing
     /// Adds an event to the session's stream and returns its number.
     private func happen(_ name: String) async throws -> Int64 {
         let execution = ExecutionRecord(
-            sessionID: "ses_a", intentID: name, intent: "echo", fingerprint: [], nodeID: "n", epoch: 0, createdAt: 0)
+            sessionID: "ses_a", intentID: name, intent: "echo", nodeID: "n", epoch: 0, createdAt: 0)
         _ = try await self.store.begin(execution: execution)
         return try await self.store.finish(sessionID: "ses_a", intentID: name, at: 0) { "event \($0)" }.seq
     }

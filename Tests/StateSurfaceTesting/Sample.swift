@@ -49,7 +49,7 @@ package enum Sample {
         _ intentID: String = "c1", session: String = "ses_a", node: String = "n1"
     ) -> ExecutionRecord {
         ExecutionRecord(
-            sessionID: session, intentID: intentID, intent: "echo", fingerprint: hash(9), nodeID: node, epoch: 1,
+            sessionID: session, intentID: intentID, intent: "echo", nodeID: node, epoch: 1,
             createdAt: now)
     }
 }

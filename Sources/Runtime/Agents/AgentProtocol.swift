@@ -174,14 +174,4 @@ enum AgentProtocol {
         message["error"] = ["code": .string(fault.code.rawValue), "message": .string(fault.message)]
         return JSONValue.object(message).serialized()
     }
-
-    /// A digest of the name and parameters of an intent.
-    ///
-    /// It is stored with the intent and compared with nothing: an id that comes again with other parameters gets the
-    /// first outcome.
-    static func fingerprint(_ intent: Intent) -> [UInt8] {
-        var content: JSONObject = ["intent": .string(intent.name)]
-        content["params"] = .object(intent.params)
-        return Digest.sha256(JSONValue.object(content).serializedBytes())
-    }
 }

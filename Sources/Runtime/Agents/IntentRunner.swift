@@ -55,9 +55,8 @@ final class IntentRunner: Sendable {
             throw AgentFault(.sessionMismatch, "The session has no owner.", intentID: intent.id)
         }
         let execution = ExecutionRecord(
-            sessionID: permit.sessionID, intentID: intent.id, intent: intent.name,
-            fingerprint: AgentProtocol.fingerprint(intent), nodeID: nodeID, epoch: permit.epoch,
-            createdAt: clock())
+            sessionID: permit.sessionID, intentID: intent.id, intent: intent.name, nodeID: nodeID,
+            epoch: permit.epoch, createdAt: clock())
         if let earlier = try await store.begin(execution: execution) { return Self.outcome(of: earlier) }
         let context = RealmContext(
             tenantID: tenantID, userID: userID, sessionID: permit.sessionID, store: store, uses: uses,

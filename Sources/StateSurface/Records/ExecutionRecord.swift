@@ -6,8 +6,6 @@ package struct ExecutionRecord: Sendable, Equatable {
     package var intentID: String
     /// The name of the intent.
     package var intent: String
-    /// SHA-256 of the name and parameters with which the id was first used.
-    package var fingerprint: [UInt8]
     /// The id of the node instance that runs it.
     package var nodeID: String
     /// The session's epoch when it began.
@@ -20,13 +18,12 @@ package struct ExecutionRecord: Sendable, Equatable {
     package var outcome: String?
 
     package init(
-        sessionID: String, intentID: String, intent: String, fingerprint: [UInt8], nodeID: String, epoch: Int64,
-        createdAt: Milliseconds, seq: Int64? = nil, outcome: String? = nil
+        sessionID: String, intentID: String, intent: String, nodeID: String, epoch: Int64, createdAt: Milliseconds,
+        seq: Int64? = nil, outcome: String? = nil
     ) {
         self.sessionID = sessionID
         self.intentID = intentID
         self.intent = intent
-        self.fingerprint = fingerprint
         self.nodeID = nodeID
         self.epoch = epoch
         self.createdAt = createdAt

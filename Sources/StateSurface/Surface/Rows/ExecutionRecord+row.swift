@@ -1,19 +1,19 @@
 extension ExecutionRecord {
-    static let columns =
-        "session_id, intent_id, intent, fingerprint, node_id, epoch, created_at, seq, outcome"
+    static let columns = "session_id, intent_id, intent, node_id, epoch, created_at, seq, outcome"
 
     init(row: SQLRow) throws {
         var row = row
         self.init(
             sessionID: try row.text(), intentID: try row.text(), intent: try row.text(),
-            fingerprint: try row.blob(), nodeID: try row.text(), epoch: try row.integer(),
-            createdAt: try row.integer(), seq: try row.optionalInteger(), outcome: try row.optionalText())
+            nodeID: try row.text(), epoch: try row.integer(), createdAt: try row.integer(),
+            seq: try row.optionalInteger(), outcome: try row.optionalText())
     }
 
-    /// The values to insert. A record is inserted before it is finished, so without `seq` and `outcome`.
+    /// The values to insert. A record is inserted before it is finished, so without `seq` and `outcome`. The column
+    /// `fingerprint` is there for nodes of earlier versions, which fill it; nothing was ever compared with it.
     var values: [SQLValue] {
         [
-            .text(sessionID), .text(intentID), .text(intent), .blob(fingerprint), .text(nodeID), .integer(epoch),
+            .text(sessionID), .text(intentID), .text(intent), .blob([]), .text(nodeID), .integer(epoch),
             .integer(createdAt),
         ]
     }
