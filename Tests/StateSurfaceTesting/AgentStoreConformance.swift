@@ -15,6 +15,7 @@ package enum AgentStoreConformance {
         StoreRule("A new login in a session leaves the grants of that session alone", resumed),
         StoreRule("A registered client that is used is kept, an unused one is forgotten", clients),
         StoreRule("A personal access token is found by its hash, and ends with its family", personalTokens),
+        StoreRule("So many personal access tokens are the most, however many are made at once", tokenLimit),
         StoreRule("A protocol session belongs to whom it was bound for, and ends with the family", protocolSessions),
         StoreRule("Whether any account has a scope is asked by whole words", scopes),
     ]
@@ -197,6 +198,25 @@ package enum AgentStoreConformance {
         try await store.keep(documentClient: document)
         let kept = try await store.client(id: document.clientID)
         #expect(kept?.name == "New" && kept?.disabled == true)
+    }
+
+    @Sendable private static func tokenLimit(_ place: StorePlace<Store>) async throws {
+        let stores = [try await place.open(), try await place.open()]
+        try await stores[0].insert(account: Sample.account())
+        let made = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for seed in 1...30 {
+                group.addTask {
+                    let family = grant("pat_\(seed)", client: "pat", home: nil)
+                    let token = PersonalTokenRecord(
+                        hash: Sample.hash(seed), id: "ptk_\(seed)", userID: "usr_a", familyID: family.id, name: "n",
+                        expiresAt: Sample.now + 60_000)
+                    return try await stores[seed % 2].insert(
+                        personalToken: token, family: family, judged: JudgedOwner(credentialEpoch: 0), limit: 4)
+                }
+            }
+            return try await group.reduce(into: 0) { if $1 { $0 += 1 } }
+        }
+        #expect(made == 4)
     }
 
     @Sendable private static func personalTokens(_ store: Store) async throws {

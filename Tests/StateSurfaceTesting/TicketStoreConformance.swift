@@ -8,6 +8,7 @@ package enum TicketStoreConformance {
     package static let rules: [StoreRule<Store>] = [
         StoreRule("A ticket put by one node is taken at another, once", tickets),
         StoreRule("A session has only so many unused tickets, and those past their end do not count", ticketLimit),
+        StoreRule("So many unused tickets are the most, however many are asked for at once", concurrentLimit),
     ]
 
     private static func ticket(
@@ -31,6 +32,17 @@ package enum TicketStoreConformance {
             #expect(taken == [self.ticket(seed)])
         }
         #expect(try await stores[1].take(ticketHash: Sample.hash(99)) == nil)
+    }
+
+    @Sendable private static func concurrentLimit(_ place: StorePlace<Store>) async throws {
+        let stores = [try await place.open(), try await place.open()]
+        let stored = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for seed in 1...60 {
+                group.addTask { try await stores[seed % 2].put(ticket: self.ticket(seed), limit: 5, now: Sample.now) }
+            }
+            return try await group.reduce(into: 0) { if $1 { $0 += 1 } }
+        }
+        #expect(stored == 5)
     }
 
     @Sendable private static func ticketLimit(_ store: Store) async throws {

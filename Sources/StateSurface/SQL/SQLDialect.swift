@@ -64,6 +64,12 @@ struct SQLDialect: Sendable {
         capabilities.hasRowLocks ? "LOCK TABLE \(table) IN EXCLUSIVE MODE" : nil
     }
 
+    /// A statement after which the transactions that have run it with the same text, as its one parameter, come one after
+    /// the other until their end; nil if they do anyhow. For counting rows before another is inserted.
+    var takeTurn: String? {
+        capabilities.hasRowLocks ? "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))" : nil
+    }
+
     /// A statement of the schema with this database's type names.
     func schema(_ sql: String) -> String {
         sql.split(separator: " ", omittingEmptySubsequences: false)

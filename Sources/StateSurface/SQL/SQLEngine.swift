@@ -29,6 +29,11 @@ extension SQLTransaction {
     func post(_ sql: String, _ values: [SQLValue]) throws { _ = try execute(sql, values) }
     func record(_ change: Change) throws { try record(change, reach: .everywhere) }
     func row(_ sql: String, _ values: [SQLValue]) throws -> SQLRow? { try rows(sql, values).first }
+
+    /// Waits for the transactions that have taken the turn of the same name; later ones wait for this one.
+    func takeTurn(_ name: String) throws {
+        if let sql = dialect.takeTurn { _ = try execute(sql, [.text(name)]) }
+    }
 }
 
 /// A database with a feed. There are two implementations, and ``SQLSurface`` works with both.

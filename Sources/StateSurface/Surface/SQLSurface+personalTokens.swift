@@ -24,7 +24,8 @@ extension SQLSurface {
         personalToken record: PersonalTokenRecord, family: FamilyRecord, judged: JudgedOwner, limit: Int
     ) async throws -> Bool {
         try await write { transaction in
-            // Concurrent requests may each count before the others are there, and exceed the limit by their number.
+            // Otherwise concurrent calls could each count before the others' rows are there.
+            try transaction.takeTurn("personal tokens of \(record.userID)")
             try transaction.insert(family: family, judged: judged)
             var counted = try transaction.row(
                 PersonalTokenSQL.countLive, [.text(record.userID), .integer(family.createdAt)])

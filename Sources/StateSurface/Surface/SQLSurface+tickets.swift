@@ -1,10 +1,10 @@
 extension SQLSurface {
     private static let ticketColumns = "hash, session_id, epoch, facts, origin, expires_at, node_id"
 
-    /// In PostgreSQL, concurrent calls may each count before the others' rows are there, and exceed the limit by their
-    /// number.
     func put(ticket: TicketRecord, limit: Int, now: Milliseconds) async throws -> Bool {
         try await write { transaction in
+            // Otherwise concurrent calls could each count before the others' rows are there.
+            try transaction.takeTurn("tickets of \(ticket.sessionID)")
             var row = try transaction.row(
                 "SELECT COUNT(*) FROM tickets WHERE session_id = ?1 AND expires_at > ?2",
                 [.text(ticket.sessionID), .integer(now)])
