@@ -1,9 +1,9 @@
 /// A dictionary of bounded weight that forgets what was not asked for lately, and what is past its end.
 ///
-/// Two generations: what is put in or asked for is in the young one; when that holds half of what fits, it becomes the
-/// old one, and the one that was old goes. So an entry outlives at least half the capacity of other entries that are used
-/// after it, every operation is one or two lookups, and an entry needs no links to others, as it would in a list ordered
-/// by use (LRU): this approximates that order with a fraction of its memory and work.
+/// Entries lie in an array, around which a hand moves when there is no room (the CLOCK algorithm, also called second
+/// chance): an entry that was asked for since the hand last came by stays, and any other goes. So all of the capacity is
+/// used, and what is asked for once makes room before what is asked for often. An entry needs no links to others, as it
+/// would in a list ordered by use (LRU), and being asked for moves nothing.
 ///
 /// Not thread-safe: confined to an event loop, or kept under a lock.
 ///
@@ -28,53 +28,64 @@ public struct BoundedCache<Key: Hashable, Value> {
     }
 
     @usableFromInline
-    var young: [Key: Entry] = [:]
+    struct Slot {
+        @usableFromInline
+        let key: Key
+        @usableFromInline
+        var entry: Entry
+        /// Whether it was asked for since the hand last came by.
+        @usableFromInline
+        var isRecent = false
+
+        @inlinable
+        init(key: Key, entry: Entry) {
+            self.key = key
+            self.entry = entry
+        }
+    }
+
+    /// Where in `slots` each key is.
     @usableFromInline
-    var old: [Key: Entry] = [:]
+    var places: [Key: Int] = [:]
     @usableFromInline
-    var youngWeight = 0
-    /// No entry of the young generation, and of the old one, may be used at this time or later.
+    var slots: [Slot] = []
     @usableFromInline
-    var youngEnd = Int64.min
+    var weight = 0
+    /// The next slot that may have to make room.
     @usableFromInline
-    var oldEnd = Int64.min
+    var hand = 0
+    /// The next slot that is looked at for being past its end.
     @usableFromInline
-    let half: Int
+    var sweep = 0
+    @usableFromInline
+    let capacity: Int
 
     /// - Parameter capacity: the weight of all entries together; their number, where each has the weight 1. At least 2.
     @inlinable
-    public init(capacity: Int) { half = max(1, capacity / 2) }
+    public init(capacity: Int) { self.capacity = max(2, capacity) }
 
     /// How many entries there are, those past their end among them.
     @inlinable
-    public var count: Int { young.count + old.count }
+    public var count: Int { slots.count }
 
     /// What was put in for a key.
     ///
     /// - Parameter now: an entry whose end is not later than this is forgotten.
     @inlinable
     public mutating func entry(for key: Key, at now: Int64 = .min) -> Entry? {
-        // The hot path of the event loops ends here.
-        if let entry = young[key], now < entry.until { return entry }
-        return entryNotYoung(key, at: now)
+        guard let place = places[key] else { return nil }
+        guard now < slots[place].entry.until else {
+            remove(at: place)
+            return nil
+        }
+        // Most have been asked for before: they are only read.
+        if !slots[place].isRecent { slots[place].isRecent = true }
+        return slots[place].entry
     }
 
     /// What was put in for a key; see ``entry(for:at:)``.
     @inlinable
     public mutating func value(for key: Key, at now: Int64 = .min) -> Value? { entry(for: key, at: now)?.value }
-
-    /// What was put in for a key that is not among the young entries, or past its end there.
-    @inlinable
-    mutating func entryNotYoung(_ key: Key, at now: Int64) -> Entry? {
-        if let entry = young[key] {
-            guard now >= entry.until else { return entry }
-            remove(key)
-            return nil
-        }
-        guard !old.isEmpty, let entry = old.removeValue(forKey: key), now < entry.until else { return nil }
-        put(entry, for: key)
-        return entry
-    }
 
     /// Puts an entry in, in place of one of the same key.
     ///
@@ -87,52 +98,86 @@ public struct BoundedCache<Key: Hashable, Value> {
     public mutating func insert(
         _ value: Value, for key: Key, until end: Int64 = .max, weight: Int = 1, now: Int64 = .min
     ) {
-        remove(key)
-        guard weight <= half else { return }
-        if now > .min, now >= oldEnd, !young.isEmpty { turn() }
-        put(Entry(value: value, until: end, weight: max(1, weight)), for: key)
+        if now > .min { sweep(at: now) }
+        let entry = Entry(value: value, until: end, weight: max(1, weight))
+        guard entry.weight <= capacity / 2 else {
+            remove(key)
+            return
+        }
+        if let place = places[key] {
+            self.weight += entry.weight - slots[place].entry.weight
+            slots[place].entry = entry
+        } else {
+            self.weight += entry.weight
+            places[key] = slots.count
+            slots.append(Slot(key: key, entry: entry))
+        }
+        while self.weight > capacity { evict(besides: key) }
     }
 
     /// Forgets a key.
     @discardableResult
     @inlinable
     public mutating func remove(_ key: Key) -> Value? {
-        if let removed = young.removeValue(forKey: key) {
-            youngWeight -= removed.weight
-            return removed.value
-        }
-        return old.removeValue(forKey: key)?.value
+        guard let place = places[key] else { return nil }
+        return remove(at: place).entry.value
     }
 
     /// Forgets everything, and gives its memory back.
     @inlinable
     public mutating func removeAll() {
-        young = [:]
-        old = [:]
-        youngWeight = 0
-        youngEnd = .min
-        oldEnd = .min
+        places = [:]
+        slots = []
+        weight = 0
+        hand = 0
+        sweep = 0
     }
 
-    /// - Parameter key: one that is in neither generation.
+    /// Fills the gap with the last slot.
+    @discardableResult
     @inlinable
-    mutating func put(_ entry: Entry, for key: Key) {
-        if youngWeight > half - entry.weight { turn() }
-        young[key] = entry
-        youngWeight += entry.weight
-        youngEnd = max(youngEnd, entry.until)
+    mutating func remove(at place: Int) -> Slot {
+        slots.swapAt(place, slots.count - 1)
+        let gone = slots.removeLast()
+        places[gone.key] = nil
+        weight -= gone.entry.weight
+        if place < slots.count { places[slots[place].key] = place }
+        return gone
     }
 
-    /// The young generation becomes the old one, which goes.
+    /// The most slots that the hand passes at a time, so that one insertion can't take long.
     @inlinable
-    mutating func turn() {
-        old = young
-        oldEnd = youngEnd
-        young = [:]
-        youngWeight = 0
-        youngEnd = .min
+    static var reach: Int { 64 }
+
+    /// Forgets one entry.
+    ///
+    /// - Parameter key: the key of one that stays, of at least two.
+    @inlinable
+    mutating func evict(besides key: Key) {
+        for passed in 0... {
+            if hand >= slots.count { hand = 0 }
+            let isKept = slots[hand].key == key
+            if !isKept, passed >= Self.reach || !slots[hand].isRecent { break }
+            slots[hand].isRecent = false
+            hand += 1
+        }
+        remove(at: hand)
+        // What has come here from the end is mostly new: its turn is when the hand comes by again.
+        hand += 1
+    }
+
+    /// Forgets those of the next slots that are past their end. Two for each insertion: so the way around all of them
+    /// takes half as many insertions as there are slots.
+    @inlinable
+    mutating func sweep(at now: Int64) {
+        for _ in 0..<2 {
+            if sweep >= slots.count { sweep = 0 }
+            guard sweep < slots.count else { return }
+            if now >= slots[sweep].entry.until { remove(at: sweep) } else { sweep += 1 }
+        }
     }
 }
 
 extension BoundedCache.Entry: Sendable where Key: Sendable, Value: Sendable {}
+extension BoundedCache.Slot: Sendable where Key: Sendable, Value: Sendable {}
 extension BoundedCache: Sendable where Key: Sendable, Value: Sendable {}

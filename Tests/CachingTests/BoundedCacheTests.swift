@@ -18,7 +18,7 @@ struct BoundedCacheTests {
         #expect(cache.value(for: "b") == nil && cache.count == 0)
     }
 
-    @Test("An entry is found until its end and forgotten at it, in either generation")
+    @Test("An entry is found until its end and forgotten at it")
     func ends() {
         var cache = BoundedCache<Int, Int>(capacity: 4)
         cache.insert(1, for: 1, until: 100)
@@ -55,6 +55,36 @@ struct BoundedCacheTests {
         }
         #expect(cache.value(for: 1) == nil)
         #expect(cache.value(for: 999) == 999)
+    }
+
+    @Test("All of the capacity is used")
+    func full() {
+        var cache = BoundedCache<Int, Int>(capacity: 100)
+        for key in 0..<100 { cache.insert(key, for: key) }
+        for key in 0..<100 { #expect(cache.value(for: key) == key) }
+        // Every entry was asked for lately, and one still goes.
+        cache.insert(100, for: 100)
+        #expect(cache.count == 100 && cache.value(for: 100) == 100)
+    }
+
+    @Test("What is asked for once does not take the place of what is asked for often")
+    func scan() {
+        var cache = BoundedCache<Int, Int>(capacity: 100)
+        for key in 0..<50 { cache.insert(key, for: key) }
+        for round in 0..<50 {
+            for key in 0..<50 { #expect(cache.value(for: key) == key, "round \(round)") }
+            for key in 0..<40 { cache.insert(key, for: 1000 + round * 40 + key) }
+        }
+    }
+
+    @Test("An entry stays while as many others are put in as there are places, if the others are not asked for")
+    func order() {
+        var cache = BoundedCache<Int, Int>(capacity: 100)
+        for key in 0..<1000 {
+            cache.insert(key, for: key)
+            let oldest = max(0, key - 90)
+            if key.isMultiple(of: 91) { #expect(cache.value(for: oldest) == oldest) }
+        }
     }
 
     @Test("Heavy entries count for many; what is heavier than half the capacity is not kept")

@@ -63,6 +63,25 @@ import Testing
         #expect(groups(profiles.known(account.userID)) == ["staff"])
     }
 
+    @Test("Concurrent calls for one account all get it, whatever changes meanwhile")
+    func concurrent() async throws {
+        let fixture = try await Fixture()
+        let profiles = fixture.subject.profiles
+        let account = try await stored(fixture)
+        let found = try await withThrowingTaskGroup(of: [String].self) { group in
+            for call in 0..<200 {
+                group.addTask {
+                    if call.isMultiple(of: 10) { fixture.state.tell(.account(userID: account.userID)) }
+                    return try await profiles.load(account.userID).groups
+                }
+            }
+            return try await group.reduce(into: [[String]]()) { $0.append($1) }
+        }
+        #expect(found.count == 200 && found.allSatisfy { $0 == ["staff"] })
+        _ = try await profiles.load(account.userID)
+        #expect(groups(profiles.known(account.userID)) == ["staff"])
+    }
+
     @Test("A user without an account has an empty profile, which is remembered")
     func unknown() async throws {
         let fixture = try await Fixture()

@@ -17,19 +17,26 @@ package final class CallerProfiles: Sendable {
         case unknown
     }
 
-    private struct Reading {
-        let number: UInt64
-        let task: Task<CallerProfile, any Error>
-    }
-
     private struct Table {
         var profiles: BoundedCache<String, (profile: CallerProfile, interruption: UInt64)>
-        /// The reads that are in progress, by user. One that a change has overtaken is not among them.
-        var readings: [String: Reading] = [:]
+        /// The numbers of the reads that are in progress, by user. One that a change has overtaken is not among them.
+        var readings: [String: UInt64] = [:]
         var readingCount: UInt64 = 0
+        /// Those who wait for a read that another has begun, by its number.
+        var waiting: [UInt64: [Waiting]] = [:]
         /// How often the feed was interrupted.
         var interruptions: UInt64 = 0
     }
+
+    /// What a call for an account has to do.
+    private enum Turn {
+        /// Read it, under this number.
+        case read(UInt64)
+        /// Nothing: a call before it has.
+        case found(CallerProfile)
+    }
+
+    private typealias Waiting = CheckedContinuation<Turn, any Error>
 
     private let state: any AccountStore & ChangeFeed
     private let table: Mutex<Table>
@@ -66,43 +73,59 @@ package final class CallerProfiles: Sendable {
         }
     }
 
-    /// Reads an account from the store. Concurrent calls for one account share one read.
+    /// Reads an account from the store. Concurrent calls for one account share one read, that of the first.
     ///
     /// - Returns: an empty profile if there is no such account.
     /// - Throws: the store's error.
     package func load(_ userID: String) async throws -> CallerProfile {
-        let task = table.withLock { table in
-            if let reading = table.readings[userID] { return reading.task }
-            table.readingCount &+= 1
-            let number = table.readingCount
-            let task = Task { try await self.read(userID, number) }
-            table.readings[userID] = Reading(number: number, task: task)
-            return task
+        let number: UInt64
+        switch try await turn(for: userID) {
+        case .found(let profile): return profile
+        case .read(let own): number = own
         }
-        return try await task.value
-    }
-
-    private func read(_ userID: String, _ number: UInt64) async throws -> CallerProfile {
+        let result: Result<CallerProfile, any Error>
         do {
             let profile = try await state.account(userID: userID).map(CallerProfile.init)
-            let found = profile ?? CallerProfile(unknown: userID)
-            table.withLock { table in
-                // A change that was reported in the meantime may be newer than the store's answer.
-                guard Self.finish(number, of: userID, in: &table) else { return }
-                table.profiles.insert((found, table.interruptions), for: userID, weight: found.weight)
-            }
-            return found
+            result = .success(profile ?? CallerProfile(unknown: userID))
         } catch {
-            table.withLock { table in _ = Self.finish(number, of: userID, in: &table) }
-            throw error
+            result = .failure(error)
+        }
+        for waiting in finish(number, of: userID, result) { waiting.resume(with: result.map(Turn.found)) }
+        return try result.get()
+    }
+
+    /// Waits for the read that a call before has begun, or else begins one.
+    private func turn(for userID: String) async throws -> Turn {
+        try await withCheckedThrowingContinuation { (continuation: Waiting) in
+            let own: UInt64? = table.withLock { table in
+                if let reading = table.readings[userID] {
+                    table.waiting[reading, default: []].append(continuation)
+                    return nil
+                }
+                table.readingCount &+= 1
+                table.readings[userID] = table.readingCount
+                return table.readingCount
+            }
+            if let own { continuation.resume(returning: .read(own)) }
         }
     }
 
-    /// Whether the reading was not overtaken by a change.
-    private static func finish(_ number: UInt64, of userID: String, in table: inout Table) -> Bool {
-        guard table.readings[userID]?.number == number else { return false }
-        table.readings[userID] = nil
-        return true
+    /// Ends a read, and keeps what it has found unless a change has overtaken it: that may be newer than the store's
+    /// answer.
+    ///
+    /// - Returns: those who wait for the result.
+    private func finish(
+        _ number: UInt64, of userID: String, _ result: Result<CallerProfile, any Error>
+    ) -> [Waiting] {
+        table.withLock { table in
+            if table.readings[userID] == number {
+                table.readings[userID] = nil
+                if case .success(let found) = result {
+                    table.profiles.insert((found, table.interruptions), for: userID, weight: found.weight)
+                }
+            }
+            return table.waiting.removeValue(forKey: number) ?? []
+        }
     }
 
     private func heard(_ change: Change) {
