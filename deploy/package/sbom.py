@@ -40,15 +40,22 @@ def swift_packages(path):
         }
 
 
+def owners(paths):
+    """The packages that the files are from, by file. Files that no package has are left out."""
+    lines = subprocess.run(["dpkg-query", "--search", *paths], capture_output=True, text=True).stdout.splitlines()
+    return {path: owner.split(":")[0] for owner, _, path in (line.rpartition(": ") for line in lines)}
+
+
 def system_libraries(binary):
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", said("readelf", "--dynamic", binary))
     places = dict(re.findall(r"^\s*(\S+) => (\S+)", said("ldd", binary), re.M))
+    spellings = {name: [os.path.realpath(places[name]), places[name]] for name in needed if name in places}
+    known = owners(sorted({path for paths in spellings.values() for path in paths}))
     packages = {}
-    for name in needed:
-        place = places.get(name)
-        owner = place and (said("dpkg-query", "--search", os.path.realpath(place)) or said("dpkg-query", "--search", place))
+    for name, paths in spellings.items():
+        owner = next((known[path] for path in paths if path in known), None)
         if owner:
-            packages.setdefault(owner.split(":")[0], []).append(name)
+            packages.setdefault(owner, []).append(name)
     for package in sorted(packages):
         version, architecture = said(
             "dpkg-query", "--show", "--showformat=${Version}\t${Architecture}\n", package
