@@ -164,7 +164,7 @@ struct AttackTests {
 
     @Test("A socket of our own gateway ends with its token, where tokens are short enough to wait for it")
     func expiry() async throws {
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "tokens: {access_token_lifetime: 8s, clock_skew: 0s}\nlimits: {enabled: false}", users: Self.users)
         let profile = """
             token:
@@ -185,7 +185,7 @@ struct AttackTests {
         let place = try GatewayProcess.makeDirectory()
         let (certificate, key) = try Self.certificate(in: place)
         let tls = isHTTP2 ? "server: {tls: {certificate: '\(certificate)', key: '\(key)'}}" : ""
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             \(tls)
             limits: {enabled: false}
@@ -243,7 +243,7 @@ struct AttackTests {
         "Our own gateway passes the cases about the other keys that it may have",
         arguments: ["ES512", "RS256", "PS256", "EdDSA", "Ed25519"])
     func otherKeys(algorithm: String) async throws {
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "limits: {enabled: false}\ntokens: {algorithm: \(algorithm)}\n",
             users: [TestUser(email: "attack-one@example.com", password: "attack-one-password", tenant: "default")])
         let keys = gateway.directory.appendingPathComponent("keys")

@@ -1,7 +1,7 @@
 import Testing
 
 /// The consent page in a real browser.
-@Suite(.quiet("a browser takes all cores")) struct ConsentPageTests {
+@Suite(.heavy("a browser takes all cores while it draws")) struct ConsentPageTests {
     @Test("An application leads over the sign-in to the question, which is readable for all and decided by keys")
     func consent() async throws {
         let gateway = try await GatewayInProcess.start(

@@ -86,7 +86,7 @@ import Testing
         "The API is as openapi.yaml describes it, for schemathesis",
         .enabled(if: Program.pythonHas("schemathesis"), "schemathesis is not installed"))
     func schemathesis() async throws {
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "limits: {enabled: false}\naccounts: {registration: true}\nerrors: {explain: true}", users: [.ada])
         defer { gateway.stop() }
         let token = try gateway.login(.ada).token
@@ -246,7 +246,7 @@ import Testing
             if: Program.pythonHas("authlib") && Program.pythonHas("joserfc"), "Authlib or joserfc is not installed"),
         arguments: ["ES256", "ES384", "Ed25519", "EdDSA", "PS256", "RS256"])
     func tokens(algorithm: String) async throws {
-        let gateway = try await GatewayProcess.start("tokens: {algorithm: \(algorithm)}", users: [.ada])
+        let gateway = try await GatewayInProcess.start("tokens: {algorithm: \(algorithm)}", users: [.ada])
         defer { gateway.stop() }
         let added = try GatewayProcess.run(
             ["clients", "add", "service", "--tenant", "acme", "--scope", "orders:read", "--json"], in: gateway.directory

@@ -1,9 +1,8 @@
 import Foundation
 import Testing
 
-/// The pages and the browser client in a real browser, against a running gateway. One at a time: several browsers beside
-/// other tests leave each too little of a small machine.
-@Suite(.quiet("a browser takes all cores")) struct PageTests {
+/// The pages and the browser client in a real browser, against a running gateway.
+@Suite(.heavy("a browser takes all cores while it draws")) struct PageTests {
     /// Runs a program of `Tests/BrowserTests`; what it says is its output and its errors.
     static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
         let process = Process()

@@ -39,6 +39,14 @@ extension Trait where Self == BlockingTests {
     /// - Parameter limit: a test that has not ended by then hangs, which ends the whole run.
     static func blocking(limit: Duration) -> Self { BlockingTests(limit: limit, kind: .blocking) }
 
+    /// For suites and tests that take much of the machine at times, and measure nothing: at most three others run at the
+    /// same time.
+    ///
+    /// - Parameter reason: what takes much.
+    static func heavy(_ reason: Comment, limit: Duration = .seconds(600)) -> Self {
+        BlockingTests(limit: limit, kind: .heavy)
+    }
+
     /// For suites and tests that mostly wait and then measure: at most one other test runs at the same time.
     ///
     /// - Parameter reason: what more of them would disturb.
@@ -58,9 +66,10 @@ extension Trait where Self == BlockingTests {
 private enum TestKind: Int, CaseIterable, Comparable {
     case alone = 1
     case quiet = 2
+    case heavy = 4
     /// They mostly wait, so more run at once than there are cores; and not so many that what one waits for, of a gateway,
     /// a browser or another program, has to wait for all the others.
-    case blocking = 6
+    case blocking = 8
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
@@ -74,8 +83,8 @@ private final class ThreadPerJob: TaskExecutor {
     }
 }
 
-/// Whose turn it is, in the order in which they came: first those that bear some others, then the quiet ones, then those
-/// that are to be alone.
+/// Whose turn it is, in the order in which they came: first those that bear many others, and last those that are to be
+/// alone.
 private final class TestTurns: Sendable {
     private struct State {
         var running: [TestKind] = []
