@@ -47,7 +47,7 @@ extension Trait where Self == BlockingTests {
         BlockingTests(limit: limit, kind: .heavy)
     }
 
-    /// For suites and tests that mostly wait and then measure: at most one other test runs at the same time.
+    /// For suites and tests that mostly wait and then measure: at most two others run at the same time.
     ///
     /// - Parameter reason: what more of them would disturb.
     static func quiet(_ reason: Comment, limit: Duration = .seconds(600)) -> Self {
@@ -65,7 +65,7 @@ extension Trait where Self == BlockingTests {
 /// How many tests may run at once where one of a kind is among them.
 private enum TestKind: Int, CaseIterable, Comparable {
     case alone = 1
-    case quiet = 2
+    case quiet = 3
     case heavy = 4
     /// They mostly wait, so more run at once than there are cores; and not so many that what one waits for, of a gateway,
     /// a browser or another program, has to wait for all the others.
