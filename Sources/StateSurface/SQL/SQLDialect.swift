@@ -9,6 +9,8 @@ struct SQLDialect: Sendable {
     let identityType: String
     /// An expression for the length of a text column in bytes.
     let byteCount: @Sendable (_ column: String) -> String
+    /// Whether a WITH clause may change rows.
+    let writesInWith: Bool
     /// The function that finds a text in another: its position from 1 on, 0 where it is not there.
     let positionFunction: String
     /// Stands before VALUES where identities that exist already are inserted again.
@@ -24,7 +26,8 @@ struct SQLDialect: Sendable {
     static let sqlite = SQLDialect(
         capabilities: StoreCapabilities(name: "sqlite", isSharedBetweenMachines: false, hasRowLocks: false),
         integerType: "INTEGER", blobType: "BLOB", identityType: "INTEGER PRIMARY KEY AUTOINCREMENT",
-        byteCount: { "LENGTH(CAST(\($0) AS BLOB))" }, positionFunction: "INSTR", overridingIdentity: "",
+        byteCount: { "LENGTH(CAST(\($0) AS BLOB))" }, writesInWith: false, positionFunction: "INSTR",
+        overridingIdentity: "",
         passIdentities: nil, forgetChanges: nil,
         tableNames: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1",
         columnNames: { "SELECT name FROM pragma_table_info('\($0)') ORDER BY 1" })
@@ -32,7 +35,7 @@ struct SQLDialect: Sendable {
     static let postgres = SQLDialect(
         capabilities: StoreCapabilities(name: "postgres", isSharedBetweenMachines: true, hasRowLocks: true),
         integerType: "BIGINT", blobType: "BYTEA", identityType: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-        byteCount: { "OCTET_LENGTH(\($0))" }, positionFunction: "STRPOS",
+        byteCount: { "OCTET_LENGTH(\($0))" }, writesInWith: true, positionFunction: "STRPOS",
         overridingIdentity: " OVERRIDING SYSTEM VALUE",
         passIdentities: { table, column in
             """

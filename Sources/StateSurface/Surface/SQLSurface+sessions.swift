@@ -10,6 +10,8 @@ private enum SessionSQL {
     private static let replaceByAuthenticated = makeReplace(.authenticated)
     private static let replaceByEnded = makeReplace(.ended)
     private static let replaceByExpired = makeReplace(.expired)
+    private static let replaceOwnedByAnonymous = makeReplaceOwned(.anonymous)
+    private static let replaceOwnedByAuthenticated = makeReplaceOwned(.authenticated)
     static let byOwner = """
         SELECT \(SessionRecord.columns) FROM sessions WHERE user_id = ?1 AND tenant_id = ?2
         AND \(StoredSessionState.isLiveSQL) AND expires_at > ?3 ORDER BY created_at DESC, id LIMIT ?4
@@ -53,6 +55,29 @@ private enum SessionSQL {
         WHERE id = ?1 AND version = ?16 AND \(state.reachableFromSQL)
         AND (user_id IS NULL OR (user_id = ?4 AND tenant_id = ?3))
         """
+    }
+
+    /// For databases whose WITH clauses may write: as ``owners(_:)``, and whether the session was replaced, which it only
+    /// is if the two allow it. One statement, because every answer that is waited for takes time from the writes behind.
+    ///
+    /// The account and the family are locked first, as everywhere: until they are, the condition of the update is open.
+    private static func makeReplaceOwned(_ state: StoredSessionState) -> String {
+        """
+        WITH account AS (SELECT disabled FROM accounts WHERE user_id = ?4\(SQLDialect.postgres.forShare)),
+        family AS (SELECT is_live FROM families WHERE id = ?13\(SQLDialect.postgres.forShare)),
+        replaced AS (\(makeReplace(state)) AND COALESCE((SELECT disabled FROM account), 0) = 0
+        AND COALESCE((SELECT is_live FROM family), 1) <> 0 RETURNING 1)
+        SELECT (SELECT disabled FROM account), (SELECT is_live FROM family), (SELECT COUNT(*) FROM replaced)
+        """
+    }
+
+    /// nil for the states of sessions that are over, which may outlive their owners.
+    static func replaceOwned(by state: StoredSessionState) -> String? {
+        switch state {
+        case .anonymous: replaceOwnedByAnonymous
+        case .authenticated: replaceOwnedByAuthenticated
+        case .ended, .expired: nil
+        }
     }
 
     static func replace(by state: StoredSessionState) -> String {
@@ -103,8 +128,7 @@ extension SQLTransaction {
     ///
     /// A session of a user that is no longer live also ends the grants that were made in it.
     func replace(session: SessionRecord) throws -> Bool {
-        try requireOwners(of: session)
-        guard try execute(SessionSQL.replace(by: session.state), session.values) == 1 else { return false }
+        guard try hasReplaced(session) else { return false }
         if !session.state.isLive, session.userID != nil {
             try endGrants(in: session.id, at: session.endedAt ?? session.lastSeenAt)
         }
@@ -162,17 +186,37 @@ extension SQLTransaction {
         }
     }
 
+    /// Replaces a session if its owners allow it.
+    private func hasReplaced(_ session: SessionRecord) throws -> Bool {
+        guard dialect.writesInWith, session.mayLackOwners, let sql = SessionSQL.replaceOwned(by: session.state) else {
+            try requireOwners(of: session)
+            return try execute(SessionSQL.replace(by: session.state), session.values) == 1
+        }
+        var row = try row(sql, session.values)
+        try Self.require(owners: &row)
+        return try row?.integer() == 1
+    }
+
     /// Throws `.ownerGone` if the session's family has ended or its owner is disabled, because the session would
     /// outlive them.
     private func requireOwners(of session: SessionRecord) throws {
-        guard session.state.isLive, session.userID != nil || session.familyID != nil else { return }
-        var owners = try row(
-            SessionSQL.owners(dialect), [.optional(session.userID), .optional(session.familyID)])
+        guard session.mayLackOwners else { return }
+        var row = try row(SessionSQL.owners(dialect), [.optional(session.userID), .optional(session.familyID)])
+        try Self.require(owners: &row)
+    }
+
+    /// - Parameter row: whether the account is disabled and whether the family is live.
+    private static func require(owners row: inout SQLRow?) throws {
         // An account or family that does not exist here is no reason to refuse.
-        let isDisabled = try owners?.optionalInteger() ?? 0
-        let isLive = try owners?.optionalInteger() ?? 1
+        let isDisabled = try row?.optionalInteger() ?? 0
+        let isLive = try row?.optionalInteger() ?? 1
         guard isDisabled == 0, isLive != 0 else { throw StateSurfaceError.ownerGone }
     }
+}
+
+extension SessionRecord {
+    /// Whether its owner may be disabled, or its family have ended, while it is to be live.
+    fileprivate var mayLackOwners: Bool { state.isLive && (userID != nil || familyID != nil) }
 }
 
 extension SurplusSession {
