@@ -9,6 +9,10 @@ final class PostgresWriter: Sendable {
 
     /// The largest number of writes in one commit.
     static let group = 64
+    /// A worker that becomes free takes this part of what waits: half of it. If each took its share of all workers, as many
+    /// writes would wait as are in flight, each for a whole commit before its own. If it took everything, the statements of
+    /// all would run one after the other on one connection.
+    private static let shares = 2
     /// How often a write is tried that conflicts with others.
     private static let attempts = 5
 
@@ -63,8 +67,7 @@ final class PostgresWriter: Sendable {
 
     private func drain(_ worker: PostgresWorker) async {
         while true {
-            // What waits is shared among the workers, so that several transactions are in flight.
-            let batch = line.next(for: worker) { min(($0 + workers.count - 1) / workers.count, Self.group) }
+            let batch = line.next(for: worker) { min(($0 + Self.shares - 1) / Self.shares, Self.group) }
             if batch.isEmpty { return }
             await commit(batch, on: worker)
         }
