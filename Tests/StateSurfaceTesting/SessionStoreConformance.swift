@@ -18,6 +18,7 @@ package enum SessionStoreConformance {
         StoreRule("The decision sees what is stored, and what it wants is written", decides),
         StoreRule("Nothing is written or told where the decision wants nothing", leaves),
         StoreRule("Of many at once none overwrites what another wrote", linear),
+        StoreRule("Nor of many sessions, with and without owners, which others end meanwhile", linearOfMany),
     ]
 
     /// What the rules about ``SessionStore/change(sessionID:_:)`` decide: one more epoch, if the session is there and live.
@@ -205,5 +206,49 @@ package enum SessionStoreConformance {
         }
         #expect(epochs.sorted() == Array(1...24))
         #expect(try await store.session(id: "ses_a")?.version == 24)
+    }
+
+    /// Ten sessions are raised ten times each; every third is ended in between by one who has read it.
+    @Sendable private static func linearOfMany(_ store: Store) async throws {
+        for number in 0..<10 {
+            let owner = number.isMultiple(of: 2) ? "usr_\(number)" : nil
+            try await store.insert(session: Sample.session("ses_\(number)", owner: owner, secret: number))
+        }
+        let raised = try await withThrowingTaskGroup(of: Int?.self) { group in
+            for call in 0..<110 {
+                group.addTask {
+                    let number = call % 10
+                    if call >= 100 {
+                        if number.isMultiple(of: 3) { try await Self.end("ses_\(number)", in: store) }
+                        return nil
+                    }
+                    while true {
+                        let outcome = try await store.change(sessionID: "ses_\(number)") { stored in
+                            let next = Self.raise(stored).next
+                            return (next: next, outcome: next != nil)
+                        }
+                        if let outcome { return outcome ? number : nil }
+                    }
+                }
+            }
+            return try await group.reduce(into: [Int: Int64]()) { counts, number in
+                if let number { counts[number, default: 0] += 1 }
+            }
+        }
+        for number in 0..<10 {
+            let stored = try #require(try await store.session(id: "ses_\(number)"))
+            let isEnded = number.isMultiple(of: 3)
+            #expect(stored.epoch == raised[number] ?? 0 && stored.state.isLive != isEnded, "\(number)")
+            #expect(isEnded || stored.epoch == 10)
+            #expect(stored.version == stored.epoch + (isEnded ? 1 : 0))
+        }
+    }
+
+    @Sendable private static func end(_ id: String, in store: Store) async throws {
+        while var session = try await store.session(id: id) {
+            session.state = .ended
+            session.endedAt = Sample.now
+            if try await store.replace(session: session) { return }
+        }
     }
 }

@@ -1,12 +1,6 @@
 import CLibpq
 import Glibc
 
-/// A statement with its parameters `?1`, `?2` …
-struct PostgresStatement {
-    let sql: String
-    var values: [SQLValue] = []
-}
-
 /// Transactions with few round trips, in libpq's pipeline mode: BEGIN is sent with the first statement, COMMIT with the
 /// last, and statements whose answer is not needed are sent with the next one whose answer is.
 extension Connection {
@@ -16,13 +10,13 @@ extension Connection {
     func begin() throws {
         try noticeClosing()
         hasBegun = false
-        waiting = [PostgresStatement(sql: "BEGIN")]
+        waiting = [SQLStatement(sql: "BEGIN")]
     }
 
     /// Sends a statement together with the next one. If it fails, the next one or the commit throws.
     func post(_ sql: String, _ values: [SQLValue]) throws {
         try refuseNUL(in: values)
-        waiting.append(PostgresStatement(sql: sql, values: values))
+        waiting.append(SQLStatement(sql: sql, values: values))
     }
 
     /// Commits the transaction. The tag of the answer says whether it was committed.
@@ -66,16 +60,25 @@ extension Connection {
 
     // MARK: Pipelining
 
-    func queryWithWaiting(_ statement: PostgresStatement) throws -> PostgresAnswer {
+    func queryWithWaiting(_ statement: SQLStatement) throws -> PostgresAnswer {
         let all = waiting + [statement]
         waiting = []
         hasBegun = true
-        return try together(all)
+        return try together(all).last ?? PostgresAnswer()
+    }
+
+    /// Sends several statements together with those that wait, and reads their answers, in their order.
+    func queries(_ statements: [SQLStatement]) throws -> [PostgresAnswer] {
+        for statement in statements { try refuseNUL(in: statement.values) }
+        let all = waiting + statements
+        waiting = []
+        hasBegun = true
+        return Array(try together(all).suffix(statements.count))
     }
 
     /// Sends several statements at once and reads their answers. After the first that fails, none is executed.
-    /// - Returns: the answer of the last.
-    private func together(_ statements: [PostgresStatement]) throws -> PostgresAnswer {
+    /// - Returns: the answer of each.
+    private func together(_ statements: [SQLStatement]) throws -> [PostgresAnswer] {
         let parameters = try statements.map { try PostgresParameters($0.values) }
         guard isUsable, PQenterPipelineMode(raw) == 1 else { throw lost("cannot send") }
         // For each message sent, the statement that it prepares; nil for one that executes.
@@ -97,14 +100,18 @@ extension Connection {
         return try collect(steps, names)
     }
 
-    private func collect(_ steps: [String?], _ names: [String: String]) throws -> PostgresAnswer {
+    private func collect(_ steps: [String?], _ names: [String: String]) throws -> [PostgresAnswer] {
         let deadline = ContinuousClock.now + patience
-        var last = PostgresAnswer()
+        var answers: [PostgresAnswer] = []
         var fault: PostgresFault?
         for preparedText in steps {
             do {
-                last = try answer(until: deadline)
-                if let preparedText { prepared[preparedText] = names[preparedText] }
+                let answer = try answer(until: deadline)
+                if let preparedText {
+                    prepared[preparedText] = names[preparedText]
+                } else {
+                    answers.append(answer)
+                }
             } catch let error as PostgresFault {
                 guard isUsable else { throw error }
                 fault = fault ?? error
@@ -112,7 +119,7 @@ extension Connection {
         }
         try leavePipeline(until: deadline)
         if let fault { throw fault }
-        return last
+        return answers
     }
 
     /// Reads the message after the last answer, by which the server says that it is ready.

@@ -14,7 +14,7 @@ final class Connection {
     var prepared: [String: String] = [:]
     static let preparedLimit = 256
     /// The statements to send together with the next one whose answer is needed.
-    var waiting: [PostgresStatement] = []
+    var waiting: [SQLStatement] = []
     /// Whether the transaction's BEGIN has been sent.
     var hasBegun = false
 
@@ -63,7 +63,7 @@ final class Connection {
     /// The statements in ``waiting`` are sent before it, without waiting for their answers. Up to ``preparedLimit``
     /// texts are prepared; others are parsed each time.
     func query(_ sql: String, _ values: [SQLValue]) throws -> PostgresAnswer {
-        guard waiting.isEmpty else { return try queryWithWaiting(PostgresStatement(sql: sql, values: values)) }
+        guard waiting.isEmpty else { return try queryWithWaiting(SQLStatement(sql: sql, values: values)) }
         if prepared[sql] == nil, prepared.count < Self.preparedLimit {
             let name = "s\(prepared.count)"
             try send { PQsendPrepare(raw, name, Self.translated(sql), 0, nil) }

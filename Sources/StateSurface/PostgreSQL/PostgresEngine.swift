@@ -64,6 +64,13 @@ final class PostgresEngine: SQLEngine {
         return try await writer.write(body)
     }
 
+    func write<Value: Sendable>(
+        reading first: SQLStatement, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
+    ) async throws -> Value {
+        try requireFeed()
+        return try await writer.write(reading: first, body)
+    }
+
     func rows(_ sql: String, _ values: [SQLValue]) async throws -> [SQLRow] {
         do {
             try requireFeed()

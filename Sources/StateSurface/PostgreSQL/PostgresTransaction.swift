@@ -5,25 +5,44 @@ final class PostgresTransaction: SQLTransaction {
     private(set) var changesForOthers: [Change] = []
     var events: EventLine?
     private let connection: Connection
+    /// The answer to its first statement, if that was sent before.
+    private var first: PostgresReading?
 
-    init(_ connection: Connection) {
+    init(_ connection: Connection, first: PostgresReading? = nil) {
         self.connection = connection
+        self.first = first
     }
 
     func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow] {
-        try connection.query(sql, values).rows
+        if let answer = takeFirst(sql, values) { return answer }
+        return try connection.query(sql, values).rows
     }
 
     func execute(_ sql: String, _ values: [SQLValue]) throws -> Int {
-        try connection.query(sql, values).changed
+        first = nil
+        return try connection.query(sql, values).changed
     }
 
     func post(_ sql: String, _ values: [SQLValue]) throws {
+        first = nil
         try connection.post(sql, values)
+    }
+
+    /// Whatever the first statement is, later ones may have to see what it has done.
+    private func takeFirst(_ sql: String, _ values: [SQLValue]) -> [SQLRow]? {
+        defer { first = nil }
+        guard let first, first.statement == SQLStatement(sql: sql, values: values) else { return nil }
+        return first.rows
     }
 
     func record(_ change: Change, reach: ChangeReach) throws {
         changes.append(change)
         if reach == .everywhere { changesForOthers.append(change) }
     }
+}
+
+/// A SELECT and its rows.
+struct PostgresReading {
+    let statement: SQLStatement
+    let rows: [SQLRow]
 }

@@ -71,14 +71,16 @@ actor PostgresWorker {
             try connection.begin()
             if isAlone { try connection.post(Self.lockTimeoutAlone, []) }
             do {
-                for write in writes {
+                let readings = savepoints ? [] : try Self.readAhead(writes, on: connection)
+                for (index, write) in writes.enumerated() {
                     if group.collided.count >= Self.patienceWithLocks {
                         // The rows of the others stay locked while this transaction waits.
                         group.collided.append(write)
                     } else if savepoints {
                         try Self.attempt(write, on: connection, into: &group)
                     } else {
-                        try Self.run(write, on: connection, into: &group)
+                        let first = readings.isEmpty ? nil : readings[index]
+                        try Self.run(write, on: connection, into: &group, first: first)
                     }
                 }
                 if !group.changesForOthers.isEmpty {
@@ -101,10 +103,36 @@ actor PostgresWorker {
     private static let patienceWithLocks = 2
     private static let lockTimeoutAlone = "SET LOCAL lock_timeout = 4000"
 
+    /// Reads what the writes of a group begin with, in one round trip.
+    ///
+    /// Of several that begin alike only the first has its answer: the others have to see what it changes.
+    ///
+    /// - Returns: for each write its reading, or nil; empty where nothing was read.
+    private static func readAhead(
+        _ writes: [PostgresWrite], on connection: Connection
+    ) throws -> [PostgresReading?] {
+        guard writes.count > 1 else { return [] }
+        var statements: [SQLStatement] = []
+        var places: [Int?] = []
+        for write in writes {
+            if let first = write.first, !statements.contains(first) {
+                places.append(statements.count)
+                statements.append(first)
+            } else {
+                places.append(nil)
+            }
+        }
+        guard statements.count > 1 else { return [] }
+        let answers = try connection.queries(statements)
+        return places.map { place in
+            place.map { PostgresReading(statement: statements[$0], rows: answers[$0].rows) }
+        }
+    }
+
     private static func run(
-        _ write: PostgresWrite, on connection: Connection, into group: inout PostgresGroup
+        _ write: PostgresWrite, on connection: Connection, into group: inout PostgresGroup, first: PostgresReading? = nil
     ) throws {
-        let transaction = PostgresTransaction(connection)
+        let transaction = PostgresTransaction(connection, first: first)
         group.reports.append(try write.run(transaction))
         group.changes += transaction.changes
         group.changesForOthers += transaction.changesForOthers

@@ -1,5 +1,7 @@
 /// A write that waits for a connection, or that runs with others in one transaction.
 struct PostgresWrite: Sendable {
+    /// The SELECT that it begins with, if that is known.
+    let first: SQLStatement?
     /// Runs the write, and returns the closure that reports its success once it is durable. It may run more than once.
     let run: @Sendable (PostgresTransaction) throws -> @Sendable () -> Void
     /// Reports its failure. Called once, and not after a success was reported.

@@ -44,11 +44,13 @@ final class PostgresWriter: Sendable {
         collided = WaitingLine(servers: [Turn()], limit: limits.count, busy: busy) { $0.fail($1) }
     }
 
+    /// - Parameter first: the SELECT that the body begins with, if that is known.
     func write<Value: Sendable>(
-        _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
+        reading first: SQLStatement? = nil, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
             let write = PostgresWrite(
+                first: first,
                 run: { transaction in
                     let value = try body(transaction)
                     return { continuation.resume(returning: value) }

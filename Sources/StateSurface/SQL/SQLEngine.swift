@@ -6,6 +6,12 @@ enum ChangeReach: Sendable {
     case here
 }
 
+/// A statement with its parameters `?1`, `?2` …
+struct SQLStatement: Sendable, Equatable {
+    let sql: String
+    var values: [SQLValue] = []
+}
+
 /// An open transaction. It is synchronous, so that nothing suspends inside it. The operations of the roles are
 /// extensions of this protocol, written once for both databases.
 ///
@@ -44,6 +50,11 @@ protocol SQLEngine: Sendable {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value
+    /// The same, for a body that begins with this SELECT. The engine may run it before, at any time since the transaction
+    /// began: together with those of others, so that they wait for one answer and not for one each.
+    func write<Value: Sendable>(
+        reading first: SQLStatement, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
+    ) async throws -> Value
     /// Runs one SELECT, without waiting for a writer.
     ///
     /// - Throws: ``StateSurfaceError``.
@@ -58,6 +69,14 @@ protocol SQLEngine: Sendable {
     func ping() async throws
     /// Closes the connections. Writes that still wait are completed or refused.
     func close() async
+}
+
+extension SQLEngine {
+    func write<Value: Sendable>(
+        reading _: SQLStatement, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
+    ) async throws -> Value {
+        try await write(body)
+    }
 }
 
 /// Throws if a text contains NUL, which the databases do not store.

@@ -247,14 +247,15 @@ extension SQLSurface {
         try await write { try $0.replace(session: record) }
     }
 
-    /// The row is read without a lock: the version detects a concurrent change, and locks are taken in one order
-    /// everywhere, that of the owner and of the family before that of the session.
+    /// The row is read without a lock, maybe before other writes of the same transaction: the version detects a concurrent
+    /// change, and locks are taken in one order everywhere, that of the owner and of the family before that of the session.
     func change<Outcome: Sendable>(
         sessionID: String,
         _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)
     ) async throws -> Outcome? {
         guard !SQLValue.text(sessionID).holdsNUL else { return decide(nil).outcome }
-        return try await write { transaction -> Outcome? in
+        let first = SQLStatement(sql: SessionSQL.byID, values: [.text(sessionID)])
+        return try await write(reading: first) { transaction -> Outcome? in
             let (next, outcome) = decide(try transaction.session(id: sessionID))
             guard let next else { return outcome }
             return try transaction.replace(session: next) ? outcome : nil

@@ -52,20 +52,28 @@ struct SQLSurface: StateSurface, TimedStore {
         try await rows(sql, values, operation: operation).first
     }
 
+    /// - Parameter first: the SELECT that the body begins with, if that is known.
     func write<Value: Sendable>(
-        operation: StaticString = #function, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
+        operation: StaticString = #function, reading first: SQLStatement? = nil,
+        _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value {
-        guard let writer = eventWriter.value else {
-            return try await times.time(operation) { try await engine.write(body) }
-        }
-        let deliveries = writer.deliveries()
+        let body = tellingEvents(body)
         return try await times.time(operation) {
-            try await engine.write { transaction in
-                // A transaction that is run again begins with a line of its own.
-                transaction.events = EventLine(deliveries, limit: writer.limit)
-                defer { transaction.events = nil }
-                return try body(transaction)
-            }
+            guard let first else { return try await engine.write(body) }
+            return try await engine.write(reading: first, body)
+        }
+    }
+
+    private func tellingEvents<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
+    ) -> @Sendable (any SQLTransaction) throws -> Value {
+        guard let writer = eventWriter.value else { return body }
+        let deliveries = writer.deliveries()
+        return { transaction in
+            // A transaction that is run again begins with a line of its own.
+            transaction.events = EventLine(deliveries, limit: writer.limit)
+            defer { transaction.events = nil }
+            return try body(transaction)
         }
     }
 }
