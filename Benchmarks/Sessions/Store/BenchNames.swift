@@ -12,7 +12,14 @@ enum BenchNames {
     static func user(_ number: Int) -> String { "usr_" + session(number).dropFirst(4) }
 
     private static func base64URL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+        let characters = Data(bytes).base64EncodedString().utf8.compactMap { character -> UInt8? in
+            switch character {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            case UInt8(ascii: "="): nil
+            default: character
+            }
+        }
+        return String(decoding: characters, as: UTF8.self)
     }
 }

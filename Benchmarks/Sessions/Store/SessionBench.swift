@@ -149,10 +149,10 @@ enum SessionBench {
         let count = try await withThrowingTaskGroup(of: Int.self) { group in
             for caller in 0..<callers {
                 group.addTask {
+                    let ids = (0..<changedByCaller).map { BenchNames.session(first + caller * changedByCaller + $0) }
                     var count = 0
                     while ContinuousClock.now < end {
-                        let id = BenchNames.session(first + caller * changedByCaller + count % changedByCaller)
-                        let done = try await store.change(sessionID: id) { session in
+                        let done = try await store.change(sessionID: ids[count % ids.count]) { session in
                             guard var next = session else { return (nil, false) }
                             next.epoch += 1
                             next.previousSecretHash = next.secretHash
