@@ -128,7 +128,7 @@ extension EdgeConnection: ResponseWriter {
         var head = AnswerHead(status: status, answerForm, date: loop.date())
         if let identity { head.fields.add(identity) }
         for field in fields { head.fields.add(field.name, field.value) }
-        head.fields.add("X-Request-Id") { requestID.write(to: &$0) }
+        head.fields.add("X-Request-Id", expecting: 32) { requestID.write(to: &$0) }
         let hasBody = status != 204 && status != 304 && status >= 200
         startResponse(head, framing: hasBody ? .length(Int64(body.count)) : .none)
         if hasBody { sendBody(ByteBuffer(bytes: body)) }

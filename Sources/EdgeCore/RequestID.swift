@@ -22,9 +22,7 @@ package struct RequestID: Sendable {
 
     /// The id as text.
     package var text: String {
-        var buffer = ByteBuffer()
-        write(to: &buffer)
-        return String(buffer: buffer)
+        String(buffer: BytePen.written(expecting: prefix.utf8.count + Self.countLength) { write(to: &$0) })
     }
 
     /// The number in an id of the loop with this prefix; nil for any other text.
@@ -36,12 +34,6 @@ package struct RequestID: Sendable {
     }
 
     /// Writes the id, without making a string of it.
-    package func write(to buffer: inout ByteBuffer) {
-        buffer.writeString(prefix)
-        buffer.writeInteger(digits)
-    }
-
-    /// Writes the id into a head.
     package func write(to pen: inout BytePen) {
         pen.write(prefix)
         pen.write(word: digits)

@@ -87,7 +87,12 @@ import Testing
             process.standardOutput = output
             return output
         }
-        try await Task.sleep(for: .milliseconds(500))
+        let reader = output.fileHandleForReading.fileDescriptor
+        let isFull = try await eventually {
+            var waiting: CInt = 0
+            return ioctl(reader, UInt(FIONREAD), &waiting) == 0 && waiting >= 4_096
+        }
+        #expect(isFull)
         let text = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)

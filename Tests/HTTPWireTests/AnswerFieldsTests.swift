@@ -16,7 +16,7 @@ import Testing
         fields.addStatusLine(404)
         fields.add("Content-Type", "text/plain")
         fields.add("X-Empty", "")
-        fields.add("X-Written") { $0.writeString("abc") }
+        fields.add("X-Written", expecting: 8) { $0.write("abc") }
         return fields
     }
 

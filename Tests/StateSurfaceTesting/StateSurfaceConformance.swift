@@ -13,6 +13,7 @@ package enum StateSurfaceConformance {
         StoreRule("No session is written into a family that has ended", lateGuest),
         StoreRule("Guests that arrive while their family ends never outlive it", guestRace),
         StoreRule("Families and revocations past their end are forgotten, tokens included", forgotten),
+        StoreRule("However many are past their end, they are forgotten, and no others", forgottenOfMany),
         StoreRule(
             "A revocation of a family or subject lasts as long as any node's tokens, whatever the node that revokes knows",
             revocations),
@@ -175,6 +176,22 @@ package enum StateSurfaceConformance {
         #expect(try await store.revocations(now: 0).count == 1)
         _ = try await store.expireSessions(now: Sample.now + 1_000_000 + 3_600_000, limit: 10)
         #expect(try await store.revocations(now: 0).isEmpty)
+    }
+
+    @Sendable private static func forgottenOfMany(_ store: Store) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for part in 0..<50 {
+                group.addTask {
+                    for number in 0..<90 {
+                        let end = Sample.now + (number < 88 ? 1_000 : 2_000)
+                        try await store.revoke(Revocation(kind: .token, id: "jti_\(part)_\(number)", expiresAt: end))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        _ = try await store.expireSessions(now: Sample.now + 1_000 + 3_600_000, limit: 10)
+        #expect(try await store.revocations(now: 0).count == 100)
     }
 
     @Sendable private static func revocations(_ place: StorePlace<Store>) async throws {

@@ -39,28 +39,32 @@ public struct AnswerFields: Sendable {
         guard Self.isSafe(value) else { return }
         switch form {
         case .lines:
-            lines.writeString(name)
-            lines.writeStaticString(": ")
-            lines.writeString(value)
-            lines.writeStaticString("\r\n")
+            // In one piece: the buffer asks for each whether it has room.
+            BytePen.append(to: &lines, expecting: name.utf8.count + value.utf8.count + 4) { pen in
+                pen.write(name)
+                pen.write(literal: ": ")
+                pen.write(value)
+                pen.write(literal: "\r\n")
+            }
         case .pairs: addPair(name, value)
         }
     }
 
     /// Adds one field, of whose value no string is made over HTTP/1.1.
     ///
-    /// - Parameter write: writes the value, no byte of which may end a line.
-    public mutating func add(_ name: String, writing write: (inout ByteBuffer) -> Void) {
+    /// - Parameters:
+    ///   - size: how many bytes the value is expected to have.
+    ///   - write: writes the value, no byte of which may end a line; the same whenever it is called.
+    public mutating func add(_ name: String, expecting size: Int, writing write: (inout BytePen) -> Void) {
         switch form {
         case .lines:
-            lines.writeString(name)
-            lines.writeStaticString(": ")
-            write(&lines)
-            lines.writeStaticString("\r\n")
-        case .pairs:
-            var value = ByteBuffer()
-            write(&value)
-            addPair(name, String(buffer: value))
+            BytePen.append(to: &lines, expecting: name.utf8.count + size + 4) { pen in
+                pen.write(name)
+                pen.write(literal: ": ")
+                write(&pen)
+                pen.write(literal: "\r\n")
+            }
+        case .pairs: addPair(name, String(buffer: BytePen.written(expecting: size, write)))
         }
     }
 

@@ -11,11 +11,14 @@ public enum HeadWriter {
     /// section 4.
     public static func statusLine(_ status: Int, to buffer: inout ByteBuffer) {
         let status = (100...999).contains(status) ? status : 500
-        buffer.writeStaticString("HTTP/1.1 ")
-        decimal(Int64(status), to: &buffer)
-        buffer.writeInteger(Byte.space)
-        buffer.writeStaticString(StatusPhrase.of(status))
-        endLine(to: &buffer)
+        let phrase = StatusPhrase.of(status)
+        BytePen.append(to: &buffer, expecting: 64) { pen in
+            pen.write(literal: "HTTP/1.1 ")
+            pen.write(decimal: Int64(status))
+            pen.write(byte: Byte.space)
+            pen.write(literal: phrase)
+            pen.write(literal: "\r\n")
+        }
     }
 
     /// The status line of an answer that is passed on, with its own reason phrase.
@@ -60,9 +63,12 @@ public enum HeadWriter {
 
     /// A field with a number.
     public static func field(_ name: StaticString, _ value: Int64, to buffer: inout ByteBuffer) {
-        startField(name, to: &buffer)
-        decimal(value, to: &buffer)
-        endLine(to: &buffer)
+        BytePen.append(to: &buffer, expecting: name.utf8CodeUnitCount + 24) { pen in
+            pen.write(literal: name)
+            pen.write(literal: ": ")
+            pen.write(decimal: value)
+            pen.write(literal: "\r\n")
+        }
     }
 
     /// A field with a value made at run time; false, and nothing written, when a byte of it is not field content.

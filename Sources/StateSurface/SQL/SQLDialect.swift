@@ -19,6 +19,8 @@ struct SQLDialect: Sendable {
     let passIdentities: (@Sendable (_ table: String, _ column: String) -> String)?
     /// A statement that removes old rows of the change log; nil where writers do it.
     let forgetChanges: String?
+    /// A statement that removes at most `?2` of the rows whose number in a column is at most `?1`.
+    let removeSome: @Sendable (_ table: String, _ column: String) -> String
     /// A SELECT for the names of all tables, and one for those of a table's columns.
     let tableNames: String
     let columnNames: @Sendable (_ table: String) -> String
@@ -29,6 +31,9 @@ struct SQLDialect: Sendable {
         byteCount: { "LENGTH(CAST(\($0) AS BLOB))" }, writesInWith: false, positionFunction: "INSTR",
         overridingIdentity: "",
         passIdentities: nil, forgetChanges: nil,
+        removeSome: { table, column in
+            "DELETE FROM \(table) WHERE rowid IN (SELECT rowid FROM \(table) WHERE \(column) <= ?1 LIMIT ?2)"
+        },
         tableNames: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1",
         columnNames: { "SELECT name FROM pragma_table_info('\($0)') ORDER BY 1" })
 
@@ -43,6 +48,12 @@ struct SQLDialect: Sendable {
             (SELECT COALESCE(MAX(\(column)), 0) + 1 FROM \(table)), false)
             """
         }, forgetChanges: PostgresChangeLog.forget,
+        removeSome: { table, column in
+            """
+            DELETE FROM \(table) WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE \(column) <= ?1 LIMIT ?2
+            FOR UPDATE SKIP LOCKED))
+            """
+        },
         tableNames: """
             SELECT table_name::text FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1
             """,

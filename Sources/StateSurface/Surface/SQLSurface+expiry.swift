@@ -63,7 +63,7 @@ extension SQLSurface {
                 return id
             }
         }
-        // Repeated while there are full batches, up to a limit, because there may be many families with a single token.
+        // Repeated while there are full batches, up to a limit: the rest has its turn at the next call.
         for _ in 0..<Self.forgetRounds {
             guard try await forget(now: now, limit: limit) else { break }
         }
@@ -90,24 +90,39 @@ extension SQLSurface {
                 _ = try transaction.execute(
                     "DELETE FROM refresh_tokens WHERE family_id = ?1", [.text(try row.text())])
             }
-            // Few and small rows, so there is no limit and no order of locks.
-            // An hour after their end, because the clocks of the nodes that still need them may be behind: what says that
-            // something was done before is not forgotten early. Those who read them compare the time themselves.
-            let longPast = now.subtractingReportingOverflow(Revocation.margin).partialValue
-            _ = try transaction.execute("DELETE FROM revocations WHERE expires_at <= ?1", [.integer(longPast)])
-            _ = try transaction.execute("DELETE FROM single_use WHERE expires_at <= ?1", [.integer(longPast)])
-            _ = try transaction.execute("DELETE FROM counters WHERE expires_at <= ?1", [.integer(longPast)])
-            _ = try transaction.execute("DELETE FROM token_reach WHERE good_until <= ?1", [.integer(now)])
-            // Expired by this node's clock; that of another may be a minute behind.
-            let past = now.subtractingReportingOverflow(60_000).partialValue
-            _ = try transaction.execute("DELETE FROM tickets WHERE expires_at <= ?1", [.integer(past)])
+            let isFull = try Self.forgetPast(now: now, transaction)
             if let sql = transaction.dialect.forgetChanges { _ = try transaction.execute(sql, []) }
-            _ = try transaction.execute("DELETE FROM clients WHERE expires_at <= ?1", [.integer(past)])
-            _ = try transaction.execute("DELETE FROM personal_tokens WHERE expires_at <= ?1", [.integer(past)])
-            let unused = now.subtractingReportingOverflow(Self.protocolSessionIdle).partialValue
-            _ = try transaction.execute("DELETE FROM protocol_sessions WHERE last_used_at <= ?1", [.integer(unused)])
-            return families.count >= max(1, limit)
+            return isFull || families.count >= max(1, limit)
         }
+    }
+
+    /// The most rows of a table that are removed at once. After an hour without a gateway there may be hundreds of
+    /// thousands, and other writes wait meanwhile.
+    static let portion = 2_000
+
+    /// Removes a portion of the rows of each table whose rows are just removed when their time is over.
+    ///
+    /// - Returns: whether there may be more of any.
+    private static func forgetPast(now: Milliseconds, _ transaction: any SQLTransaction) throws -> Bool {
+        // An hour after their end, because the clocks of the nodes that still need them may be behind: what says that
+        // something was done before is not forgotten early. Those who read them compare the time themselves.
+        let longPast = now.subtractingReportingOverflow(Revocation.margin).partialValue
+        // Expired by this node's clock; that of another may be a minute behind.
+        let past = now.subtractingReportingOverflow(60_000).partialValue
+        let unused = now.subtractingReportingOverflow(protocolSessionIdle).partialValue
+        let ends = [
+            ("revocations", "expires_at", longPast), ("single_use", "expires_at", longPast),
+            ("counters", "expires_at", longPast), ("token_reach", "good_until", now), ("tickets", "expires_at", past),
+            ("clients", "expires_at", past), ("personal_tokens", "expires_at", past),
+            ("protocol_sessions", "last_used_at", unused),
+        ]
+        var isFull = false
+        for (table, column, end) in ends {
+            let removed = try transaction.execute(
+                transaction.dialect.removeSome(table, column), [.integer(end), .limit(portion)])
+            if removed >= portion { isFull = true }
+        }
+        return isFull
     }
 
     private static func forgetTombstones(
