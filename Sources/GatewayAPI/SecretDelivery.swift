@@ -1,9 +1,8 @@
-import Answers
 import Runtime
 
 /// How secrets are returned: as a browser's cookies, or in the body. A browser gets them as cookies, which its scripts
-/// can't read, unless it asks for the body, or no cookies are set (``CookieMode/none``). Any other client gets them in
-/// the body, and as a cookie besides where it has sent one.
+/// can't read, unless it asks for the body. Any other client gets them in the body, and as a cookie besides where it
+/// has sent one.
 package struct SecretDelivery: Sendable {
     private let call: APICall
     private let usesCookies: Bool
@@ -14,7 +13,7 @@ package struct SecretDelivery: Sendable {
     ///   - cameByCookie: the request's credential came in a cookie, so the new one is returned as a cookie too.
     package init(_ call: APICall, bodyWanted: Bool, cameByCookie: Bool = false) {
         self.call = call
-        usesBody = bodyWanted || !call.facts.isBrowser || call.facts.cookieMode == .none
+        usesBody = bodyWanted || !call.facts.isBrowser
         usesCookies = !bodyWanted && (call.facts.isBrowser || cameByCookie)
     }
 
