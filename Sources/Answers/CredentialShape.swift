@@ -1,12 +1,13 @@
-/// The kind of credential that a value looks like, recognised by its form before any lookup.
+/// The kind of credential or id that a value looks like, recognised by its form before any lookup.
 ///
 /// The kinds are disjoint by prefix; a value that looks like one kind and is sent as another is answered
 /// `credentials_swapped`. A shape says nothing about validity: `tkt_` followed by anything is a ``ticket``.
 package enum CredentialShape: Sendable, Equatable {
-    /// An ``accessToken`` is a compact JWS (RFC 7515 section 7.1); `ses_`, `sec_`, `ref_` and `tkt_` begin the others.
+    /// An ``accessToken`` is a compact JWS (RFC 7515 section 7.1); `ses_`, `sec_`, `ref_` and `tkt_` begin the others. A
+    /// ``subject`` is the id of a user (`usr_`) or a client (`cli_`), which is no credential.
     /// Everything else, a personal access token and the empty text among it, is ``other`` and counts as swapped
     /// nowhere.
-    case accessToken, sessionID, sessionSecret, refreshToken, ticket, other
+    case accessToken, sessionID, sessionSecret, refreshToken, ticket, subject, other
 
     /// Tells the kind from the first bytes, and that of a JWS from its dots.
     package init(_ value: some Collection<UInt8>) {
@@ -28,6 +29,8 @@ package enum CredentialShape: Sendable, Equatable {
             self = .ticket
         } else if Self.looksLikeCompactJWS(bytes) {
             self = .accessToken
+        } else if bytes.starts(with: Self.userPrefix) || bytes.starts(with: Self.clientPrefix) {
+            self = .subject
         } else {
             self = .other
         }
@@ -44,6 +47,8 @@ package enum CredentialShape: Sendable, Equatable {
     private static let refreshTokenPrefix = Array("ref_".utf8)
     private static let ticketPrefix = Array("tkt_".utf8)
     private static let tokenPrefix = Array("ey".utf8)
+    private static let userPrefix = Array("usr_".utf8)
+    private static let clientPrefix = Array("cli_".utf8)
 
     /// Whether the value has three segments of which the first begins like base64url of `{"`.
     private static func looksLikeCompactJWS(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

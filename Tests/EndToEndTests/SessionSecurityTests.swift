@@ -69,7 +69,8 @@ import Testing
         let ticket = try gateway.request("POST", "/api/session/\(ada.sessionID)/ticket", headers: [ada.bearer])
         let values = [
             "token": ada.token, "id": ada.sessionID, "secret": ada.sessionSecret, "refresh": ada.refreshToken,
-            "ticket": ticket.json["ticket"] as? String ?? "",
+            "ticket": ticket.json["ticket"] as? String ?? "", "user": "usr_AAAAAAAAAAAAAAAAAAAAAA",
+            "client": "cli_AAAAAAAAAAAAAAAAAAAAAA",
         ]
         let places: [(kind: String, method: String, path: String, field: String?, member: String?)] = [
             ("token", "GET", "/api/auth/me", "Authorization: Bearer ", nil),
