@@ -194,7 +194,8 @@ package struct Problem: Error, Sendable {
             let more = challenge.map { ", \($0.name)=\"\($0.value)\"" }.joined()
             fields.append(("WWW-Authenticate", "Bearer realm=\"gatehouse\"\(error)\(more)"))
         }
-        if code == .upgradeRequired { fields.append(("Sec-WebSocket-Version", "13")) }
+        // RFC 9110 section 15.5.22 and RFC 6455 section 4.2.2.
+        if code == .upgradeRequired { fields += [("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")] }
         let namesRetry = headers.contains { $0.name == "Retry-After" }
         if [.rateLimited, .overloaded, .storeUnavailable].contains(code), !namesRetry {
             fields.append(("Retry-After", "1"))

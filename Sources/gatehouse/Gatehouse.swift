@@ -56,7 +56,9 @@ struct Gatehouse: AsyncParsableCommand {
         if let status = error as? ExitCode { Glibc.exit(status.rawValue) }
         let status: CommandFailure.Status = code == .validationFailure ? .misused : .failed
         let failure = ErrorText.failure(error) ?? CommandFailure(message(for: error), status: status)
-        Terminal.notice("gatehouse: \(ErrorText.oneLine(failure.description))")
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let text = CommandArguments.withoutSecrets(failure.description, arguments: arguments)
+        Terminal.notice("gatehouse: \(ErrorText.oneLine(text))")
         Glibc.exit(failure.status.rawValue)
     }
 }

@@ -43,6 +43,29 @@ struct CommandArgumentsTests {
     }
 
     @Test(
+        "An error names a secret argument by its place or beginning, and others as they are",
+        arguments: [
+            (
+                "Unexpected argument 'hunter2'", ["users", "password", "a@b.example", "hunter2"],
+                "Unexpected argument number 4"
+            ),
+            ("Unexpected argument 'frobnicate'", ["frobnicate"], "Unexpected argument 'frobnicate'"),
+            (
+                "2 unexpected arguments: 'one1', 'two2'", ["keys", "list", "one1", "two2"],
+                "2 unexpected arguments: number 3, number 4"
+            ),
+            (
+                "no session 'ses_AAAAAAAAAAAAAAAAAAAAAA'", ["sessions", "end", "ses_AAAAAAAAAAAAAAAAAAAAAA"],
+                "no session 'ses_AAAA…'"
+            ),
+            ("hunter2 is refused", ["attack", "https://h", "--token", "hunter2"], "… is refused"),
+            ("no file keys.pem", ["token", "verify", "--key", "keys.pem"], "no file keys.pem"),
+        ])
+    func quotes(text: String, arguments: [String], shown: String) {
+        #expect(CommandArguments.withoutSecrets(text, arguments: arguments) == shown)
+    }
+
+    @Test(
         "Other arguments are shown",
         arguments: [
             ("serve", ""), ("--config=/etc/gatehouse/gatehouse.yaml", ""), ("sqlite:var/state.sqlite", "--state"),

@@ -43,6 +43,20 @@ import Testing
         #expect(try Self.run("config", "check", "--config", file.path).status == 0)
     }
 
+    @Test("An error does not repeat a token or a password that stands in the wrong place")
+    func secretsInErrors() throws {
+        let token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3JfQSJ9.c2lnbmF0dXJl"
+        for arguments in [
+            ["token", "inspect", token, token], ["token", token], [token], ["token", "verify", "--key", token, token],
+            ["users", "password", "ada@example.com", "hunter2secret"],
+        ] {
+            let result = try GatewayProcess.run(
+                arguments, in: FileManager.default.temporaryDirectory, stateful: false)
+            #expect(result.status != 0 && !result.errors.isEmpty)
+            for secret in [token, "hunter2secret"] { #expect(!result.errors.contains(secret), "\(arguments)") }
+        }
+    }
+
     @Test("A result that can't be written is a failure, and no file takes the place of a stream that is closed")
     func streams() throws {
         let place = try GatewayProcess.makeDirectory()

@@ -21,7 +21,11 @@ import Testing
             #expect(probe.answer["connection"]?.lowercased() == "close", "\(item.name)")
             #expect(probe.answer["cache-control"] == "no-store", "\(item.name)")
             #expect(probe.answer["content-type"] == "application/problem+json", "\(item.name)")
-            if item.status == 426 { #expect(probe.answer["sec-websocket-version"] == "13", "\(item.name)") }
+            if item.status == 426 {
+                #expect(
+                    probe.answer["sec-websocket-version"] == "13" && probe.answer["upgrade"] == "websocket",
+                    "\(item.name)")
+            }
             if item.status == 401 {
                 let challenge = probe.answer["www-authenticate"] ?? ""
                 #expect(challenge.hasPrefix("Bearer"), "\(item.name)")

@@ -28,6 +28,27 @@ enum CommandArguments {
         return isToken || isCredential ? before : nil
     }
 
+    /// The text of an error without what is secret among the arguments, which it may quote.
+    ///
+    /// An argument too many may be a password, so it is named by its place, unless it stands where commands do.
+    static func withoutSecrets(_ text: String, arguments: [String]) -> String {
+        var text = text
+        let isSurplus = text.lowercased().contains("unexpected argument")
+        // What has the form of a credential is shortened below, so that it can still be told from others.
+        for (index, argument) in arguments.enumerated()
+        where argument.utf8.count >= leastHidden && AuditScrub.clean(argument) == argument {
+            if let shown = shownCount(of: argument, after: index > 0 ? arguments[index - 1] : "") {
+                text = text.replacing(argument, with: String(decoding: argument.utf8.prefix(shown), as: UTF8.self) + "…")
+            } else if isSurplus, index >= 2, !argument.hasPrefix("-") {
+                text = text.replacing("'\(argument)'", with: "number \(index + 1)")
+            }
+        }
+        return AuditScrub.clean(text)
+    }
+
+    /// What is shorter, in bytes, is no secret, and replacing it would make any text unreadable.
+    private static let leastHidden = 4
+
     /// One `kid` in 64 begins with `-` and would be parsed as an option. It is moved behind `--`, after which there are
     /// no options.
     static func settled(_ arguments: [String]) -> [String] {
