@@ -130,7 +130,8 @@ actor PostgresWorker {
     }
 
     private static func run(
-        _ write: PostgresWrite, on connection: Connection, into group: inout PostgresGroup, first: PostgresReading? = nil
+        _ write: PostgresWrite, on connection: Connection, into group: inout PostgresGroup,
+        first: PostgresReading? = nil
     ) throws {
         let transaction = PostgresTransaction(connection, first: first)
         group.reports.append(try write.run(transaction))

@@ -38,7 +38,8 @@ enum CommandArguments {
         for (index, argument) in arguments.enumerated()
         where argument.utf8.count >= leastHidden && AuditScrub.clean(argument) == argument {
             if let shown = shownCount(of: argument, after: index > 0 ? arguments[index - 1] : "") {
-                text = text.replacing(argument, with: String(decoding: argument.utf8.prefix(shown), as: UTF8.self) + "…")
+                let beginning = String(decoding: argument.utf8.prefix(shown), as: UTF8.self)
+                text = text.replacing(argument, with: "\(beginning)…")
             } else if isSurplus, index >= 2, !argument.hasPrefix("-") {
                 text = text.replacing("'\(argument)'", with: "number \(index + 1)")
             }
