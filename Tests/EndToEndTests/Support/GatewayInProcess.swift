@@ -69,6 +69,23 @@ final class GatewayInProcess: GatewayUnderTest {
         passwordCost: ScryptParameters
     ) async throws -> GatewayInProcess {
         let folder = try directory ?? GatewayProcess.makeDirectory()
+        let end = ContinuousClock.now + .seconds(10)
+        while true {
+            do {
+                return try await open(configuration, users, environment, folder, listen, realms, passwordCost)
+            } catch let failure as Failure where !listen.hasSuffix(":0") && failure.description.contains("is in use") {
+                // A port that was chosen before: a program that is being started at this moment has a copy of the socket
+                // that showed it to be free, until its own code runs.
+                guard ContinuousClock.now < end else { throw failure }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    private static func open(
+        _ configuration: String, _ users: [TestUser], _ environment: [String: String], _ folder: URL, _ listen: String,
+        _ realms: [any Realm], _ passwordCost: ScryptParameters
+    ) async throws -> GatewayInProcess {
         do {
             let loaded = try load(configuration, environment, folder, listen)
             var settings = loaded.configuration
