@@ -36,6 +36,25 @@ final class RecordedStream: Sendable {
         return RawResponse(parsing: received.bytes)
     }
 
+    /// What the target sends until it closes the connection, or until `isEnough` returns true, for as long as an answer
+    /// may take. The last request that was sent should ask for the end of the connection.
+    ///
+    /// - Returns: the bytes, and what is to be said of a case in which nothing amiss was seen; nil if it is a pass.
+    ///   Whoever is silent may still be about to do it.
+    func receiveToEnd(
+        or isEnough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false }
+    ) async -> (bytes: [UInt8], doubt: Judgement?) {
+        let received = await receive(within: timeout, until: isEnough)
+        if received.hasEnded || isEnough(received.bytes) { return (received.bytes, nil) }
+        if log.withLock({ $0.received.isEmpty }) {
+            return (received.bytes, Judgement(SendFailure(.timedOut, "no answer in time")))
+        }
+        return (
+            received.bytes,
+            Judgement(.inconclusive, "the target neither answered everything nor closed the connection in time")
+        )
+    }
+
     /// Whether the target closes the connection or the WebSocket within the time.
     func ends(within limit: Duration) async -> Bool {
         let received = await receive(within: limit, until: Frame.holdsClose)

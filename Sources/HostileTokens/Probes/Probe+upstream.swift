@@ -27,6 +27,26 @@ extension Conversation {
                 + (closes ? "Connection: close\r\n" : "") + "\r\n\(body)")
     }
 
+    /// A request without a token that asks for the end of the connection, as text.
+    ///
+    /// It is sent behind an attack whose requests would leave the connection open: when the target closes it, it has
+    /// dealt with all that came before, or refused it.
+    func lastRequest() throws -> String {
+        "GET \(try canaryRoute()) HTTP/1.1\r\nHost: \(target.authority)\r\nConnection: close\r\n\r\n"
+    }
+
+    /// Whether a request with this text in its request line arrives at the suite's own upstream.
+    ///
+    /// A good request is sent behind the attack: what the attack has left on its way there, or on a connection that is
+    /// used again, comes with it or before it.
+    ///
+    /// - Throws: as ``exchange(_:_:)``, if the good request is not answered.
+    func arrives(_ text: String) async throws -> Bool {
+        if try await !arrivals(of: text).isEmpty { return true }
+        _ = try await arrival(Marker())
+        return try await !arrivals(of: text).isEmpty
+    }
+
     /// Whether a request that arrived with the first marker holds a text anywhere.
     ///
     /// - Returns: false also if nothing arrived; what arrives later is not waited for.
