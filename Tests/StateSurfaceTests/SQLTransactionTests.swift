@@ -6,24 +6,6 @@ import Testing
 struct SQLTransactionTests {
     private static let insert = "INSERT INTO nodes (id, seen_at) VALUES (?1, ?2)"
 
-    /// The engine itself, with the tables made.
-    private func withEngine(_ backend: Backend, _ body: (any SQLEngine) async throws -> Void) async throws {
-        try await backend.withPlace { place in
-            let engine: any SQLEngine =
-                switch backend {
-                case .sqlite: try SQLiteEngine(url: place.url)
-                case .postgres: try await PostgresEngine(url: place.url)
-                }
-            do {
-                try await body(engine)
-                await engine.close()
-            } catch {
-                await engine.close()
-                throw error
-            }
-        }
-    }
-
     private func names(_ engine: any SQLEngine) async throws -> [String] {
         try await engine.rows("SELECT id FROM nodes ORDER BY id", []).map { row in
             var row = row
@@ -33,7 +15,7 @@ struct SQLTransactionTests {
 
     @Test("What was posted is there for the next statement, and after the commit", arguments: Backend.available)
     func posted(_ backend: Backend) async throws {
-        try await withEngine(backend) { engine in
+        try await backend.withEngine { engine in
             let count = try await engine.write { transaction -> Int in
                 for index in 0..<10 { try transaction.post(Self.insert, [.text("n\(index)"), .integer(1)]) }
                 return try transaction.execute("UPDATE nodes SET seen_at = ?1", [.integer(2)])
@@ -46,7 +28,7 @@ struct SQLTransactionTests {
 
     @Test("A posted statement that fails takes its transaction with it, and no other", arguments: Backend.available)
     func postedFailure(_ backend: Backend) async throws {
-        try await withEngine(backend) { engine in
+        try await backend.withEngine { engine in
             for round in 0..<3 {
                 await #expect(throws: StateSurfaceError(.duplicate, "")) {
                     try await engine.write { transaction in
@@ -71,7 +53,7 @@ struct SQLTransactionTests {
 
     @Test("Who changes its mind leaves nothing, however far it got", arguments: Backend.available)
     func abandoned(_ backend: Backend) async throws {
-        try await withEngine(backend) { engine in
+        try await backend.withEngine { engine in
             for steps in 0..<3 {
                 await #expect(throws: StateSurfaceError(.failed, "")) {
                     try await engine.write { transaction in

@@ -36,7 +36,7 @@ package protocol SessionStore: Sendable {
     /// Increases `lastSeenAt` of many live sessions. It does not change their version and reports no ``Change``.
     func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws
     /// Marks live sessions as expired whose time is over, and removes tombstones and other records that are no longer
-    /// needed, in a bounded batch.
+    /// needed, in bounded batches.
     /// - Returns: the ids that expired in this batch.
     func expireSessions(now: Milliseconds, limit: Int) async throws -> [String]
 }

@@ -19,8 +19,9 @@ struct SQLDialect: Sendable {
     let passIdentities: (@Sendable (_ table: String, _ column: String) -> String)?
     /// A statement that removes old rows of the change log; nil where writers do it.
     let forgetChanges: String?
-    /// A statement that removes at most `?2` of the rows whose number in a column is at most `?1`.
-    let removeSome: @Sendable (_ table: String, _ column: String) -> String
+    /// A condition for some of the rows of a table for which another condition is true: at most as many as the
+    /// parameter `limit` says, and none that another node has locked.
+    let someRows: @Sendable (_ table: String, _ condition: String, _ limit: String) -> String
     /// A SELECT for the names of all tables, and one for those of a table's columns.
     let tableNames: String
     let columnNames: @Sendable (_ table: String) -> String
@@ -31,8 +32,8 @@ struct SQLDialect: Sendable {
         byteCount: { "LENGTH(CAST(\($0) AS BLOB))" }, writesInWith: false, positionFunction: "INSTR",
         overridingIdentity: "",
         passIdentities: nil, forgetChanges: nil,
-        removeSome: { table, column in
-            "DELETE FROM \(table) WHERE rowid IN (SELECT rowid FROM \(table) WHERE \(column) <= ?1 LIMIT ?2)"
+        someRows: { table, condition, limit in
+            "rowid IN (SELECT rowid FROM \(table) WHERE \(condition) LIMIT \(limit))"
         },
         tableNames: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1",
         columnNames: { "SELECT name FROM pragma_table_info('\($0)') ORDER BY 1" })
@@ -48,9 +49,9 @@ struct SQLDialect: Sendable {
             (SELECT COALESCE(MAX(\(column)), 0) + 1 FROM \(table)), false)
             """
         }, forgetChanges: PostgresChangeLog.forget,
-        removeSome: { table, column in
+        someRows: { table, condition, limit in
             """
-            DELETE FROM \(table) WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE \(column) <= ?1 LIMIT ?2
+            ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE \(condition) LIMIT \(limit)
             FOR UPDATE SKIP LOCKED))
             """
         },

@@ -75,14 +75,22 @@ extension SQLSurface {
     func sweepDeliveries(
         createdUntil: Milliseconds, buriedUntil: Milliseconds, at: Milliseconds
     ) async throws -> Int {
-        try await write { transaction in
-            _ = try transaction.execute("DELETE FROM deliveries WHERE buried_at <= ?1", [.integer(buriedUntil)])
-            return try transaction.execute(
-                """
-                UPDATE deliveries SET buried_at = ?2, verdict = 'expired'
-                WHERE buried_at IS NULL AND created_at <= ?1
-                """, [.integer(createdUntil), .integer(at)])
+        var total = 0
+        // As in `expireSessions`: what is left after the last round waits for the next sweep.
+        for _ in 0..<Self.forgetRounds {
+            let (buried, isMore) = try await write { transaction in
+                let removed = try transaction.removeSome(
+                    from: "deliveries", where: "buried_at <= ?1", [.integer(buriedUntil)])
+                let due = transaction.dialect.someRows("deliveries", "buried_at IS NULL AND created_at <= ?1", "?3")
+                let buried = try transaction.execute(
+                    "UPDATE deliveries SET buried_at = ?2, verdict = 'expired' WHERE \(due)",
+                    [.integer(createdUntil), .integer(at), .limit(Self.removalPortion)])
+                return (buried, max(buried, removed) >= Self.removalPortion)
+            }
+            total += buried
+            if !isMore { break }
         }
+        return total
     }
 
     func deadDeliveries(limit: Int) async throws -> [(delivery: DeliveryRecord, reason: String)] {

@@ -63,83 +63,109 @@ extension SQLSurface {
                 return id
             }
         }
-        // Repeated while there are full batches, up to a limit: the rest has its turn at the next call.
+        // Repeated while there is more of a kind than one portion, up to a limit. What is left then is not needed, and
+        // waits for the next sweep.
         for _ in 0..<Self.forgetRounds {
             guard try await forget(now: now, limit: limit) else { break }
         }
         return expired
     }
 
-    private static let forgetRounds = 64
+    /// The most rows of one kind that one transaction removes. After an outage there may be millions, and removing them
+    /// all at once would keep other writers waiting.
+    static let removalPortion = 1_000
 
-    /// Removes records that are no longer needed. Returns whether there may be more.
+    /// The most transactions of one sweep.
+    static let forgetRounds = 64
+
+    /// Removes records that are no longer needed, a portion of each kind. Returns whether there may be more.
     private func forget(now: Milliseconds, limit: Int) async throws -> Bool {
-        let tombstones = min(limit, Self.tombstoneBatch)
-        return try await write { transaction in
-            try Self.forgetTombstones(now: now, limit: tombstones, transaction)
-            let skip = transaction.dialect.skipLocked
-            // A family of a live session is kept, because disabling its client must find the session by it.
-            let families = try transaction.rows(
-                """
-                WITH due AS MATERIALIZED (SELECT id FROM families WHERE absolute_expires_at <= ?1
-                AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.family_id = families.id
-                AND \(StoredSessionState.isLiveSQL)) LIMIT ?2\(skip)) DELETE FROM families WHERE id IN (SELECT id FROM due) RETURNING id
-                """, [.integer(now &- Self.familyMargin), .limit(limit)])
-            for row in families {
-                var row = row
-                _ = try transaction.execute(
-                    "DELETE FROM refresh_tokens WHERE family_id = ?1", [.text(try row.text())])
+        try await write { transaction in
+            var isMore = try Self.tombstones(now: now, limit: limit).remove(in: transaction)
+            if try Self.families(now: now, limit: limit).remove(in: transaction) { isMore = true }
+            for (table, end, until) in Self.timed(now: now) {
+                let count = try transaction.removeSome(from: table, where: "\(end) <= ?1", [.integer(until)])
+                if count >= Self.removalPortion { isMore = true }
             }
-            let isFull = try Self.forgetPast(now: now, transaction)
             if let sql = transaction.dialect.forgetChanges { _ = try transaction.execute(sql, []) }
-            return isFull || families.count >= max(1, limit)
+            return isMore
         }
     }
 
-    /// The most rows of a table that are removed at once. After an hour without a gateway there may be hundreds of
-    /// thousands, and other writes wait meanwhile.
-    static let portion = 2_000
-
-    /// Removes a portion of the rows of each table whose rows are just removed when their time is over.
-    ///
-    /// - Returns: whether there may be more of any.
-    private static func forgetPast(now: Milliseconds, _ transaction: any SQLTransaction) throws -> Bool {
+    /// The tables whose rows are removed by a time alone: the column with that time, and until when rows go.
+    private static func timed(now: Milliseconds) -> [(table: String, end: String, until: Milliseconds)] {
         // An hour after their end, because the clocks of the nodes that still need them may be behind: what says that
         // something was done before is not forgotten early. Those who read them compare the time themselves.
         let longPast = now.subtractingReportingOverflow(Revocation.margin).partialValue
         // Expired by this node's clock; that of another may be a minute behind.
         let past = now.subtractingReportingOverflow(60_000).partialValue
         let unused = now.subtractingReportingOverflow(protocolSessionIdle).partialValue
-        let ends = [
+        return [
             ("revocations", "expires_at", longPast), ("single_use", "expires_at", longPast),
-            ("counters", "expires_at", longPast), ("token_reach", "good_until", now), ("tickets", "expires_at", past),
-            ("clients", "expires_at", past), ("personal_tokens", "expires_at", past),
-            ("protocol_sessions", "last_used_at", unused),
+            ("counters", "expires_at", longPast), ("token_reach", "good_until", now),
+            ("tickets", "expires_at", past), ("clients", "expires_at", past),
+            ("personal_tokens", "expires_at", past), ("protocol_sessions", "last_used_at", unused),
         ]
-        var isFull = false
-        for (table, column, end) in ends {
-            let removed = try transaction.execute(
-                transaction.dialect.removeSome(table, column), [.integer(end), .limit(portion)])
-            if removed >= portion { isFull = true }
-        }
-        return isFull
     }
 
-    private static func forgetTombstones(
-        now: Milliseconds, limit: Int, _ transaction: any SQLTransaction
-    ) throws {
-        let rows = try transaction.rows(
-            """
-            WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE \(StoredSessionState.isDeadSQL)
-            AND absolute_expires_at <= ?1 LIMIT ?2\(transaction.dialect.skipLocked))
-            DELETE FROM sessions WHERE id IN (SELECT id FROM due) RETURNING id
-            """, [.integer(now), .integer(Int64(max(0, limit)))])
-        for row in rows {
-            var row = row
-            let id = SQLValue.text(try row.text())
-            for table in ["events", "executions", "streams"] {
-                _ = try transaction.execute("DELETE FROM \(table) WHERE session_id = ?1", [id])
-            }
+    private static func tombstones(now: Milliseconds, limit: Int) -> Outdated {
+        Outdated(
+            table: "sessions", end: "absolute_expires_at", until: now, condition: StoredSessionState.isDeadSQL,
+            parts: ["events", "executions", "streams"].map { ($0, "session_id") }, limit: min(limit, tombstoneBatch))
+    }
+
+    /// A family of a live session is kept, because disabling its client must find the session by it.
+    private static func families(now: Milliseconds, limit: Int) -> Outdated {
+        Outdated(
+            table: "families", end: "absolute_expires_at", until: now &- familyMargin,
+            condition: """
+                NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.family_id = families.id
+                AND \(StoredSessionState.isLiveSQL))
+                """,
+            parts: [("refresh_tokens", "family_id")], limit: limit)
+    }
+}
+
+/// Records that are no longer needed, and that others belong to.
+private struct Outdated {
+    let table: String
+    /// The column with the time until which a record is needed.
+    let end: String
+    /// Until when records go.
+    let until: Milliseconds
+    /// What else has to be true of them.
+    let condition: String
+    /// The tables with what belongs to them, and the column that names the record.
+    let parts: [(table: String, column: String)]
+    /// The most records that are looked at.
+    let limit: Int
+
+    /// Removes a portion of what belongs to the oldest of the records, and those records that have nothing left.
+    ///
+    /// - Returns: whether there may be more.
+    func remove(in transaction: any SQLTransaction) throws -> Bool {
+        let values: [SQLValue] = [.integer(until), .limit(limit)]
+        let due = "SELECT id FROM \(table) WHERE \(end) <= ?1 AND \(condition) ORDER BY \(end) LIMIT ?2"
+        var isMore = false
+        for part in parts {
+            let count = try transaction.removeSome(from: part.table, where: "\(part.column) IN (\(due))", values)
+            if count >= SQLSurface.removalPortion { isMore = true }
         }
+        let isEmpty = parts.map { "AND NOT EXISTS (SELECT 1 FROM \($0.table) WHERE \($0.column) = \(table).id)" }
+        // The batch is materialised, as in `expireSessions`.
+        let count = try transaction.execute(
+            """
+            WITH due AS MATERIALIZED (\(due)\(transaction.dialect.skipLocked))
+            DELETE FROM \(table) WHERE id IN (SELECT id FROM due) \(isEmpty.joined(separator: " "))
+            """, values)
+        return isMore || count >= max(1, limit)
+    }
+}
+
+extension SQLTransaction {
+    /// Removes rows for which a condition is true, at most ``SQLSurface/removalPortion`` of them. Returns how many.
+    func removeSome(from table: String, where condition: String, _ values: [SQLValue]) throws -> Int {
+        let some = dialect.someRows(table, condition, "?\(values.count + 1)")
+        return try execute("DELETE FROM \(table) WHERE \(some)", values + [.limit(SQLSurface.removalPortion)])
     }
 }

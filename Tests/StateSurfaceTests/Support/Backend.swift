@@ -37,6 +37,24 @@ enum Backend: String, CaseIterable, Sendable, CustomTestStringConvertible {
     func withStore<Result>(_ body: (any StateSurface) async throws -> Result) async throws -> Result {
         try await withPlace { try await body($0.open()) }
     }
+
+    /// The engine below a fresh store, with the tables made.
+    func withEngine(_ body: (any SQLEngine) async throws -> Void) async throws {
+        try await withPlace { place in
+            let engine: any SQLEngine =
+                switch self {
+                case .sqlite: try SQLiteEngine(url: place.url)
+                case .postgres: try await PostgresEngine(url: place.url)
+                }
+            do {
+                try await body(engine)
+                await engine.close()
+            } catch {
+                await engine.close()
+                throw error
+            }
+        }
+    }
 }
 
 /// Where a store lies. Opened twice, it is two nodes of one store.
