@@ -159,6 +159,11 @@ package struct Dispatcher {
         /// A file of the gateway's own pages.
         case page(WebAsset)
 
+        /// Whether any page may read it.
+        var isPublic: Bool {
+            if case .page(let asset) = self { asset.isPublic } else { false }
+        }
+
         /// How the access log and the metrics name it.
         var label: RequestRecord.Target {
             switch self {
@@ -175,7 +180,7 @@ package struct Dispatcher {
         if let own = services.ownPaths.find(request.path) { return try find(own, request) }
         let head = request.head
         if let asset = services.assets[request.path] {
-            guard head.knownMethod == .get || head.knownMethod == .head else {
+            guard head.knownMethod == .get || head.knownMethod == .head || CORS.isPreflight(head) else {
                 throw methodNotAllowed(["GET", "HEAD"])
             }
             return .page(asset)
@@ -201,7 +206,7 @@ package struct Dispatcher {
         case .verify(let appended): return .decision(appended: appended)
         case .agent, .echo:
             // With another method, and without an upgrade, it is not a handshake.
-            if request.head.knownMethod != .get, !request.head.upgradeOffered {
+            if request.head.knownMethod != .get, !request.head.upgradeOffered, !CORS.isPreflight(request.head) {
                 connection.closeAfterAnswer()
                 throw methodNotAllowed(["GET"])
             }
@@ -243,20 +248,18 @@ package struct Dispatcher {
             let cors = CORS(services.origins, head, isPublic: sharing(of: path) == .everyone)
             connection.answerFields = cors.fields(connection.answerForm)
             return cors
-        case .socket:
-            connection.answerFields = CORS(services.origins, head, isPublic: false).fields(connection.answerForm)
-            return nil
         case .proxy(let route, _, _):
             guard head.present.contains(.origin) else { return nil }
             let cors = CORS(services.origins, head, isPublic: false)
             if route.ownsCORS { connection.answerFields = cors.fields(connection.answerForm) }
             return cors
-        case .tools:
-            let cors = CORS(services.origins, head, isPublic: false)
+        case .socket, .tools, .page:
+            let cors = CORS(services.origins, head, isPublic: target.isPublic)
             connection.answerFields = cors.fields(connection.answerForm)
             return cors
-        // Only proxies in front ask the decision endpoint, and only its own pages read the page.
-        case .decision, .page: return nil
+        // Only proxies in front ask the decision endpoint. An `OPTIONS` there is theirs or asks about one, which has to
+        // be judged.
+        case .decision: return nil
         }
     }
 

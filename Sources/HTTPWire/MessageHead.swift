@@ -41,6 +41,23 @@ extension MessageHead {
         }
     }
 
+    /// Whether the bytes of two ranges are the same, ignoring the case of letters.
+    public func equals(_ first: ByteRange, _ second: ByteRange) -> Bool {
+        withBytes(first) { left in
+            withBytes(second) { right in
+                left.count == right.count
+                    && zip(left, right).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
+            }
+        }
+    }
+
+    /// Whether the bytes of `range` begin with `lowercaseASCII` in any case.
+    public func hasPrefix(_ range: ByteRange, _ lowercaseASCII: StaticString) -> Bool {
+        withBytes(range) { bytes in
+            ByteScan.hasPrefix(bytes, ByteRange(start: 0, end: bytes.count), lowercaseASCII)
+        }
+    }
+
     /// The first field line of this field, or nil.
     @inlinable
     public func first(_ id: KnownField) -> HeaderField? {

@@ -18,11 +18,14 @@ package struct WebAsset: Sendable {
     package let bytes: [UInt8]
     /// Sent with it, besides `Content-Type`, `Content-Length` and `ETag`.
     package let headers: [(name: String, value: String)]
+    /// Whether scripts of every origin may read it.
+    package let isPublic: Bool
 
     fileprivate init(path: String, contentType: String, bytes: [UInt8], for audience: Audience = .ownPages) {
         self.path = path
         self.contentType = contentType
         self.headers = audience == .ownPages ? WebAssets.headers : WebAssets.publicHeaders
+        self.isPublic = audience == .everyone
         self.etag = Self.etag(of: bytes)
         self.bytes = bytes
     }
@@ -125,9 +128,8 @@ package enum WebAssets {
         ("Cache-Control", "no-cache"),
     ]
 
-    /// Sent with what is public: it may be kept for five minutes, and read by scripts of every origin.
+    /// Sent with what is public: it may be kept for five minutes.
     fileprivate static let publicHeaders: [(name: String, value: String)] = [
-        ("Access-Control-Allow-Origin", "*"),
         ("X-Content-Type-Options", "nosniff"),
         ("Cross-Origin-Resource-Policy", "cross-origin"),
         ("Cache-Control", "public, max-age=300"),

@@ -22,7 +22,18 @@ import Testing
         #expect(try read("X-Original-URI: /a", "X-Forwarded-Uri: /a").isDoubled)
         #expect(try read("X-Forwarded-Host: a", "X-Forwarded-Host: a").isDoubled)
         #expect(try read("Forwarded: for=1").isForwarded && read("X-Forwarded-Proto: https").isForwarded)
-        #expect(try !read("X-Real-IP: 1.2.3.4").isForwarded && !read("Accept: */*").isForwarded)
+        #expect(try !read("X-Remote-User: ada").isForwarded && !read("Accept: */*").isForwarded)
+    }
+
+    @Test(
+        "A name of any family counts, and is doubled when it comes twice, in whatever case",
+        arguments: [
+            "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Prefix",
+            "X-Forwarded-Unheard-Of", "X-Original-URL", "X-Original-Host", "X-Rewrite-URL", "X-Real-IP",
+        ])
+    func families(name: String) throws {
+        #expect(try read("\(name): a").isForwarded && !read("\(name): a", "Accept: a").isDoubled)
+        #expect(try read("\(name): a", "Accept: a", "\(name.lowercased()): a").isDoubled)
     }
 
     @Test(

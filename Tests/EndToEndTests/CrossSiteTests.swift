@@ -83,12 +83,23 @@ import Testing
             let foreign = try gateway.request(method, path, headers: [evil])
             #expect(foreign["access-control-allow-origin"] == nil && foreign["vary"] == "Origin", "\(method) \(path)")
         }
-        let preflight = try gateway.request("OPTIONS", "/api/auth/login", headers: [app, ask])
-        expectStatus(preflight, 204)
-        #expect(preflight["access-control-allow-origin"] == "https://app.example")
-        #expect(preflight["access-control-allow-headers"]?.contains("Session-Secret") == true)
-        let refused = try gateway.request("OPTIONS", "/api/auth/login", headers: [evil, ask])
-        #expect(refused.status == 204 && refused["access-control-allow-origin"] == nil)
+        for path in ["/api/auth/login", "/api/runtime/agent", "/", "/gatehouse.js"] {
+            let preflight = try gateway.request("OPTIONS", path, headers: [app, ask])
+            expectStatus(preflight, 204, path)
+            #expect(preflight["access-control-allow-origin"] == "https://app.example", "\(path)")
+            #expect(preflight["access-control-allow-headers"]?.contains("Session-Secret") == true, "\(path)")
+            let refused = try gateway.request("OPTIONS", path, headers: [evil, ask])
+            #expect(refused.status == 204 && refused["access-control-allow-origin"] == nil, "\(path)")
+        }
+        // A question of a proxy in front, even about a preflight: it is judged.
+        expectRefused(
+            try gateway.request("OPTIONS", "/api/auth/verify", headers: [app, ask]), 401, "credentials_missing")
+        // Without the fields of a preflight, a method like any other.
+        expectStatus(try gateway.request("OPTIONS", "/gatehouse.js", headers: [app]), 405)
+        let script = try gateway.request("GET", "/gatehouse.js", headers: [app])
+        #expect(script.status == 200 && script["access-control-allow-origin"] == "https://app.example")
+        #expect(script["vary"] == "Origin")
+        #expect(try gateway.request("GET", "/gatehouse.js", headers: [evil])["access-control-allow-origin"] == nil)
         for path in ["/.well-known/jwks.json", "/.well-known/oauth-authorization-server"] {
             #expect(try gateway.request("GET", path, headers: [evil])["access-control-allow-origin"] == "*")
         }

@@ -140,11 +140,21 @@ import Testing
             #expect(answer.status == 403, "\(extra)")
         }
         #expect(try gateway.request("GET", "/api/auth/verify", headers: Self.uri("/x")).status == 200)
+        for (name, value) in [
+            ("X-Forwarded-Host", "h"), ("X-Forwarded-For", "192.0.2.1"), ("X-Forwarded-Proto", "http"),
+            ("X-Forwarded-Port", "80"), ("Forwarded", "for=192.0.2.1"), ("X-Real-IP", "192.0.2.1"),
+        ] {
+            for count in 1...2 {
+                let fields = Self.uri("/x") + Array(repeating: (name, value), count: count)
+                let answer = try gateway.request("GET", "/api/auth/verify", headers: fields)
+                #expect(answer.status == (count == 1 ? 200 : 403), "\(name)")
+            }
+        }
 
         let wary = try await GatewayInProcess.start(Self.routes)
         defer { wary.stop() }
         let ada = try wary.login(.ada)
-        for name in ["X-Forwarded-Uri", "X-Forwarded-For", "Forwarded", "X-Original-URI", "X-Forwarded-Proto"] {
+        for name in ["X-Forwarded-Uri", "X-Forwarded-For", "Forwarded", "X-Original-URI", "X-Real-IP", "X-Rewrite-URL"] {
             #expect(
                 try wary.request("GET", "/api/auth/verify", headers: [ada.bearer, (name, "/x")]).status == 403,
                 "\(name)")

@@ -1,3 +1,4 @@
+import JOSE
 import Synchronization
 import Testing
 
