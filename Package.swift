@@ -8,7 +8,7 @@ let fuzzing = ProcessInfo.processInfo.environment["FUZZ"] != nil
 
 let package = Package(
     name: "gatehouse",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v26)],
     products: [
         .executable(name: "gatehouse", targets: ["gatehouse"]),
         .library(name: "JOSE", targets: ["JOSE"]),

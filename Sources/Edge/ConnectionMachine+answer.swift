@@ -156,7 +156,9 @@ extension ConnectionMachine {
         switch state {
         case .head, .lingering, .closed, .tunnel: true
         case .request(let request):
-            request.isBodyComplete ? inbound.readableBytes < Self.maxPipelined : !request.isBodyPaused
+            // What follows a request without a body is the next one, also where its end has not been given yet.
+            request.isBodyComplete || !request.hasBody
+                ? inbound.readableBytes < Self.maxPipelined : !request.isBodyPaused
         }
     }
 

@@ -72,6 +72,7 @@ extension ConnectionMachine {
                 isHead: head.knownMethod == .head, isVersion10: head.versionMinor == 0,
                 // A stream carries one request and ends with its answer.
                 keepsAlive: head.keepAlive && !isStream, isAwaitingContinue: head.expectContinue,
+                hasBody: head.framing != .none,
                 body: isStream && head.framing != .none ? .stream : .framed(BodyDecoder(head.framing))))
         return .dispatch(head)
     }

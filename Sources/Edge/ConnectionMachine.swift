@@ -114,6 +114,8 @@ struct ConnectionMachine {
         var keepsAlive = false
         /// Whether the client waits for 100 (Continue) before it sends its body.
         var isAwaitingContinue = false
+        /// Whether the request announces a body, even an empty one.
+        var hasBody = true
         var body = BodySource.stream
         var isBodyComplete = false
         var isBodyPaused = false

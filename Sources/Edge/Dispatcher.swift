@@ -302,18 +302,10 @@ package struct Dispatcher {
         case .askStore(let asked): question = asked
         }
         let deferred = DeferredExchange(writer: connection)
-        let bound = NIOLoopBound((self, stage, deferred), eventLoop: connection.eventLoop)
-        let answer = connection.eventLoop.makeFutureWithTask { () -> Result<Admission, Problem> in
-            do throws(Problem) { return .success(try await question.answer()) } catch { return .failure(error) }
-        }
-        answer.assumeIsolated().whenSuccess { admission in
-            let (dispatcher, stage, deferred) = bound.value
+        loop.questions.ask(question) { answer in
             guard !deferred.isGone else { return }
-            if case .success(let admission) = admission {
-                Gate(dispatcher.edition.gate).remember(admission, answering: question)
-            }
-            deferred.resolve(
-                dispatcher.run(stage) { stage throws(Problem) in try stage.proceed(admission.get()) })
+            if case .success(let admission) = answer { Gate(edition.gate).remember(admission, answering: question) }
+            deferred.resolve(run(stage) { stage throws(Problem) in try stage.proceed(answer.get()) })
         }
         return deferred
     }

@@ -19,6 +19,8 @@ package final class LoopState {
     package let leases: LeaseTable
     /// Hands written bytes to the kernel.
     package let flushes: FlushQueue
+    /// Asks the store what requests depend on.
+    let questions: StoreQuestions
     /// Milliseconds since the Unix epoch.
     package let now: @Sendable () -> Int64
     /// The deadlines of the loop's connections.
@@ -63,6 +65,7 @@ package final class LoopState {
         self.loop = loop
         self.leases = leases
         self.flushes = flushes
+        self.questions = StoreQuestions(loop: loop)
         self.now = now
         self.meters = LoopMeters(metrics)
         self.accessLog = accessLog.map { AccessLogBuffer(loop: loop, sink: $0) }

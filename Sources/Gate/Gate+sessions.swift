@@ -14,7 +14,7 @@ extension Gate {
     ) throws(Problem) -> GateVerdict {
         let asked = storeAdmission(terms)
         guard case .known(let profile) = account(of: principal, terms) else {
-            return try askStore { try await asked.admit(principal, credentials) }
+            return try askStore(about: principal.subject) { try await asked.admit(principal, credentials) }
         }
         try terms.requireRights(of: principal, profile, now: memory.now())
         guard terms.requirement == .tokenAndSession else {
@@ -139,8 +139,12 @@ extension Gate {
 
     /// Memory does not know the answer, so the store is asked. While the store is silent, the answer is
     /// `store_unavailable`, not a refusal.
-    func askStore(_ ask: @escaping @Sendable () async throws -> Admission) throws(Problem) -> GateVerdict {
+    ///
+    /// - Parameter userID: the user whose account the answer needs first; nil where that is not known.
+    func askStore(
+        about userID: String? = nil, _ ask: @escaping @Sendable () async throws -> Admission
+    ) throws(Problem) -> GateVerdict {
         guard memory.storeHealth == .current else { throw Problem(.storeUnavailable, reason: "feed_silent") }
-        return .askStore(StoreQuestion(ask))
+        return .askStore(StoreQuestion(account: userID.map { ($0, memory.profiles.shared) }, ask))
     }
 }

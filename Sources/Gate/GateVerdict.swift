@@ -1,4 +1,5 @@
 import Answers
+import SecurityGuard
 
 /// The gate's decision on a request that it does not refuse.
 package enum GateVerdict {
@@ -13,8 +14,23 @@ package struct StoreQuestion: Sendable {
     private let ask: @Sendable () async throws -> Admission
     /// The personal access token that the question is about; nil for another question.
     var personalToken: [UInt8]?
+    /// The account that the answer needs, where it is known beforehand, and those among which it will be looked for.
+    private let account: (userID: String, profiles: CallerProfiles)?
 
-    init(_ ask: @escaping @Sendable () async throws -> Admission) { self.ask = ask }
+    init(
+        account: (userID: String, profiles: CallerProfiles)?, _ ask: @escaping @Sendable () async throws -> Admission
+    ) {
+        self.account = account
+        self.ask = ask
+    }
+
+    /// Reads the accounts that several questions need in one go, so that each finds its own in memory. Questions that
+    /// are asked meanwhile wait for it.
+    package static func readAccounts(of questions: some Sequence<StoreQuestion>) async {
+        let accounts = questions.compactMap(\.account)
+        guard accounts.count > 1, let profiles = accounts.first?.profiles else { return }
+        await profiles.load(contentsOf: accounts.filter { $0.profiles === profiles }.map(\.userID))
+    }
 
     /// Asks the store.
     ///

@@ -19,6 +19,7 @@ struct StoreAdmission: Sendable {
     /// The account of a user, if the terms need it.
     func profile(of userID: String?) async throws -> CallerProfile? {
         guard terms.readsAccount, let userID, Gate.hasAccount(userID) else { return nil }
+        if case .current(let profile) = securityGuard.profiles.known(userID) { return profile }
         let askedAt = now()
         do {
             return try await securityGuard.profiles.load(userID)

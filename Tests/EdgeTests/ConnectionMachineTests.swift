@@ -173,6 +173,21 @@ import Testing
         }
     }
 
+    @Test("While a request waits, what is behind it is read if it has no body, and not much of it")
+    func readingWhilePaused() {
+        var machine = Machine(limits: WireLimits(), isStream: false)
+        machine.received(ByteBuffer(string: Self.get))
+        #expect(machine.next().map(Self.word) == "dispatch /b")
+        machine.pauseBody()
+        _ = machine.dispatched(hasExchange: true)
+        #expect(machine.next() == nil && machine.wantsBytes)
+        machine.received(ByteBuffer(repeating: 0x61, count: Machine.maxPipelined))
+        #expect(!machine.wantsBytes)
+        machine.resumeBody()
+        #expect(Self.actions(&machine) == ["end"])
+        #expect(!Self.machine(.paused).wantsBytes)
+    }
+
     private static let waiting = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
 
     /// The actions that follow bytes.

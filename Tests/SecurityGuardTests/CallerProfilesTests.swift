@@ -1,4 +1,5 @@
 import StateSurface
+import Synchronization
 import Testing
 
 @testable import SecurityGuard
@@ -80,6 +81,55 @@ import Testing
         #expect(found.count == 200 && found.allSatisfy { $0 == ["staff"] })
         _ = try await profiles.load(account.userID)
         #expect(groups(profiles.known(account.userID)) == ["staff"])
+    }
+
+    @Test("Several accounts are read in one go, also those that others ask for meanwhile")
+    func several() async throws {
+        let fixture = try await Fixture()
+        let profiles = fixture.subject.profiles
+        let account = try await stored(fixture)
+        let before = fixture.state.accountReads.load(ordering: .relaxed)
+        let others = Mutex<[Task<CallerProfile, any Error>]>([])
+        fixture.state.afterAccounts.withLock { hook in
+            hook = {
+                // The first of the group to read them again would be counted.
+                await profiles.load(contentsOf: [account.userID, "usr_nobody"])
+                let other = Task.immediate { try await profiles.load(account.userID) }
+                others.withLock { $0.append(other) }
+            }
+        }
+        await profiles.load(contentsOf: [account.userID, "usr_nobody", account.userID])
+        let waiting = others.withLock { $0 }
+        #expect(waiting.count == 1)
+        for other in waiting { #expect(try await other.value.groups == ["staff"]) }
+        #expect(groups(profiles.known(account.userID)) == ["staff"])
+        #expect(groups(profiles.known("usr_nobody")) == [])
+        #expect(fixture.state.accountReads.load(ordering: .relaxed) == before + 1)
+    }
+
+    @Test("Of several accounts, one that has changed since it was read is not remembered")
+    func severalOvertaken() async throws {
+        let fixture = try await Fixture()
+        let profiles = fixture.subject.profiles
+        let account = try await stored(fixture)
+        fixture.state.afterAccounts.withLock { hook in
+            hook = { fixture.state.tell(.account(userID: account.userID)) }
+        }
+        await profiles.load(contentsOf: [account.userID, "usr_nobody"])
+        #expect(groups(profiles.known(account.userID)) == nil)
+        #expect(groups(profiles.known("usr_nobody")) == [])
+    }
+
+    @Test("Accounts that could not be read are unknown, and read again")
+    func severalFailed() async throws {
+        let fixture = try await Fixture()
+        let profiles = fixture.subject.profiles
+        let account = try await stored(fixture)
+        fixture.state.isDown.store(true, ordering: .relaxed)
+        await profiles.load(contentsOf: [account.userID])
+        #expect(groups(profiles.known(account.userID)) == nil)
+        fixture.state.isDown.store(false, ordering: .relaxed)
+        #expect(try await profiles.load(account.userID).groups == ["staff"])
     }
 
     @Test("A user without an account has an empty profile, which is remembered")

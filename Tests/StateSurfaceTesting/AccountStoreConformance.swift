@@ -13,6 +13,7 @@ package enum AccountStoreConformance {
         StoreRule("An external identity is made once, however many ask at once", identity),
         StoreRule("An identity becomes the one account of its tenant with the same verified e-mail, once", linked),
         StoreRule("An e-mail that is not verified, foreign, or of several accounts links nothing", notLinked),
+        StoreRule("Several accounts are found by their ids, each once", byIDs),
         StoreRule("Name and groups of an account are stored and replaced", profile),
     ]
 
@@ -27,6 +28,18 @@ package enum AccountStoreConformance {
         #expect(try await store.accounts(emailKey: account.emailKey).map(\.userID) == ["usr_a", "usr_b"])
         #expect(try await store.accounts(emailKey: "nobody").isEmpty)
         #expect(try await store.accounts(limit: 10).count == 2)
+    }
+
+    @Sendable private static func byIDs(_ store: Store) async throws {
+        let ids = (0..<70).map { "usr_\($0)" }
+        for id in ids { try await store.insert(account: Sample.account(id, email: "")) }
+        // Numbers below, at and above those that a statement takes.
+        for count in [0, 1, 4, 5, 17, 64, 65, 70] {
+            let found = try await store.accounts(userIDs: Array(ids.prefix(count)))
+            #expect(found.map(\.userID).sorted() == ids.prefix(count).sorted())
+        }
+        let found = try await store.accounts(userIDs: ["usr_nobody", "usr_3", "usr_3", "usr_", ""])
+        #expect(found == [Sample.account("usr_3", email: "")])
     }
 
     @Sendable private static func withoutEmail(_ store: Store) async throws {

@@ -26,6 +26,14 @@ package final class CallerProfiles: Sendable {
         var waiting: [UInt64: [Waiting]] = [:]
         /// How often the feed was interrupted.
         var interruptions: UInt64 = 0
+
+        /// Begins a read. Returns its number, or nil if there is one already.
+        mutating func begin(_ userID: String) -> UInt64? {
+            guard readings[userID] == nil else { return nil }
+            readingCount &+= 1
+            readings[userID] = readingCount
+            return readingCount
+        }
     }
 
     /// What a call for an account has to do.
@@ -94,6 +102,27 @@ package final class CallerProfiles: Sendable {
         return try result.get()
     }
 
+    /// Reads several accounts from the store at once, for those who are about to ask for them: they find the profiles
+    /// in memory, or wait for this read. Accounts that are being read already are left out.
+    package func load(contentsOf userIDs: [String]) async {
+        let reads = table.withLock { table in
+            userIDs.compactMap { userID in table.begin(userID).map { (userID: userID, number: $0) } }
+        }
+        guard !reads.isEmpty else { return }
+        let result: Result<[String: CallerProfile], any Error>
+        do {
+            let accounts = try await state.accounts(userIDs: reads.map(\.userID))
+            result = .success(
+                Dictionary(accounts.map { ($0.userID, CallerProfile($0)) }, uniquingKeysWith: { first, _ in first }))
+        } catch {
+            result = .failure(error)
+        }
+        for (userID, number) in reads {
+            let profile = result.map { $0[userID] ?? CallerProfile(unknown: userID) }
+            for waiting in finish(number, of: userID, profile) { waiting.resume(with: profile.map(Turn.found)) }
+        }
+    }
+
     /// Waits for the read that a call before has begun, or else begins one.
     private func turn(for userID: String) async throws -> Turn {
         try await withCheckedThrowingContinuation { (continuation: Waiting) in
@@ -102,9 +131,7 @@ package final class CallerProfiles: Sendable {
                     table.waiting[reading, default: []].append(continuation)
                     return nil
                 }
-                table.readingCount &+= 1
-                table.readings[userID] = table.readingCount
-                return table.readingCount
+                return table.begin(userID)
             }
             if let own { continuation.resume(returning: .read(own)) }
         }

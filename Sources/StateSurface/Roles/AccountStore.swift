@@ -5,6 +5,8 @@ package protocol AccountStore: Sendable {
     func insert(account: AccountRecord) async throws
     /// The account with this id, or nil.
     func account(userID: String) async throws -> AccountRecord?
+    /// The accounts with these ids, in no order; none for an id that no account has.
+    func accounts(userIDs: [String]) async throws -> [AccountRecord]
     /// The accounts with this e-mail, at most one of each tenant. None for an empty key.
     func accounts(emailKey: String) async throws -> [AccountRecord]
     /// All accounts, newest first, at most `limit`, for operators.

@@ -1,6 +1,10 @@
 private enum AccountSQL {
     static let insert = "INSERT INTO accounts (\(AccountRecord.columns)) VALUES (\(sqlParameters(13)))"
     static let byID = "SELECT \(AccountRecord.columns) FROM accounts WHERE user_id = ?1"
+    /// Finds up to so many accounts by their ids. There are few of them, so that each is prepared once.
+    static let byIDs = [4, 16, 64].map { count in
+        (count: count, sql: "SELECT \(AccountRecord.columns) FROM accounts WHERE user_id IN (\(sqlParameters(count)))")
+    }
 }
 
 // MARK: Inside a transaction
@@ -48,6 +52,21 @@ extension SQLSurface {
 
     func account(userID: String) async throws -> AccountRecord? {
         try await row(AccountSQL.byID, [.text(userID)]).map(AccountRecord.init(row:))
+    }
+
+    func accounts(userIDs: [String]) async throws -> [AccountRecord] {
+        var accounts: [AccountRecord] = []
+        var rest = userIDs[...]
+        while let last = rest.last {
+            guard let statement = AccountSQL.byIDs.first(where: { $0.count >= rest.count }) ?? AccountSQL.byIDs.last
+            else { break }
+            let some = rest.prefix(statement.count)
+            rest = rest.dropFirst(some.count)
+            // An id that stands there twice finds its account once.
+            let filled = some + Array(repeating: last, count: statement.count - some.count)
+            accounts += try await rows(statement.sql, filled.map(SQLValue.text)).map(AccountRecord.init(row:))
+        }
+        return accounts
     }
 
     /// In the order of the tenants; none for an empty key.

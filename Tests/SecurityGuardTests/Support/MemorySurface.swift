@@ -23,6 +23,10 @@ final class MemorySurface: GuardStore {
     let isDown = Atomic<Bool>(false)
     /// Awaited between reading a family and replacing it, so that racers meet.
     let beforeRotate = Mutex<(@Sendable () async -> Void)?>(nil)
+    /// Awaited after several accounts were read by their ids.
+    let afterAccounts = Mutex<(@Sendable () async -> Void)?>(nil)
+    /// How often accounts were read by their ids.
+    let accountReads = Atomic<Int>(0)
 
     private func check() throws {
         if isDown.load(ordering: .relaxed) { throw StateSurfaceError(.unavailable, "down") }
@@ -58,6 +62,7 @@ final class MemorySurface: GuardStore {
     }
     func account(userID: String) async throws -> AccountRecord? {
         try check()
+        accountReads.add(1, ordering: .relaxed)
         return tables.withLock { $0.accounts[userID] }
     }
     func accounts(emailKey: String) async throws -> [AccountRecord] {
@@ -67,6 +72,14 @@ final class MemorySurface: GuardStore {
                 .sorted { $0.tenantID < $1.tenantID }
         }
     }
+    func accounts(userIDs: [String]) async throws -> [AccountRecord] {
+        try check()
+        accountReads.add(1, ordering: .relaxed)
+        let accounts = tables.withLock { tables in Set(userIDs).compactMap { tables.accounts[$0] } }
+        await afterAccounts.withLock { $0 }?()
+        return accounts
+    }
+
     func accounts(limit: Int) async throws -> [AccountRecord] { tables.withLock { Array($0.accounts.values) } }
     func replace(account record: AccountRecord) async throws -> Bool {
         try check()
