@@ -67,13 +67,13 @@ extension ConnectionMachine {
 
     private mutating func begin(_ head: RequestHead) -> Action {
         hasBegun = true
+        body = isStream && head.framing != .none ? .stream : .framed(BodyDecoder(head.framing))
         state = .request(
             Request(
                 isHead: head.knownMethod == .head, isVersion10: head.versionMinor == 0,
                 // A stream carries one request and ends with its answer.
                 keepsAlive: head.keepAlive && !isStream, isAwaitingContinue: head.expectContinue,
-                hasBody: head.framing != .none,
-                body: isStream && head.framing != .none ? .stream : .framed(BodyDecoder(head.framing))))
+                hasBody: head.framing != .none))
         return .dispatch(head)
     }
 
@@ -90,7 +90,7 @@ extension ConnectionMachine {
             if let failure = request.failure { return step(&request, of: failure) }
             if request.answer == .done, let step = stepBehindAnswer(request) { return step }
             guard !request.isBodyComplete, !request.isBodyPaused || !request.hasExchange else { return .wait }
-            switch takeBody(of: &request) {
+            switch takeBody() {
             case .data(let part):
                 request.isAwaitingContinue = false
                 if request.hasExchange { return .act(.giveBody(part)) }
@@ -129,12 +129,12 @@ extension ConnectionMachine {
         return request.isAwaitingContinue ? .linger : nil
     }
 
-    private mutating func takeBody(of request: inout Request) -> BodyEvent {
-        switch request.body {
+    private mutating func takeBody() -> BodyEvent {
+        switch body {
         case .framed(var decoder):
-            request.body = .stream
+            body = .stream
             let event = decoder.next(&inbound, maxSlice: Self.maxPart)
-            request.body = .framed(decoder)
+            body = .framed(decoder)
             return event
         case .stream:
             let count = min(inbound.readableBytes, Self.maxPart)
@@ -156,6 +156,7 @@ extension ConnectionMachine {
     ///
     /// - Parameter isHead: whether the answer must have no body.
     mutating func refuse(_ failure: Failure, isHead: Bool = false) {
+        body = .stream
         var request = Request(isHead: isHead)
         request.fail(failure)
         state = .request(request)

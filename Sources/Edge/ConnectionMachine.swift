@@ -31,11 +31,11 @@ struct ConnectionMachine {
     /// What the connection has to do. Each action is given once.
     enum Action {
         /// A request has begun: find out what answers it, and tell the machine with ``dispatched(hasExchange:)``.
-        case dispatch(RequestHead)
+        indirect case dispatch(RequestHead)
         /// Answer a head that could not be read as a request, under a request id of its own.
-        case refuse(Problem)
+        indirect case refuse(Problem)
         /// The body can't be read: answer with this problem instead of the exchange.
-        case respond(Problem)
+        indirect case respond(Problem)
         /// Give the exchange a part of the body, at most ``maxPart`` bytes.
         case giveBody(ByteBuffer)
         /// Tell the exchange that the body is complete.
@@ -106,7 +106,8 @@ struct ConnectionMachine {
         }
     }
 
-    /// One request and its answer. Each has a new value, so that no state of the previous request can be left over.
+    /// One request and its answer. Each has a new value, so that no state of the previous request can be left over. It
+    /// holds no references, so that copying it costs little.
     struct Request {
         var isHead = false
         var isVersion10 = false
@@ -116,7 +117,6 @@ struct ConnectionMachine {
         var isAwaitingContinue = false
         /// Whether the request announces a body, even an empty one.
         var hasBody = true
-        var body = BodySource.stream
         var isBodyComplete = false
         var isBodyPaused = false
         /// Whether an exchange takes the body. Without one, a bounded part of the body is read and dropped.
@@ -173,6 +173,8 @@ struct ConnectionMachine {
     var scanner: HeadScanner
     /// The bytes that have arrived and were not taken yet.
     var inbound = ByteBuffer()
+    /// How the bytes of the current request's body are told; set anew with each request.
+    var body = BodySource.stream
     /// The head of an HTTP/2 stream's request, until it is dispatched.
     var streamHead: RequestHead?
     var hasStreamEnded = false

@@ -62,20 +62,19 @@ package enum NameRule {
 
     /// Whether the text is the prefix followed by base64url, of at most 128 bytes.
     package static func hasShape(_ text: String, prefix: String) -> Bool {
-        let bytes = text.utf8
-        guard bytes.count > prefix.utf8.count, bytes.count <= 128, bytes.starts(with: prefix.utf8) else { return false }
-        return bytes.dropFirst(prefix.utf8.count).allSatisfy(isBase64URL)
+        let count = prefix.utf8.count
+        guard text.utf8.count > count, text.utf8.count <= 128, text.utf8.starts(with: prefix.utf8) else { return false }
+        return text.withBytes { $0.dropFirst(count).allSatisfy(isBase64URL) }
     }
 
     /// Whether the text is 1 to 128 bytes of visible ASCII, which is safe in header fields and log lines.
     package static func isToken(_ text: String) -> Bool {
-        let bytes = text.utf8
-        return !bytes.isEmpty && bytes.count <= 128 && bytes.allSatisfy { (0x21...0x7E).contains($0) }
+        (1...128).contains(text.utf8.count) && isVisibleASCII(text)
     }
 
     /// Whether the text is a client id: 1 to 512 bytes of visible ASCII, because some are URLs.
     package static func isClientID(_ text: String) -> Bool {
-        (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        (1...512).contains(text.utf8.count) && isVisibleASCII(text)
     }
 
     /// Whether the text is a tenant's name: 1 to 64 letters, digits, `.`, `_` or `-`.
@@ -92,6 +91,10 @@ package enum NameRule {
         let domain = bytes[bytes.index(after: at)...]
         return at != bytes.startIndex && !domain.isEmpty && !domain.contains(UInt8(ascii: "@"))
             && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    }
+
+    private static func isVisibleASCII(_ text: String) -> Bool {
+        text.withBytes { bytes in bytes.allSatisfy { 0x21 <= $0 && $0 <= 0x7E } }
     }
 
     private static func isBase64URL(_ byte: UInt8) -> Bool {

@@ -17,7 +17,8 @@ enum SQLValue: Sendable, Equatable {
     /// Whether it is a text with NUL. SQLite would truncate it and PostgreSQL refuses it, so it is refused before.
     var holdsNUL: Bool {
         guard case .text(let text) = self else { return false }
-        return text.utf8.contains(0)
+        // A loop over the buffer is several times as fast as one over `utf8`.
+        return text.utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? text.utf8.contains(0)
     }
 }
 
