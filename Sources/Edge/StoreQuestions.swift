@@ -43,7 +43,7 @@ package final class StoreQuestions {
         }
         Task {
             await withDiscardingTaskGroup { group in
-                group.addImmediateTask { await StoreQuestion.readAccounts(of: questions.map(\.question)) }
+                group.addImmediateTask { await StoreQuestion.readAccounts(of: questions.map { $0.question }) }
                 for (number, question) in questions {
                     group.addImmediateTask { await answer(number, question) }
                 }

@@ -57,13 +57,16 @@ package enum TraceContext {
         pen.write(word: hexDigits(of: UInt32(truncatingIfNeeded: number)))
     }
 
+    /// The eight digits, the first one in the highest byte: all at once, since each request has six such numbers.
     private static func hexDigits(of half: UInt32) -> UInt64 {
-        var digits: UInt64 = 0
-        for place in 0..<8 {
-            let nibble = UInt64(half >> UInt32(28 - 4 * place)) & 0x0F
-            digits = digits << 8 | (nibble < 10 ? nibble + 0x30 : nibble - 10 + 0x61)
-        }
-        return digits
+        // Each half byte moves into a byte of its own.
+        var digits = UInt64(half)
+        digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
+        digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
+        digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // 1 in the bytes that are 10 or more, which letters stand for.
+        let letters = ((digits &+ 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101
+        return digits &+ 0x3030_3030_3030_3030 &+ letters &* 0x27
     }
 }
 

@@ -27,9 +27,9 @@ package struct StoreQuestion: Sendable {
     /// Reads the accounts that several questions need in one go, so that each finds its own in memory. Questions that
     /// are asked meanwhile wait for it.
     package static func readAccounts(of questions: some Sequence<StoreQuestion>) async {
-        let accounts = questions.compactMap(\.account)
+        let accounts = questions.compactMap { $0.account }
         guard accounts.count > 1, let profiles = accounts.first?.profiles else { return }
-        await profiles.load(contentsOf: accounts.filter { $0.profiles === profiles }.map(\.userID))
+        await profiles.load(contentsOf: accounts.filter { $0.profiles === profiles }.map { $0.userID })
     }
 
     /// Asks the store.

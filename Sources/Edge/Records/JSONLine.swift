@@ -6,14 +6,11 @@ struct JSONLine {
     private var pen: BytePen
     private var isFirst = true
 
-    private init(_ pen: BytePen) {
-        self.pen = pen
-        self.pen.write(byte: UInt8(ascii: "{"))
-    }
+    private init(_ pen: BytePen) { self.pen = pen }
 
     /// Appends a line to a buffer.
     ///
-    /// - Parameter body: writes the members. It is called again where there was too little room.
+    /// - Parameter body: writes the members, one at least. It is called again where there was too little room.
     static func append(to buffer: inout ByteBuffer, _ body: (inout JSONLine) -> Void) {
         BytePen.append(to: &buffer, expecting: 1024) { pen in
             var line = JSONLine(pen)
@@ -23,11 +20,20 @@ struct JSONLine {
         }
     }
 
-    private mutating func name(_ name: StaticString) {
-        pen.write(literal: isFirst ? "\"" : ",\"")
+    /// Writes what stands before a member's value, in one piece: a line has some twenty of them.
+    ///
+    /// - Parameter opensText: whether the quote that begins a text is written as well.
+    private mutating func name(_ name: StaticString, opensText: Bool = false) {
+        let end = 2 + name.utf8CodeUnitCount
+        guard let room = pen.take(end + (opensText ? 3 : 2)) else { return }
+        room[0] = isFirst ? UInt8(ascii: "{") : UInt8(ascii: ",")
         isFirst = false
-        pen.write(literal: name)
-        pen.write(literal: "\":")
+        room[1] = UInt8(ascii: "\"")
+        UnsafeMutableRawBufferPointer(rebasing: room[2..<end]).copyMemory(
+            from: UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        room[end] = UInt8(ascii: "\"")
+        room[end + 1] = UInt8(ascii: ":")
+        if opensText { room[end + 2] = UInt8(ascii: "\"") }
     }
 
     /// A text member; nothing for nil.
@@ -41,8 +47,7 @@ struct JSONLine {
 
     /// A text member of bytes. Bytes that are not UTF-8 are replaced.
     mutating func text(_ name: StaticString, _ value: UnsafeRawBufferPointer) {
-        self.name(name)
-        pen.write(byte: UInt8(ascii: "\""))
+        self.name(name, opensText: true)
         // Names and paths are nearly always ASCII without anything to escape.
         if Self.isPlain(value) {
             pen.write(value)
@@ -53,8 +58,10 @@ struct JSONLine {
     }
 
     private static func isPlain(_ value: UnsafeRawBufferPointer) -> Bool {
-        for byte in value where byte < 0x20 || byte >= 0x7F || byte == 0x22 || byte == 0x5C { return false }
-        return true
+        // To the end in any case: a loop without a way out looks at many bytes at once.
+        var others: UInt8 = 0
+        for byte in value { others |= byte &- 0x20 >= 0x5F || byte == 0x22 || byte == 0x5C ? 1 : 0 }
+        return others == 0
     }
 
     private mutating func write(escaped byte: UInt8) {
@@ -90,8 +97,7 @@ struct JSONLine {
 
     /// A member that the caller writes, without its quotes.
     mutating func text(_ name: StaticString, written write: (inout BytePen) -> Void) {
-        self.name(name)
-        pen.write(byte: UInt8(ascii: "\""))
+        self.name(name, opensText: true)
         write(&pen)
         pen.write(byte: UInt8(ascii: "\""))
     }

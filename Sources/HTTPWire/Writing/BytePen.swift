@@ -38,16 +38,23 @@ public struct BytePen {
         }
     }
 
-    /// Writes bytes. Where they do not fit, nothing more is written, and the whole is begun again with more room.
+    /// The next bytes, all of which the caller has to write at once. Where they do not fit, nothing more is written, and
+    /// the whole is begun again with more room.
+    ///
+    /// - Parameter size: how many; 0 or more.
     @inlinable
-    public mutating func write(_ bytes: UnsafeRawBufferPointer) {
-        guard !isFull, bytes.count <= room.count - count else {
+    public mutating func take(_ size: Int) -> UnsafeMutableRawBufferPointer? {
+        guard !isFull, size <= room.count - count else {
             isFull = true
-            return
+            return nil
         }
-        UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
-        count += bytes.count
+        defer { count += size }
+        return UnsafeMutableRawBufferPointer(rebasing: room[count..<count + size])
     }
+
+    /// Writes bytes.
+    @inlinable
+    public mutating func write(_ bytes: UnsafeRawBufferPointer) { take(bytes.count)?.copyMemory(from: bytes) }
 
     /// Writes a literal.
     @inlinable

@@ -111,7 +111,7 @@ package final class CallerProfiles: Sendable {
         guard !reads.isEmpty else { return }
         let result: Result<[String: CallerProfile], any Error>
         do {
-            let accounts = try await state.accounts(userIDs: reads.map(\.userID))
+            let accounts = try await state.accounts(userIDs: reads.map { $0.userID })
             result = .success(
                 Dictionary(accounts.map { ($0.userID, CallerProfile($0)) }, uniquingKeysWith: { first, _ in first }))
         } catch {
