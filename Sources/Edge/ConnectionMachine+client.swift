@@ -24,8 +24,8 @@ extension ConnectionMachine {
     ///
     /// - Parameter isWhole: whether no body follows.
     mutating func received(head: RequestHead, isWhole: Bool) {
-        guard case .head = state, streamHead == nil else { return }
-        streamHead = head
+        guard case .head = state, case .none = streamHead else { return }
+        streamHead = .waiting(head)
         hasStreamEnded = isWhole
     }
 

@@ -44,7 +44,10 @@ extension ConnectionMachine {
     }
 
     private mutating func nextOfHead() -> Action? {
-        if let head = streamHead.take() { return begin(head) }
+        if case .waiting(let head) = streamHead {
+            streamHead = .none
+            return begin(head)
+        }
         guard !isStream else { return nil }
         if isDraining, hasBegun, !isInsideHead { return linger(isInputComplete: true, closesWithOutput: true) }
         guard inbound.readableBytes > 0 else {

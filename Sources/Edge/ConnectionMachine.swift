@@ -158,6 +158,13 @@ struct ConnectionMachine {
         case closed
     }
 
+    /// The head of the request of an HTTP/2 stream, which has come apart from its bytes. It is kept elsewhere, since
+    /// every idle connection would have room for it.
+    enum StreamHead {
+        case none
+        indirect case waiting(RequestHead)
+    }
+
     /// The most bytes that are read of a body without an exchange.
     static let maxDiscarded = 256 * 1024
     /// The most bytes that are dropped while waiting for the client to close.
@@ -176,7 +183,7 @@ struct ConnectionMachine {
     /// How the bytes of the current request's body are told; set anew with each request.
     var body = BodySource.stream
     /// The head of an HTTP/2 stream's request, until it is dispatched.
-    var streamHead: RequestHead?
+    var streamHead = StreamHead.none
     var hasStreamEnded = false
     /// What is wrong with the trailers that ended it.
     var streamFault: WireError?

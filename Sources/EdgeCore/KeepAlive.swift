@@ -19,25 +19,25 @@ package enum KeepAlive {
 
     /// Turns the probes on, also for a socket that is not connected yet. It has no effect on a Unix socket.
     package static func turnOn(_ channel: any Channel) {
-        _ = ChannelSocket.borrow(from: channel) { set(SOL_SOCKET, SO_KEEPALIVE, 1, on: $0) }
+        set(.socketOption(.so_keepalive), 1, on: channel)
     }
 
     /// Sets the times of the probes for the TCP connection under a channel; other sockets, such as Unix sockets, need
     /// none.
     package static func arm(_ channel: any Channel) {
         #if os(Linux)
-        withSocket(of: channel) { socket in
-            set(CInt(IPPROTO_TCP), TCP_KEEPIDLE, idle, on: socket)
-            set(CInt(IPPROTO_TCP), TCP_KEEPINTVL, interval, on: socket)
-            set(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, userTimeout, on: socket)
-        }
+        guard let transport = transport(of: channel) else { return }
+        set(option(TCP_KEEPIDLE), idle, on: transport)
+        set(option(TCP_KEEPINTVL), interval, on: transport)
+        set(option(TCP_USER_TIMEOUT), userTimeout, on: transport)
         #endif
     }
 
     /// The same for a client's connection, which has inherited the probes from its listener.
     package static func armClient(_ channel: any Channel) {
         #if os(Linux)
-        withSocket(of: channel) { set(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, userTimeout, on: $0) }
+        guard let transport = transport(of: channel) else { return }
+        set(option(TCP_USER_TIMEOUT), userTimeout, on: transport)
         #endif
     }
 
@@ -63,21 +63,16 @@ package enum KeepAlive {
         ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: name))
     }
 
-    /// Calls `body` with the TCP socket under a channel. For a stream of HTTP/2 that is the socket of its parent.
-    private static func withSocket(of channel: any Channel, _ body: (NIOBSDSocket.Handle) -> Void) {
-        guard let transport = transport(of: channel), transport.remoteAddress?.port != nil else { return }
-        // Set directly: SwiftNIO's channel option costs more than the system call itself.
-        _ = ChannelSocket.borrow(from: transport, body)
-    }
-
+    /// The TCP connection under a channel; nil where there is none. For a stream of HTTP/2 that is its parent.
     private static func transport(of channel: any Channel) -> (any Channel)? {
+        guard channel.remoteAddress?.port != nil else { return nil }
         if channel is any SocketOptionProvider { return channel }
         return channel.parent.flatMap { $0 is any SocketOptionProvider ? $0 : nil }
     }
 
-    private static func set(_ level: CInt, _ name: CInt, _ value: CInt, on socket: NIOBSDSocket.Handle) {
-        var value = value
+    /// Sets an option by the channel. Borrowing its descriptor would cost ten times as much: see ``ChannelSocket``.
+    private static func set(_ option: ChannelOptions.Types.SocketOption, _ value: CInt, on channel: any Channel) {
         // It fails for a socket that is closed already, which needs no probes.
-        _ = setsockopt(socket, level, name, &value, socklen_t(MemoryLayout<CInt>.size))
+        try? channel.syncOptions?.setOption(option, value: SocketOptionValue(value))
     }
 }
