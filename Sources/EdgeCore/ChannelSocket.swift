@@ -19,6 +19,14 @@ package struct ChannelSocket {
         self.handle = handle
     }
 
+    /// The socket that the caller has made a channel of. That saves borrowing it.
+    ///
+    /// - Parameter handle: the channel's own descriptor.
+    package init(_ channel: any Channel, handle: NIOBSDSocket.Handle) {
+        self.channel = channel
+        self.handle = handle
+    }
+
     /// Calls `body` with the descriptor; nil where the channel is not, or no longer, connected.
     package func withHandle<Value>(_ body: (NIOBSDSocket.Handle) -> Value) -> Value? {
         channel.isActive ? body(handle) : nil

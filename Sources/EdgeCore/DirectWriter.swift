@@ -58,9 +58,11 @@ package struct DirectOutput {
     /// Whether the channel may have bytes of ours that the socket has not taken.
     private(set) var isChannelBusy = false
 
-    /// - Parameter isPlain: whether nothing between the handler and the socket changes the bytes. TLS does.
-    package init(isPlain: Bool) {
-        self.socket = isPlain ? .unknown : .none
+    /// - Parameters:
+    ///   - isPlain: whether nothing between the handler and the socket changes the bytes. TLS does.
+    ///   - socket: the socket, where it is known already; else it is found when it is needed.
+    package init(isPlain: Bool, socket: ChannelSocket? = nil) {
+        self.socket = !isPlain ? .none : socket.map { .known($0) } ?? .unknown
     }
 
     /// Holds the first bytes of a turn; false where they must be written through SwiftNIO.

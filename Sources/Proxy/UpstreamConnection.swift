@@ -44,9 +44,13 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     /// Whether anything of a request has been flushed since it was made or given back.
     private var hasAsked = false
 
-    package init(channel: any Channel, pool: UpstreamPool, member: Int, isTLS: Bool) {
+    /// - Parameter socket: the channel's socket, where it is known.
+    package init(
+        channel: any Channel, pool: UpstreamPool, member: Int, isTLS: Bool, socket: NIOBSDSocket.Handle? = nil
+    ) {
         self.channel = channel
-        self.output = DirectOutput(isPlain: !isTLS)
+        self.output = DirectOutput(
+            isPlain: !isTLS, socket: socket.map { ChannelSocket(channel, handle: $0) })
         self.pool = pool
         self.member = member
     }

@@ -30,6 +30,8 @@ package final class UpstreamPool {
     var retries: RetryBudget?
     /// The connection whose channel was made last.
     private var made: UpstreamConnection?
+    /// The socket of which a channel is being made.
+    private var openedSocket: NIOBSDSocket.Handle?
     /// The path that goes before every forwarded path. The first member's is used for all.
     let basePath: [UInt8]
     /// The `Host` for requests that name none. The first member's is used for all.
@@ -139,7 +141,8 @@ package final class UpstreamPool {
         try channel.syncOptions?.setOption(
             .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 64 * 1024))
         KeepAlive.turnOn(channel)
-        let connection = UpstreamConnection(channel: channel, pool: self, member: index, isTLS: target.isTLS)
+        let connection = UpstreamConnection(
+            channel: channel, pool: self, member: index, isTLS: target.isTLS, socket: openedSocket.take())
         try channel.pipeline.syncOperations.addHandler(connection)
         made = connection
     }
@@ -152,7 +155,11 @@ package final class UpstreamPool {
         case (let address?, _):
             guard target.isLocal else { return bootstrap.connect(to: address) }
             switch LocalConnection.open(address) {
-            case .connected(let socket): return bootstrap.withConnectedSocket(socket)
+            case .connected(let socket):
+                // The channel is prepared before this returns.
+                openedSocket = socket
+                defer { openedSocket = nil }
+                return bootstrap.withConnectedSocket(socket)
             case .failed(let code): return loop.makeFailedFuture(IOError(errnoCode: code, reason: "connect"))
             case .undecided: return bootstrap.connect(to: address)
             }
