@@ -154,7 +154,9 @@ import Testing
         let wary = try await GatewayInProcess.start(Self.routes)
         defer { wary.stop() }
         let ada = try wary.login(.ada)
-        for name in ["X-Forwarded-Uri", "X-Forwarded-For", "Forwarded", "X-Original-URI", "X-Real-IP", "X-Rewrite-URL"] {
+        for name in [
+            "X-Forwarded-Uri", "X-Forwarded-For", "Forwarded", "X-Original-URI", "X-Real-IP", "X-Rewrite-URL",
+        ] {
             #expect(
                 try wary.request("GET", "/api/auth/verify", headers: [ada.bearer, (name, "/x")]).status == 403,
                 "\(name)")

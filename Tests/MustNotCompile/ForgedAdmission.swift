@@ -18,7 +18,7 @@ func forge(principal: Principal, permit: Permit, open: OpenRoute, admission: Adm
     // expected-error@+1 {{'OpenRoute' initializer is inaccessible due to 'internal' protection level}}
     _ = OpenRoute(.requiresNothing)
     // expected-error@+1 {{'StoreQuestion' initializer is inaccessible due to 'internal' protection level}}
-    _ = StoreQuestion { admission }
+    _ = StoreQuestion(account: nil) { admission }
 }
 
 func change(_ admission: inout Admission, principal: Principal) {
