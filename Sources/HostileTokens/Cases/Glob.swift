@@ -2,6 +2,11 @@
 /// one that is none of them.
 public enum Glob {
     /// Whether one pattern of `only` matches, or there are none, and none of `skip` does.
+    ///
+    /// - Parameters:
+    ///   - text: the id of a case.
+    ///   - only: patterns; empty to select all.
+    ///   - skip: patterns that win over those of `only`.
     public static func selects(_ text: String, only: [String], skip: [String]) -> Bool {
         (only.isEmpty || only.contains { matches($0, text) }) && !skip.contains { matches($0, text) }
     }
@@ -50,6 +55,7 @@ public enum Glob {
         }
     }
 
+    /// The parts of a pattern. Bytes that have no meaning stand for themselves.
     private static func parts(of pattern: [UInt8]) -> [Part] {
         var parts: [Part] = []
         var rest = pattern[...]

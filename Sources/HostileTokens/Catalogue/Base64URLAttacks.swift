@@ -72,6 +72,7 @@ enum Base64URLAttacks {
         ]
     }
 
+    /// The signed segments, in which the same changes are made.
     private enum Part: String, CaseIterable {
         case header
         case payload

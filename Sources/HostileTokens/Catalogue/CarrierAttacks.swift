@@ -1,5 +1,7 @@
 /// J28: the valid token in a carrier that is not allowed, or in several.
 enum CarrierAttacks {
+    /// RFC 6750 section 2 knows three carriers and forbids to use two at once; a token in a URL is logged (section
+    /// 5.3). A target that picks one of several lets a proxy before it judge another one than it uses.
     static let all: [Attack] = [
         attack("two-fields", "two Authorization fields with one token", .carrierRefused) { token in
             .authorization(["Bearer \(token)", "Bearer \(token)"])

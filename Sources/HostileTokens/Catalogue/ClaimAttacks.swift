@@ -2,6 +2,8 @@ import Encodings
 
 /// J25: the other claims that RFC 9068 requires, missing or of another type.
 enum ClaimAttacks {
+    /// Under a valid signature. They apply to access tokens that have the claim: a target whose tokens lack it
+    /// promises nothing about it.
     static let all: [Attack] = ["sub", "client_id", "jti"].flatMap { claim in
         faults.map { fault in attack(claim, fault) }
     }
@@ -11,6 +13,7 @@ enum ClaimAttacks {
         ("missing", nil), ("null", "null"), ("empty", #""""#), ("number", "1"), ("array", #"["x"]"#), ("object", "{}"),
     ]
 
+    /// - Parameter fault: how it is called, and the raw JSON of the value; nil leaves the claim out.
     private static func attack(_ claim: String, _ fault: (name: String, raw: String?)) -> Attack {
         Attack(
             id: "J25-\(claim.replacing("_", with: "-"))-\(fault.name)", title: "\(claim) \(fault.raw ?? "left out")",

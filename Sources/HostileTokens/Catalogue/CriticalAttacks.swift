@@ -1,5 +1,8 @@
 /// J18: critical extensions that the target does not support (RFC 7515 section 4.1.11).
 enum CriticalAttacks {
+    /// Under a valid signature: only a look at `crit` can refuse them. Names that are no extensions, an empty list and
+    /// other types than a list of names are malformed. `b64` (RFC 7797) without `crit` is a policy: an implementation
+    /// that does not know it ignores it rightly.
     static let all: [Attack] = [
         attack("unknown", "crit names an extension that is there", [("crit", #"["x"]"#), ("x", "1")]),
         attack("absent", "crit names an extension that is not there", [("crit", #"["x"]"#)]),
@@ -25,6 +28,7 @@ enum CriticalAttacks {
     /// A recipient that does not understand an extension in `crit` must refuse the token (RFC 7515 section 4.1.11).
     private static let reference = "RFC 7515 §4.1.11, RFC 7797 §7, CVE-2026-32597"
 
+    /// - Parameter changes: header members to set, each as raw JSON; nil removes one.
     private static func attack(_ name: String, _ title: String, _ changes: [(name: String, raw: String?)]) -> Attack {
         Attack(id: "J18-crit-\(name)", title: title, reference: reference, category: .critical, mode: .signed) {
             .token(try $0.signed(headerChanges: changes))

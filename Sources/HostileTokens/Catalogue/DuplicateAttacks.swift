@@ -2,6 +2,8 @@ import Encodings
 
 /// J15: a member name that occurs twice. Parsers differ in which value they use, so the token must be refused.
 enum DuplicateAttacks {
+    /// Under a valid signature. RFC 7519 section 4 allows a parser to take the last of two claims; a verifier and the
+    /// service behind it may then read different values, so a strict one refuses both orders.
     static let all: [Attack] =
         claimNames.flatMap { variants($0, payload) } + headerNames.flatMap { variants($0, header) }
 
@@ -47,6 +49,9 @@ enum DuplicateAttacks {
         ]
     }
 
+    /// - Parameters:
+    ///   - name: the member that is there twice. A token without it leaves nothing to try.
+    ///   - change: the JSON text with the second member, from the text and the raw value that is right.
     private static func attack(
         _ id: String, _ title: String, _ part: Part, _ name: String,
         _ change: @escaping @Sendable (_ text: String, _ good: String) -> String

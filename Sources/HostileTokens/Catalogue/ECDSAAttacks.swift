@@ -3,6 +3,7 @@ import JOSE
 
 /// J09, J10, J33: ECDSA signatures out of range, in DER, of wrong lengths, and garbage.
 enum ECDSAAttacks {
+    /// They apply to targets whose valid token is signed by ECDSA; the signature is all that differs from it.
     static let all: [Attack] = psychic + encodings + garbage
 
     /// The valid signature: its halves, and the order of the group.
@@ -93,6 +94,8 @@ enum ECDSAAttacks {
     private static let lengthReference = "RFC 7518 §3.4"
     private static let errorReference = "RFC 7518 §3.4; a verifier's -1 is not a yes"
 
+    /// - Parameter signature: the bytes in place of the valid signature, made from its halves; nil where that can't be
+    ///   done.
     private static func attack(
         _ id: String, _ title: String, _ reference: String, _ signature: @escaping @Sendable (Halves) -> [UInt8]?
     ) -> Attack {

@@ -3,6 +3,9 @@ import JOSE
 
 /// J05 and the `x5c` cases of J06: the attacker's key is in the header.
 enum EmbeddedKeyAttacks {
+    /// All are signed rightly, by a key that the attacker has made: a verifier that takes the key from the token itself
+    /// accepts them. The `kid` is the target's own in some of them, for verifiers that look the key up by it first and
+    /// prefer the embedded one then. `J05-unknown-key` is the control: nothing is embedded.
     static let all: [Attack] = [
         attack("J05-jwk-same-kid", "an attacker's jwk in the header, under the good kid") { material in
             try embedded(material, keyID: material.keyID) { $0 }
@@ -34,6 +37,12 @@ enum EmbeddedKeyAttacks {
         },
     ]
 
+    /// A token under the attacker's key with its public half in the header.
+    ///
+    /// - Parameters:
+    ///   - keyID: the `kid` of the header; nil for the attacker's own.
+    ///   - change: what is different about the embedded JWK.
+    /// - Returns: nil where no key of the target's algorithm can be made.
     private static func embedded(
         _ material: AttackMaterial, keyID: String?, _ change: (JSONObject) -> JSONObject
     ) throws -> [UInt8]? {
@@ -41,6 +50,7 @@ enum EmbeddedKeyAttacks {
         return try material.forged(with: key, extraHeader: ["jwk": .object(change(jwk))])
     }
 
+    /// - Parameter token: nil where the case does not apply to the target's algorithm.
     private static func attack(
         _ id: String, _ title: String, _ token: @escaping @Sendable (AttackMaterial) throws -> [UInt8]?
     ) -> Attack {

@@ -3,6 +3,9 @@ import JOSE
 
 /// J20: nested tokens, encrypted tokens, and the JSON serialisations of JWS.
 enum FormatAttacks {
+    /// A gateway that takes signed tokens in compact form must refuse every other form, also where a library behind it
+    /// would decode it: what was checked and what is read later may differ. The signed ones are valid but for their
+    /// form, so only the form can be the reason of the refusal.
     static let all: [Attack] = [
         signed("nested", "cty JWT, the good token as payload") {
             try $0.signed(header: Array($0.signedHeader([("cty", #""JWT""#)]).utf8), payload: $0.goodToken)
@@ -38,6 +41,7 @@ enum FormatAttacks {
         },
     ]
 
+    /// The three segments of the valid token as text.
     private static func texts(_ material: AttackMaterial) -> (String, String, String) {
         let segments = material.segments
         return (
@@ -46,6 +50,7 @@ enum FormatAttacks {
         )
     }
 
+    /// The valid token in the flattened JSON serialisation (RFC 7515 section 7.2.2).
     private static func flattened(_ material: AttackMaterial) -> String {
         let (header, payload, signature) = texts(material)
         return #"{"payload":"\#(payload)","protected":"\#(header)","signature":"\#(signature)"}"#
@@ -63,6 +68,9 @@ enum FormatAttacks {
 
     private static let reference = "RFC 8725 §3.1, RFC 7515 §7.2, CVE-2023-51774"
 
+    /// A case under a valid signature, which needs the target's key.
+    ///
+    /// - Parameter token: nil where the case does not apply.
     private static func signed(
         _ name: String, _ title: String, _ token: @escaping @Sendable (AttackMaterial) throws -> [UInt8]?
     ) -> Attack {
@@ -71,6 +79,7 @@ enum FormatAttacks {
         }
     }
 
+    /// A case that is made of the valid token alone, or of no token.
     private static func blackBox(
         _ name: String, _ title: String, _ token: @escaping @Sendable (AttackMaterial) -> [UInt8]
     ) -> Attack {

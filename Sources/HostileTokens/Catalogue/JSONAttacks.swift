@@ -2,6 +2,8 @@ import Encodings
 
 /// J16: JSON that is malformed, too deep, or accepted by some parsers only.
 enum JSONAttacks {
+    /// Under a valid signature, so that the parser of claims is reached: a target that checks the signature first never
+    /// parses a stranger's claims. Headers are parsed before that, by every target.
     static let all: [Attack] = depths + values + documents + headers
 
     /// A parser that recurses without a limit ends the process at some depth (CWE-674).
@@ -54,16 +56,21 @@ enum JSONAttacks {
         },
     ]
 
+    /// So many opening texts, the core, and as many closing ones.
     private static func nested(_ open: String, _ close: String, _ depth: Int, core: String = "") -> String {
         String(repeating: open, count: depth) + core + String(repeating: close, count: depth)
     }
 
+    /// A payload with one more member, under a valid signature.
+    ///
+    /// - Parameter raw: the member's value as it stands in the JSON, which need not be valid.
     private static func claim(
         _ name: String, _ raw: String, _ title: String, _ expectation: Expectation = .tokenRefused
     ) -> Attack {
         attack("claim-\(name)", "a claim with \(title)", expectation) { try $0.signed(claimChanges: [("x", raw)]) }
     }
 
+    /// A payload whose text is changed, under a valid signature.
     private static func document(
         _ name: String, _ title: String, _ change: @escaping @Sendable (String) -> String
     ) -> Attack {
@@ -72,6 +79,7 @@ enum JSONAttacks {
         }
     }
 
+    /// A header whose text is changed, under a valid signature.
     private static func header(
         _ name: String, _ title: String, _ change: @escaping @Sendable (String) -> String
     ) -> Attack {

@@ -50,6 +50,8 @@ enum KeyIDAttacks {
         }
     }
 
+    /// A token that is valid but for its `kid`, which no key has. A verifier that trims, folds case or matches the
+    /// beginning finds the key nevertheless.
     private static func signed(_ name: (name: String, change: @Sendable (String) -> String?)) -> Attack {
         attack("J07-signed-\(name.name)", "a right signature, its kid changed (\(name.name))", .signed) { material in
             guard let keyID = try material.trusted().keyID, let changed = name.change(keyID) else { return nil }
@@ -64,6 +66,7 @@ enum KeyIDAttacks {
         }
     }
 
+    /// How the raw values are called in the ids of the cases.
     private static let typeNames = ["1": "number", "[]": "array", "{}": "object", "null": "null"]
 
     private static func attack(

@@ -3,8 +3,12 @@ import JOSE
 
 /// J06: the header gives a URL for the key, which must not be fetched.
 enum RemoteKeyAttacks {
+    /// A target that follows the URL lets the attacker choose the key, and makes requests within its own network
+    /// (CWE-918). Both members of RFC 7515 sections 4.1.2 and 4.1.5 are tried with each place.
     static let all: [Attack] = ["jku", "x5u"].flatMap { member in places.map { attack(member, $0) } }
 
+    /// Where the URL leads: to the suite's own canary, into the target's network, to a file, or past a check for the
+    /// issuer.
     private struct Place: Sendable {
         let name: String
         let title: String
@@ -25,6 +29,7 @@ enum RemoteKeyAttacks {
         },
     ]
 
+    /// The issuer that the valid token names, or a made-up one, as the beginning of a URL.
     private static func issuer(_ material: AttackMaterial) -> String {
         material.claims["iss"]?.stringValue ?? "https://issuer.invalid"
     }

@@ -2,6 +2,9 @@ import Encodings
 
 /// J14: more or fewer than three segments.
 enum SegmentAttacks {
+    /// Black box: nothing but the valid token is needed. A target that cuts at the first and the last dot, or takes the
+    /// first three pieces, accepts some of them; one that splits without a limit spends memory on the many dots
+    /// (CVE-2025-30204). Without any token the refusal may be that of a missing credential.
     static let all: [Attack] = [
         attack("none", "no token at all", .credentialRefused) { _ in [] },
         attack("one", "the header alone") { $0.segments.header },
@@ -24,6 +27,9 @@ enum SegmentAttacks {
         attack("comma", "the token twice with a comma between") { $0.goodToken + Array(",".utf8) + $0.goodToken },
     ]
 
+    /// - Parameters:
+    ///   - expectation: which refusal counts; that of an invalid token unless no token is sent.
+    ///   - token: the bytes that are sent in place of a token.
     private static func attack(
         _ name: String, _ title: String, _ expectation: Expectation = .tokenRefused,
         _ token: @escaping @Sendable (AttackMaterial) -> [UInt8]

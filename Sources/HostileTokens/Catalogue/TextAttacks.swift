@@ -2,6 +2,8 @@ import Encodings
 
 /// J17: bytes that are not UTF-8, lone surrogates, and names and values that only look the same.
 enum TextAttacks {
+    /// Under a valid signature. A verifier that repairs a text, or compares it after normalisation, takes a name for
+    /// another one that no issuer has given.
     static let all: [Attack] =
         invalid.map { name, bytes in
             attack("utf8-\(name)", "a claim with bytes that are no UTF-8 (\(name))") { material in
@@ -58,11 +60,15 @@ enum TextAttacks {
         },
     ]
 
+    /// A token for an audience that is changed so.
+    ///
+    /// - Returns: nil where the valid token has no audience.
     private static func audience(_ material: AttackMaterial, _ change: (String) -> String) throws -> [UInt8]? {
         guard let audience = material.audience else { return nil }
         return try material.signed(claimChanges: [("aud", RawJSON.quoted(change(audience)))])
     }
 
+    /// The text with its ASCII letters replaced by the full-width forms that NFKC makes equal to them.
     private static func fullWidth(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

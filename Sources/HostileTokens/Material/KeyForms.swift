@@ -64,10 +64,12 @@ enum KeyForms {
         key.jwk?[name]?.stringValue.flatMap { Base64URL.decode($0) }
     }
 
+    /// The lines of a text, without empty ones.
     private static func lines(_ text: String) -> [Substring] {
         text.split(separator: "\n")
     }
 
+    /// The object with its members in the order of their names' bytes.
     private static func sorted(_ object: JSONObject) -> JSONObject {
         var result: JSONObject = [:]
         for (name, value) in object.members.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
@@ -76,12 +78,14 @@ enum KeyForms {
         return result
     }
 
+    /// The target's key as its key set serves it; nil where that is not known.
     private static func servedJWK(_ material: AttackMaterial) throws -> JSONObject? {
         guard let text = material.keySetText, let keyID = material.keyID else { return nil }
         let keys = try StrictJSON.object(text, limits: JSONLimits(maxBytes: 256 * 1024))["keys"]?.arrayValue
         return keys?.compactMap(\.objectValue).first { $0["kid"] == .string(keyID) }
     }
 
+    /// DER as PEM in lines of 64 letters (RFC 7468 section 2), with a newline at the end.
     private static func pem(_ der: [UInt8], _ label: String) -> String {
         var text = StandardBase64.encode(der)[...]
         var lines = ["-----BEGIN \(label)-----"]
@@ -95,6 +99,7 @@ enum KeyForms {
 
 /// Standard base64 (RFC 4648 section 4), whose alphabet and padding base64url does not use.
 enum StandardBase64 {
+    /// The bytes in standard base64 with padding.
     static func encode(_ bytes: [UInt8]) -> String {
         padded(String(decoding: alphabet(Base64URL.encodeBytes(bytes)), as: UTF8.self))
     }

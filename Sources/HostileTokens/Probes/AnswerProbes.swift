@@ -6,6 +6,8 @@ public enum AnswerText {
 
 /// P17: what a faulty upstream answers must not reach other clients, and must not be read in two ways.
 enum AnswerProbes {
+    /// The suite's own upstream misbehaves as the query asks it to. The target may refuse, end the connection, or pass
+    /// on one answer with one end; where an answer nobody asked for comes back, another client could have got it.
     static let all: [Probe] = [
         poisons("twice", "an upstream that answers one request twice", "twice"),
         poisons("body-of-304", "an upstream whose 304 has a body", "body-of-304"),
@@ -78,6 +80,7 @@ enum AnswerProbes {
         }
     }
 
+    /// - Parameter converse: what is asked, and how the answer is judged.
     private static func probe(
         _ id: String, _ title: String, _ reference: String, _ needs: [Need] = [],
         _ converse: @escaping @Sendable (Conversation) async throws -> Judgement

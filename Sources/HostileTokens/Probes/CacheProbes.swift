@@ -1,5 +1,8 @@
 /// P20: answers that a cache could give to others.
 enum CacheProbes {
+    /// A shared cache may keep an answer to a request with `Authorization` only where the answer allows it (RFC 9111
+    /// section 3.5); for a token anywhere else the answer has to forbid it. Without `--strict` it is
+    /// enough that the answer does not ask to be kept.
     static let all: [Probe] = [
         Probe(
             "P20-cache-good", "the protected answer, as a shared cache sees it", reference: "RFC 9111 §3, §3.5",

@@ -1,5 +1,7 @@
 /// P07, P15, P18: what one connection says of itself and of others.
 enum ConnectionProbes {
+    /// They need the suite's own upstream, which tells what has arrived there. A refusal is a pass as well: what counts
+    /// is that nothing was taken away, leaked or mixed up on the way.
     static let all: [Probe] =
         listed + [
             .upstream(

@@ -60,6 +60,7 @@ enum CredentialProbes {
 
     // MARK: W08, W09: tokens
 
+    /// W08, W09: tokens that a lenient reader takes for the good one.
     private static let tokens: [Probe] = [
         byQuery("empty", "an empty token") { handshake, name, _ in handshake.add(name, []) },
         byQuery("nul", "the good token with an encoded NUL behind it") { handshake, name, token in

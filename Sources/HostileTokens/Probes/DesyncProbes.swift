@@ -1,5 +1,7 @@
 /// H: requests whose body is another request, which a target must never answer or pass on as one.
 enum DesyncProbes {
+    /// H01: the outer request is refused, asks for nothing that exists, is a GET or would wait for 100: a target may
+    /// leave its body unread, and take it for the next request.
     static let all: [Probe] = [
         desync("refused", "a request that is refused, with a good request as its body") { _, route in
             ("POST", route, "")

@@ -2,8 +2,11 @@
 enum LeaseProbes {
     static let all: [Probe] = ends + frames
 
+    /// How long a socket may stay open once what it rests on has ended.
     private static let patience = Duration.seconds(5)
 
+    /// W10: what ends a session or a token ends its sockets, and a refresh ends none. The expiry is waited for only
+    /// where the token lives for 20 seconds at most.
     private static let ends: [Probe] = [
         lease("W10-logout", "a socket after the logout", [.sessions]) { talk, member in try await talk.logout(member) },
         lease("W10-session-end", "a socket after the end of its session", [.sessions]) { talk, member in
@@ -44,6 +47,11 @@ enum LeaseProbes {
         },
     ]
 
+    /// A socket that is open has to be closed within five seconds of an event.
+    ///
+    /// - Parameters:
+    ///   - needs: the powers it takes, besides a login and sockets.
+    ///   - end: brings the event about, for the member who has opened the socket.
     private static func lease(
         _ id: String, _ title: String, _ needs: [Need],
         _ end: @escaping @Sendable (Conversation, Member) async throws -> Void

@@ -2,6 +2,7 @@ import Encodings
 
 /// R: refresh tokens that work more than once or too long, and access tokens after their session has ended.
 enum RefreshProbes {
+    /// Each case begins with logins of its own, because a family ends when one of its tokens is used twice.
     static let all: [Probe] = reuse + swapped + ended + others
 
     private static let rotation = "RFC 9700 §4.14.2"

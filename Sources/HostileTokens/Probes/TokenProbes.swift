@@ -4,6 +4,8 @@ enum TokenProbes {
 
     // MARK: J08
 
+    /// J08: a target that asks the issuer for its keys again for each unknown `kid`, or remembers each, has two hundred
+    /// reasons to be slow or out of memory. The good token has to be accepted afterwards.
     private static let flood = Probe(
         "J08-kid-flood", "two hundred tokens, each with another kid that nobody knows",
         reference: "RFC 8725 §3.10, RFC 7517 §5", expected: "each refused, and the good token accepted afterwards",
@@ -72,6 +74,8 @@ enum TokenProbes {
 
     // MARK: J29
 
+    /// J29: `sub` is what gateways write into a field for the upstream. The low bytes of some letters are a line break
+    /// for code that cuts characters to bytes (CVE-2018-12116).
     private static let subjects: [Probe] = [
         claim("sub-line", "a line break and a field in sub") { _ in "usr_x\r\nX-Injected: 1" },
         claim("sub-line-feed", "a line feed and a field in sub") { _ in "usr_x\nX-Injected: 1" },
@@ -85,6 +89,7 @@ enum TokenProbes {
         },
     ]
 
+    /// J29: the same in the other claims that upstreams are told.
     private static let otherClaims: [Probe] = ["client_id", "tenant_id", "scope", "email", "name"].map { name in
         claim("\(name.replacing("_", with: "-"))-line", "a line break and a field in \(name)", name) { _ in
             "x\r\nX-Injected: 1"
@@ -123,6 +128,7 @@ enum TokenProbes {
         }
     }
 
+    /// J29: a page of the target, an error page for example, must not contain the claim as markup.
     private static let html = Probe(
         "J29-sub-html", "a script in sub", reference: "CWE-79", expected: "refused, or not in a page as it is",
         needs: [.token, .jwt, .key]

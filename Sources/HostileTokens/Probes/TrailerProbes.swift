@@ -1,5 +1,7 @@
 /// P03: fields behind a chunked body, which must not become fields of the head (RFC 9110 section 6.5.1).
 enum TrailerProbes {
+    /// A target that merges trailers into the head lets a client set fields after the head was judged. Each is sent
+    /// behind an empty chunked body; what counts is what the upstream is given.
     static let all: [Probe] = [
         trailer("length", "Content-Length") { _ in ("Content-Length", "8675309") },
         trailer("coding", "Transfer-Encoding") { ("Transfer-Encoding", $0) },
@@ -21,6 +23,7 @@ enum TrailerProbes {
         },
     ]
 
+    /// The section that forbids fields for framing, routing and authentication in trailers.
     private static let reference = "RFC 9110 §6.5.1"
 
     /// - Parameter field: the trailer, from a text by which it is found again.

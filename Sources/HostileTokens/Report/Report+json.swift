@@ -18,6 +18,7 @@ extension Report {
         ]
     }
 
+    /// One result with the exchanges that led to it.
     private static func json(_ result: CaseResult) -> JSONObject {
         var object = result.info.json
         object["verdict"] = .string(result.verdict.rawValue)
@@ -58,6 +59,7 @@ extension Exchange {
             status: json["status"]?.int64Value.flatMap { Int(exactly: $0) }, note: json["note"]?.stringValue)
     }
 
+    /// Writes bytes as text where they are UTF-8, else in base64url under a longer name.
     private static func set(_ name: String, _ bytes: [UInt8], in object: inout JSONObject) {
         if let text = String(validating: bytes, as: UTF8.self) {
             object[name] = .string(text)
@@ -66,6 +68,7 @@ extension Exchange {
         }
     }
 
+    /// Reads bytes that were written by `set`; nil where there are none.
     private static func bytes(_ name: String, of object: JSONObject) -> [UInt8]? {
         if let text = object[name]?.stringValue { return Array(text.utf8) }
         return object[name + "_base64url"]?.stringValue.flatMap { Base64URL.decode($0) }

@@ -23,6 +23,9 @@ extension Report {
         return (lines + ["</testsuite>", ""]).joined(separator: "\n")
     }
 
+    /// One case as an element, in the class of its family.
+    ///
+    /// - Parameter outcome: the element within it; nil for a pass.
     private static func testCase(_ info: CaseInfo, _ outcome: String?) -> String {
         let start =
             "  <testcase classname=\"\(info.group)\" "

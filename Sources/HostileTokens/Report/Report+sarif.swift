@@ -27,6 +27,7 @@ extension Report {
         return ["powers": .array(powers.map { .string($0.rawValue) }), "skipped": .object(skipped)]
     }
 
+    /// A case as a rule (SARIF section 3.49): every case is one, so that a reader sees what was tried and passed.
     private static func rule(_ info: CaseInfo) -> JSONObject {
         [
             "id": .string(info.id), "shortDescription": ["text": .string(info.title)],
