@@ -179,7 +179,9 @@ package struct Dispatcher {
     private func find(_ request: EdgeRequest) throws(Problem) -> Target {
         if let own = services.ownPaths.find(request.path) { return try find(own, request) }
         let head = request.head
-        if let asset = services.assets[request.path] {
+        if let asset = services.assets[request.path],
+            asset.isAlwaysServed || !services.routes.coverWhole(host: request.host)
+        {
             guard head.knownMethod == .get || head.knownMethod == .head || CORS.isPreflight(head) else {
                 throw methodNotAllowed(["GET", "HEAD"])
             }

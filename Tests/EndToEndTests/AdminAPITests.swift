@@ -67,6 +67,20 @@ import Testing
         #expect(try admin.request("GET", "/api/admin/overview").json["code"] as? String == "token_expired")
     }
 
+    @Test("Other methods than a path has are refused with those it has")
+    func otherMethods() async throws {
+        let (gateway, admin) = try await GatewayInProcess.startWithAdmin()
+        defer { gateway.stop() }
+        for (method, path, allowed) in [
+            ("POST", "/healthz", "GET, HEAD"), ("DELETE", "/readyz", "GET, HEAD"), ("PUT", "/metrics", "GET, HEAD"),
+            ("POST", "/", "GET, HEAD"), ("GET", "/reload", "POST"),
+        ] {
+            let answer = try admin.request(method, path)
+            #expect(answer.status == 405 && answer["allow"] == allowed, "\(method) \(path)")
+        }
+        #expect(try admin.request("POST", "/nothing").status == 404)
+    }
+
     @Test(
         "A wrong path, method, parameter or body is refused as a problem document",
         arguments: [

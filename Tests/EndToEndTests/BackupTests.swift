@@ -6,6 +6,11 @@ import Testing
 @Suite(.blocking) struct BackupTests {
     private static func copied(_ gateway: GatewayProcess) throws -> URL {
         let file = gateway.directory.appendingPathComponent("copy.jsonl")
+        // What is no file must not be gone afterwards.
+        let pipe = gateway.directory.appendingPathComponent("pipe\(UInt32.random(in: 0 ... .max))").path
+        #expect(mkfifo(pipe, 0o600) == 0)
+        #expect(try GatewayProcess.run(["state", "backup", pipe], in: gateway.directory).status == 1)
+        #expect(try FileManager.default.attributesOfItem(atPath: pipe)[.type] as? FileAttributeType != .typeRegular)
         let made = try GatewayProcess.run(["state", "backup", file.path], in: gateway.directory)
         #expect(made.status == 0, "\(made.errors)")
         let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int

@@ -114,6 +114,17 @@ import Testing
         #expect(whole.utf8.count > 4_096 && String(decoding: text, as: UTF8.self) == whole)
     }
 
+    @Test("A state file may have a name of any length", arguments: ["x", "é", "./x", "folder/x", "a//x"])
+    func stateFileName(name: String) throws {
+        let place = try GatewayProcess.makeDirectory()
+        defer { try? FileManager.default.removeItem(at: place) }
+        let added = try GatewayProcess.run(
+            ["users", "add", "ada@example.com", "--tenant", "acme", "--password-stdin", "--state", "sqlite:\(name)"],
+            in: place, input: "correct horse battery", stateful: false)
+        #expect(added.status == 0, "\(added.errors)")
+        #expect(FileManager.default.fileExists(atPath: place.appendingPathComponent(name).path))
+    }
+
     @Test("A port in use and a key that can't be read are told in one sentence")
     func start() async throws {
         let gateway = try await GatewayProcess.start("", users: [])

@@ -20,6 +20,28 @@ import Testing
         }
     }
 
+    @Test("Where a route covers `/` of one host, the console is the upstream's there, and ours elsewhere")
+    func besidesARouteOfAHost() async throws {
+        let upstream = try RecordingUpstream()
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(
+            "routes: [{path: /, host: Shop.example, upstream: \(upstream.url), require: none}]\n")
+        defer { gateway.stop() }
+        for path in ["/", "/console.js", "/inspect", "/favicon.svg"] {
+            let there = try Self.get(path, host: "shop.EXAMPLE:8080", gateway.port)
+            #expect(there.status == 200 && there["etag"] == nil, "\(path)")
+            #expect(try gateway.request("GET", path)["etag"] != nil, "\(path)")
+        }
+        let script = try Self.get("/gatehouse.js", host: "shop.example", gateway.port)
+        #expect(script.status == 200 && script["etag"] != nil)
+    }
+
+    private static func get(_ path: String, host: String, _ port: Int) throws -> RawResponse {
+        let socket = try RawSocket(port: port)
+        try socket.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+        return try socket.response()
+    }
+
     @Test("The description of the API is public, and kept for a while")
     func openAPI() async throws {
         let gateway = try await GatewayInProcess.start()

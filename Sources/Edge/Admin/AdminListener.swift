@@ -141,14 +141,16 @@ package final class AdminListener: Sendable {
             return await responder.answer(request)
         }
         if request.path == "/reload" {
-            return request.method == "POST" ? await reload(request) : .text(405, "method not allowed\n")
+            return request.method == "POST" ? await reload(request) : .methodNotAllowed("POST")
         }
-        guard request.method == "GET" else { return .text(405, "method not allowed\n") }
+        let isRead = request.method == "GET"
         switch request.path {
-        case "/healthz": return .text(200, "ok\n")
-        case "/readyz": return ready()
-        case "/metrics": return await metrics()
-        default: return AdminAnswer(asset: request.path) ?? .text(404, "not found\n")
+        case "/healthz": return isRead ? .text(200, "ok\n") : .methodNotAllowed("GET, HEAD")
+        case "/readyz": return isRead ? ready() : .methodNotAllowed("GET, HEAD")
+        case "/metrics": return isRead ? await metrics() : .methodNotAllowed("GET, HEAD")
+        default:
+            guard let page = AdminAnswer(asset: request.path) else { return .text(404, "not found\n") }
+            return isRead ? page : .methodNotAllowed("GET, HEAD")
         }
     }
 

@@ -14,6 +14,8 @@ package struct RouteTable: Sendable {
 
     /// The routes, in the order in which they are tried.
     package let routes: [Route]
+    /// The hosts of which a route covers every path.
+    private let wholeHosts: Set<[UInt8]>
     private let namesHosts: Bool
     private let namesMethods: Bool
 
@@ -24,8 +26,14 @@ package struct RouteTable: Sendable {
             if a.prefix.count != b.prefix.count { return a.prefix.count > b.prefix.count }
             return a.host != nil && b.host == nil
         }
+        wholeHosts = Set(routes.filter { $0.configuration.path == "/" }.compactMap(\.host))
         namesHosts = routes.contains { $0.host != nil }
         namesMethods = routes.contains { $0.methods != nil }
+    }
+
+    /// Whether a route that names this host covers every path on it.
+    package func coverWhole(host: String) -> Bool {
+        !wholeHosts.isEmpty && wholeHosts.contains(HostName.withoutPort(Array(host.lowercased().utf8)))
     }
 
     /// Matches a request. Host and method are only compared where a route names them.

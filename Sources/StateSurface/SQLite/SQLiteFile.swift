@@ -33,7 +33,8 @@ enum SQLiteFile {
     /// - Throws: `.misconfigured` if the folder or file cannot be made or opened, `.corrupt` for a file that is not a
     ///   database.
     static func prepare(_ path: String) throws {
-        let folder = (path as NSString).deletingLastPathComponent
+        // Not by Foundation, whose `deletingLastPathComponent` ends the process for a name of one character.
+        let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
         if !folder.isEmpty {
             do {
                 try FileManager.default.createDirectory(

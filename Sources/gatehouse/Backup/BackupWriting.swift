@@ -19,6 +19,11 @@ final class BackupWriting: Sendable {
     private let state = Mutex(State())
 
     init(_ path: String) throws(CommandFailure) {
+        var there = stat()
+        // The copy takes the place of what has its name: a device, a pipe or a link would be gone.
+        guard lstat(path, &there) != 0 || there.st_mode & S_IFMT == S_IFREG else {
+            throw CommandFailure("\(path): it is there and no regular file, so a copy does not take its place")
+        }
         self.path = path
         temporary = "\(path).\(getpid()).tmp"
         descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
