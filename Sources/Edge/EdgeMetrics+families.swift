@@ -41,6 +41,9 @@ extension EdgeMetrics {
         .init("gatehouse_logins_total", .counter, help: "Attempts to sign in by method and result."),
         .init("gatehouse_login_queue", .gauge, help: "Logins that wait for a thread to hash their password."),
         .init("gatehouse_store_up", .gauge, help: "Whether the store answers and its change feed beats: 1 or 0."),
+        .init(
+            "gatehouse_store_refused_writes_total", .counter,
+            help: "Writes that the store could not take: it is full, or can't be reached or written."),
         .init("gatehouse_store_duration_seconds", .histogram, help: "How long the store's operations take."),
         .init("gatehouse_feed_age_seconds", .gauge, help: "Time since the last beat of the store's change feed."),
         .init(

@@ -67,18 +67,16 @@ package final class Listener: Sendable {
     ) async throws -> Listener {
         let bootstrap = commonBootstrap(group.next(), children: group, connect)
         let channel = try await bootstrap.withBoundSocket(descriptor).get()
-        guard let local = channel.localAddress else {
-            throw GatewayError(.listenFailed, "the socket that was passed has no address")
+        guard let local = channel.localAddress, let address = ListenAddress(bound: local) else {
+            try? await channel.close().get()
+            throw GatewayError(.listenFailed, "the socket that was passed has no port and no absolute path")
         }
-        if case .unixDomainSocket = local, let path = local.pathname, let address = ListenAddress("unix:\(path)") {
-            return Listener(channels: [channel], address: address)
-        }
+        if address.path != nil { return Listener(channels: [channel], address: address) }
         // Connections inherit these from the socket that accepts them.
         try await channel.setOption(.tcpOption(.tcp_nodelay), value: 1).get()
         try await channel.setOption(.socketOption(.so_keepalive), value: 1).get()
         try await KeepAlive.prepare(channel)
-        return Listener(
-            channels: [channel], address: ListenAddress(host: local.ipAddress ?? "localhost", port: local.port ?? 0))
+        return Listener(channels: [channel], address: address)
     }
 
     /// Begins to accept. To be called once everything behind the pipeline has been made.
@@ -131,5 +129,18 @@ package final class Listener: Sendable {
                 value: 1)
         }
         return bootstrap
+    }
+}
+
+extension ListenAddress {
+    /// The address that a socket is bound to; nil for a Unix socket without an absolute path.
+    init?(bound: SocketAddress) {
+        if case .unixDomainSocket = bound {
+            self.init("unix:\(bound.pathname ?? "")")
+        } else if let host = bound.ipAddress, let port = bound.port {
+            self.init(host: host, port: port)
+        } else {
+            return nil
+        }
     }
 }

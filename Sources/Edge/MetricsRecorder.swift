@@ -81,6 +81,9 @@ package final class MetricsRecorder: Sendable {
     private func recordStore() {
         let health = StoreWatch.health(of: state, securityGuard, grace: grace)
         metrics.record("gatehouse_store_up", health == .current ? 1 : 0)
+        if let store = state as? any RefusingStore {
+            metrics.move("gatehouse_store_refused_writes_total", to: store.refusedWrites().count)
+        }
         metrics.record("gatehouse_feed_age_seconds", state.sinceLastBeat() / .seconds(1))
     }
 

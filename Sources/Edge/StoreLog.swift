@@ -39,6 +39,47 @@ struct StoreLog {
     }
 }
 
+/// Decides what the log says of a store that answers and takes no writes, as on a full disk: a line for the first write
+/// that it refuses, and one when it has refused none for a while.
+struct RefusedWritesLog {
+    /// What is logged.
+    enum Line: Equatable {
+        /// It has refused a write, for this reason.
+        case refuses(cause: String)
+        /// It has refused none for ``RefusedWritesLog/calm``.
+        case back(refused: Int)
+    }
+
+    /// How long no write must have been refused.
+    static let calm = Duration.seconds(10)
+
+    private var known = 0
+    /// The count before the first write that was refused, and when the last one was seen; nil while all is well.
+    private var spell: (begin: Int, last: ContinuousClock.Instant)?
+
+    /// The line to log after one check; nil for none.
+    ///
+    /// - Parameter isAnswering: whether the store answers: an outage has lines of its own, so what is refused then is
+    ///   not told.
+    mutating func look(
+        _ refused: RefusedWrites, isAnswering: Bool, at now: ContinuousClock.Instant
+    ) -> Line? {
+        defer { known = max(known, refused.count) }
+        if refused.count > known {
+            guard let spell else {
+                guard isAnswering else { return nil }
+                self.spell = (known, now)
+                return .refuses(cause: refused.cause)
+            }
+            self.spell = (spell.begin, now)
+            return nil
+        }
+        guard let spell, isAnswering, spell.last.duration(to: now) >= Self.calm else { return nil }
+        self.spell = nil
+        return .back(refused: refused.count - spell.begin)
+    }
+}
+
 /// Checks the store four times a second, so that the log shows an outage itself and not only its effects.
 package struct StoreReporter {
     private static let interval = Duration.milliseconds(250)
@@ -62,6 +103,7 @@ package struct StoreReporter {
     /// Checks the store until it is cancelled. To be called once.
     package func run() async {
         var log = StoreLog()
+        var writes = RefusedWritesLog()
         var awaySince: ContinuousClock.Instant?
         while !Task.isCancelled {
             do { try await Task.sleep(for: Self.interval) } catch { return }
@@ -80,6 +122,21 @@ package struct StoreReporter {
             case nil: break
             }
             if health == .current { awaySince = nil }
+            tell(writes.look(refusedWrites, isAnswering: health == .current, at: .now))
+        }
+    }
+
+    private var refusedWrites: RefusedWrites { (state as? any RefusingStore)?.refusedWrites() ?? RefusedWrites() }
+
+    private func tell(_ line: RefusedWritesLog.Line?) {
+        switch line {
+        case .refuses(let cause)?:
+            logger.warning(
+                "the store takes no writes: logins, refreshes and new sessions are refused until it does",
+                metadata: ["cause": "\(cause)"])
+        case .back(let refused)?:
+            logger.notice("the store takes writes again", metadata: ["refused_writes": "\(refused)"])
+        case nil: break
         }
     }
 

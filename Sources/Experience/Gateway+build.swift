@@ -73,7 +73,7 @@ private func assemble(
         return ready.connect(channel)
     }
     let scheme = tls == nil ? "http" : "https"
-    let issuer = configuration.tokens.issuer ?? "\(scheme)://\(listener.address.authority)"
+    let issuer = configuration.issuer(at: listener.address)
 
     // 2. SecurityGuard.
     let events = EventService(
@@ -116,7 +116,7 @@ private func assemble(
     (gateway.state as? any TimedStore)?.report { operation, time in
         metrics.stored(operation, nanoseconds: Int64(time / .nanoseconds(1)))
     }
-    let documents = try GuardedFetch(roots: configuration.clients.ca)
+    let documents = try documentFetch(configuration)
     started.append { await documents.shutdown() }
     let editions = EditionMaker(
         gateway: gateway, securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
@@ -161,6 +161,15 @@ private func assemble(
     try await running.openAdmin()
     listener.open()
     return running
+}
+
+/// What fetches the metadata documents of agents, from servers that the system's roots or `clients.ca` vouch for.
+private func documentFetch(_ configuration: GatewayConfiguration) throws(GatewayError) -> GuardedFetch {
+    do {
+        return try GuardedFetch(roots: configuration.clients.ca)
+    } catch {
+        throw GatewayError(.certificate, "clients.ca: expected a file with PEM certificates (\(error))", cause: error)
+    }
 }
 
 private func makeSecurityGuard(

@@ -5,8 +5,11 @@ import Glibc
 extension StateSurfaceFactory {
     /// Looks at a store. Neither tables nor rows are made or changed.
     ///
+    /// - Parameter clock: read when the store's own has been, to compare them.
     /// - Throws: ``StateSurfaceError`` if it can't be reached or read.
-    package static func inspect(url: String) async throws -> StoreInspection {
+    package static func inspect(
+        url: String, clock: @escaping @Sendable () -> Milliseconds
+    ) async throws -> StoreInspection {
         guard url.hasPrefix("sqlite:") || url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
             throw StateSurfaceError(.misconfigured, "the state URL must be sqlite:PATH or postgres://HOST/DATABASE")
         }
@@ -15,7 +18,7 @@ extension StateSurfaceFactory {
             DispatchQueue.global().async {
                 continuation.resume(
                     with: Result {
-                        url.hasPrefix("sqlite:") ? try inspectSQLite(url) : try inspectPostgres(url)
+                        url.hasPrefix("sqlite:") ? try inspectSQLite(url) : try inspectPostgres(url, clock)
                     })
             }
         }
@@ -53,7 +56,9 @@ extension StateSurfaceFactory {
         }
     }
 
-    private static func inspectPostgres(_ url: String) throws -> StoreInspection {
+    private static func inspectPostgres(
+        _ url: String, _ clock: () -> Milliseconds
+    ) throws -> StoreInspection {
         do {
             let connection = try PostgresSettings(url: url).connect()
             func row(_ sql: String) throws -> SQLRow? { try connection.query(sql, []).rows.first }
@@ -64,8 +69,9 @@ extension StateSurfaceFactory {
                 has_database_privilege(current_database(), 'CREATE'),
                 (SELECT COUNT(*) FROM pg_stat_activity WHERE datid IS NOT NULL)
                 """)
+            let now = clock()
             var seen = StoreInspection(version: nil, isWritable: false)
-            seen.serverTime = try first?.integer()
+            if let serverTime = try first?.integer() { seen.clockOffset = serverTime - now }
             let hasTables = try first?.flag() ?? false
             seen.isWritable = try first?.flag() ?? false
             seen.connections = try first?.integer()

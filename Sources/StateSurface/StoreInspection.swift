@@ -1,4 +1,4 @@
-/// What can be learnt of a store without changing it: `StateSurfaceFactory.inspect(url:)`.
+/// What can be learnt of a store without changing it: `StateSurfaceFactory.inspect(url:clock:)`.
 package struct StoreInspection: Sendable, Equatable {
     /// The version of the tables that this program makes.
     package static let knownVersion = Schema.version
@@ -9,8 +9,9 @@ package struct StoreInspection: Sendable, Equatable {
     package var version: Int?
     /// Whether this user may write to it.
     package var isWritable: Bool
-    /// The clock of the server, in Unix milliseconds; nil for an embedded store, which has none.
-    package var serverTime: Milliseconds?
+    /// How far the clock of the server is before that of this machine, in ms, negative where it is behind; nil for an
+    /// embedded store, which has none.
+    package var clockOffset: Milliseconds?
     /// When the last session was created, in Unix milliseconds, by the clock of the gateway that created it; nil where it
     /// is not known.
     package var newestSession: Milliseconds?

@@ -26,6 +26,7 @@ struct Gatehouse: AsyncParsableCommand {
         do {
             let arguments = CommandArguments.ofProcess()
             CommandArguments.hideSecrets()
+            try requireKnown(helpFor: arguments)
             var command = try parseAsRoot(arguments)
             try requireComplete(command)
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -36,6 +37,20 @@ struct Gatehouse: AsyncParsableCommand {
             try Terminal.requireAnswered()
         } catch {
             leave(with: error)
+        }
+    }
+
+    /// Refuses `help` for a command that does not exist, which the parser answers with the general help.
+    private static func requireKnown(helpFor arguments: [String]) throws(CommandFailure) {
+        guard arguments.first == "help" else { return }
+        var group: any ParsableCommand.Type = Self.self
+        for name in arguments.dropFirst() where !name.hasPrefix("-") {
+            guard let next = group.configuration.subcommands.first(where: { $0._commandName == name }) else {
+                let names = group.configuration.subcommands.map { $0._commandName }.joined(separator: ", ")
+                let advice = names.isEmpty ? "it has no commands of its own" : "the commands are \(names)"
+                throw CommandFailure("help: no such command '\(name)': \(advice)", status: .misused)
+            }
+            group = next
         }
     }
 

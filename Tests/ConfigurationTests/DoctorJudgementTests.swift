@@ -21,7 +21,7 @@ import Testing
     /// A deployment that is in order.
     private static func healthy() -> DoctorFacts {
         var seen = StoreInspection(version: StoreInspection.knownVersion, isWritable: true)
-        seen.serverTime = now + 40
+        seen.clockOffset = 40
         seen.connections = 20
         seen.settings = [
             "fsync": "on", "full_page_writes": "on", "synchronous_commit": "on", "max_connections": "100",
@@ -112,7 +112,6 @@ import Testing
         Fault(.wrong, "keys", "keys.directory", "can put keys into") {
             $0.keys.directory = .init(path: "keys", mode: 0o777, isReadable: true)
         },
-        Fault(.wrong, "keys", "keys.passphrase_file", "too long") { $0.keys.passphraseFault = "too long" },
         Fault(.note, "keys", "keys.directory", "does not exist") { $0.keys.directory = nil },
         Fault(.wrong, "store", "state.url", "refused") { $0.store = .failed("refused") },
         Fault(.note, "store", "state.url", "no store at x") { $0.store = .missing(path: "x") },
@@ -120,7 +119,7 @@ import Testing
         Fault.store(.note, "store", "state.url", "version 1,") { $0.version = 1 },
         Fault.store(.note, "store", "state.url", "no tables") { $0.version = nil },
         Fault.store(.wrong, "store", "state.url", "may not write") { $0.isWritable = false },
-        Fault.store(.wrong, "clock", "tokens.clock_skew", "31 s apart") { $0.serverTime = now - 31_000 },
+        Fault.store(.wrong, "clock", "tokens.clock_skew", "31 s apart") { $0.clockOffset = -31_000 },
         Fault.store(.wrong, "postgres", "state.url", "fsync is off") { $0.settings["fsync"] = "off" },
         Fault.store(.wrong, "postgres", "state.url", "full_page_writes is off") {
             $0.settings["full_page_writes"] = "off"

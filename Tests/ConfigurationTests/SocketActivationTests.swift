@@ -29,10 +29,20 @@ import Testing
         #expect(chosen == InheritedSockets(public: `public`, admin: admin))
     }
 
+    @Test(
+        "No socket is the admin listener's where there is none",
+        arguments: [([("admin", 9180)], nil), ([("admin", 1), ("x", 9180)], 4)] as [([(String, Int)], Int32?)])
+    func adminOff(sockets: [(String, Int)], public: Int32?) {
+        let chosen = SocketActivation.choose(
+            among: Self.passed(sockets.map { ($0.0, $0.1) }), listen: Self.listen, admin: nil)
+        #expect(chosen == InheritedSockets(public: `public`, admin: nil))
+    }
+
     @Test("Sockets that were passed to another process are left alone")
     func otherProcess() throws {
         let chosen = try SocketActivation.sockets(
-            environment: ["LISTEN_PID": "1", "LISTEN_FDS": "1"], listen: Self.listen, admin: nil)
+            environment: ["LISTEN_PID": "1", "LISTEN_FDS": "1"], listen: Self.listen, admin: nil
+        ) { Issue.record("\($0) was not passed to this process") }
         #expect(chosen == InheritedSockets())
     }
 }

@@ -73,6 +73,7 @@ import Testing
         ("server:\n  tls: {certificate: a.pem}\n", 2, "server.tls"),
         ("server:\n  listen: 127.0.0.1:8080\n  admin: 127.0.0.1:8080\n", 3, "server.admin"),
         ("server:\n  proxy_protocol: true\n", 2, "server.proxy_protocol"),
+        ("audit:\n  file: one.log\nlog:\n  access: ./one.log\n", 4, "log.access"),
         ("state:\n  url: sqlite:a\n  url_file: b\n", 3, "state.url_file"),
         ("routes:\n  - path: /a\n    require: session\n    scopes: [b]\n", 4, "routes[0].scopes"),
         ("routes:\n  - path: /a\n    require: none\n    fresh: 5m\n", 4, "routes[0].fresh"),

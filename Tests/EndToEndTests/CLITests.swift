@@ -23,6 +23,8 @@ import Testing
         Self.expectFailure(try Self.run("frobnicate"), 2, "frobnicate")
         Self.expectFailure(try Self.run("serve", "--frobnicate"), 2, "--frobnicate")
         #expect(try Self.run("--help").status == 0)
+        Self.expectFailure(try Self.run("help", "frobnicate"), 2, "frobnicate")
+        #expect(try Self.run("help", "token", "verify").status == 0)
         Self.expectFailure(try Self.run("users"), 2, "disable, enable")
         Self.expectFailure(try Self.run("users", "passkeys"), 2, "list, remove")
         Self.expectFailure(try Self.run("keys", "list", "--keys", "/nowhere"), 1, "/nowhere", "keys generate")
@@ -41,6 +43,39 @@ import Testing
         Self.expectFailure(try Self.run("config", "check", "--config", file.path), 2, "bad.yaml:2", "1 banana")
         try "tokens:\n  clock_skew: 10s\n".write(to: file, atomically: true, encoding: .utf8)
         #expect(try Self.run("config", "check", "--config", file.path).status == 0)
+    }
+
+    @Test(
+        "A file that the configuration names and that is not there is a fault of its key, for every command alike",
+        arguments: ["keys: {passphrase_file: nowhere}", "clients: {ca: nowhere}", "clients: {ca: gatehouse.yaml}"])
+    func namedFiles(yaml: String) throws {
+        let place = try GatewayProcess.makeDirectory()
+        let file = place.appendingPathComponent("gatehouse.yaml")
+        try "# one\nlog: {level: error}\n\(yaml)\n".write(to: file, atomically: true, encoding: .utf8)
+        for command in [["config", "check"], ["doctor"], ["serve"]] {
+            let result = try GatewayProcess.run(
+                command + ["--config", file.path], in: place, stateful: false)
+            let said = result.output + result.errors
+            #expect(result.status == 2 && said.contains("gatehouse.yaml:3:"), "\(command): \(result)")
+        }
+    }
+
+    @Test(
+        "config show says which issuer the tokens have where none is configured",
+        arguments: [
+            ("server: {listen: '127.0.0.1:8443'}", "issuer: http://127.0.0.1:8443"),
+            (
+                "server: {listen: '127.0.0.1:8443', tls: {certificate: c.pem, key: k.pem}}",
+                "issuer: https://127.0.0.1:8443"
+            ),
+            ("tokens: {issuer: 'https://auth.example'}", "issuer: https://auth.example"),
+        ])
+    func shownIssuer(yaml: String, line: String) throws {
+        let place = try GatewayProcess.makeDirectory()
+        let file = place.appendingPathComponent("gatehouse.yaml")
+        try "\(yaml)\n".write(to: file, atomically: true, encoding: .utf8)
+        let shown = try GatewayProcess.run(["config", "show", "--config", file.path], in: place, stateful: false)
+        #expect(shown.status == 0 && shown.output.contains(line), "\(shown)")
     }
 
     @Test("An error does not repeat a token or a password that stands in the wrong place")

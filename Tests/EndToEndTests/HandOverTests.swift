@@ -92,6 +92,47 @@ import Testing
         #expect(try socket.response().status == 200)
     }
 
+    /// The same with a Unix socket that is not where the configuration says, and one more that no listener takes.
+    private static let unixActivation = """
+        import os, socket, sys
+        for number, path in ((3, sys.argv[1]), (4, sys.argv[2])):
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(path)
+            listener.listen(64)
+            if listener.fileno() != number:
+                os.dup2(listener.fileno(), number)
+                listener.close()
+            else:
+                listener.detach()
+            os.set_inheritable(number, True)
+        os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="2", LISTEN_FDNAMES="public:other")
+        os.execv(sys.argv[3], sys.argv[3:])
+        """
+
+    @Test(
+        "It serves on a Unix socket that it was given, and closes one that it does not use",
+        .enabled(if: Program.pythonHas("socket")))
+    func unixSocketActivation() async throws {
+        let paths = (0..<2).map { _ in "/tmp/gh-\(UUID().uuidString.prefix(8)).sock" }
+        defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
+        let place = try GatewayProcess.makeDirectory()
+        let (process, output) = try Program.start(
+            "python3",
+            ["-c", Self.unixActivation] + paths + [
+                GatewayProcess.binary.path, "serve", "--admin", "off", "--state",
+                "sqlite:\(place.path)/state.sqlite", "--keys", "\(place.path)/keys", "--listen", "127.0.0.1:1",
+            ])
+        defer {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        #expect(try Program.line(output) == "ready unix:\(paths[0])")
+        let socket = try RawSocket(unixPath: paths[0])
+        try socket.send("GET /.well-known/jwks.json HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        #expect(try socket.response().status == 200)
+        #expect(throws: (any Error).self) { _ = try RawSocket(unixPath: paths[1]) }
+    }
+
     /// Runs `Scripts/hand_over.py`, which replaces the gateway twice.
     private static func handOver(_ style: String, isolated: Bool = false) async throws -> [String: Any] {
         let place = try GatewayProcess.makeDirectory()

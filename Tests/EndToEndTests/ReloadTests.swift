@@ -111,6 +111,20 @@ import Testing
         #expect(try Self.reload(gateway, admin: admin).status == 1)
     }
 
+    @Test(
+        "An answer that is not the admin listener's is no success",
+        arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
+    func foreignServer(answer: String) throws {
+        let other = try RecordingUpstream { _, stream in
+            try stream.send(answer)
+            return .close
+        }
+        defer { other.stop() }
+        let result = try GatewayProcess.run(
+            ["reload", "--admin", "127.0.0.1:\(other.port)"], in: GatewayProcess.makeDirectory(), stateful: false)
+        #expect(result.status == 1 && result.output.isEmpty && !result.errors.isEmpty, "\(result)")
+    }
+
     @Test("A changed file is applied by itself with server.watch")
     func watch() async throws {
         let upstream = try RecordingUpstream()

@@ -150,8 +150,14 @@ final class MemorySurface: RuntimeStore {
         }
     }
 
-    func sessions(limit: Int) async throws -> [SessionRecord] {
-        try self.access { Array($0.sessions.values.prefix(limit)) }
+    func sessions(userID: String?, liveAt now: Milliseconds?, limit: Int) async throws -> [SessionRecord] {
+        try self.access { state in
+            let wanted = state.sessions.values.filter { session in
+                (userID == nil || session.userID == userID)
+                    && (now.map { session.state.isLive && $0 < session.expiresAt } ?? true)
+            }
+            return Array(wanted.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }.prefix(limit))
+        }
     }
 
     func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession] {

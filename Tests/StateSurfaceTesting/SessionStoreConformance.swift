@@ -117,8 +117,16 @@ package enum SessionStoreConformance {
         #expect(try await live(Sample.now, 10) == ["ses_3", "ses_1", "ses_0"])
         #expect(try await live(Sample.now, 1) == ["ses_3"])
         #expect(try await live(Sample.now + 60_001, 10) == ["ses_3"])
-        #expect(try await store.sessions(limit: 100).count == 6)
-        #expect(try await store.sessions(limit: 0).isEmpty)
+        func listed(_ userID: String?, _ now: Milliseconds?, _ limit: Int) async throws -> [String] {
+            try await store.sessions(userID: userID, liveAt: now, limit: limit).map(\.id)
+        }
+        #expect(try await listed(nil, nil, 100).count == 6)
+        #expect(try await listed(nil, nil, 0).isEmpty)
+        #expect(try await listed("usr_a", nil, 2) == ["ses_3", "ses_2"])
+        #expect(try await listed("usr_a", Sample.now, 2) == ["ses_3", "ses_1"])
+        #expect(try await listed("usr_b", Sample.now, 2) == ["ses_other"])
+        #expect(try await listed(nil, Sample.now, 2) == ["ses_3", "ses_1"])
+        #expect(try await listed(nil, Sample.now + 60_001, 9) == ["ses_3"])
     }
 
     @Sendable private static func touch(_ store: Store) async throws {

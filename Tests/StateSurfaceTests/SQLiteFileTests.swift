@@ -238,7 +238,7 @@ struct SQLiteFileTests {
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(failed == 50)
-            #expect(try await store.sessions(limit: 1_000).count == 50)
+            #expect(try await store.sessions(userID: nil, liveAt: nil, limit: 1_000).count == 50)
             await store.close()
         }
     }

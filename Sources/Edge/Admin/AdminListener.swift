@@ -54,8 +54,8 @@ package final class AdminListener: Sendable {
     ///   - makeResponder: makes the operator's API for the address that was bound.
     ///   - address: `server.admin`.
     ///   - group: the loops of the gateway; connections are spread over them.
-    /// - Returns: the address with the port that the system chose, or `address` itself for a Unix socket or an
-    ///   inherited one.
+    /// - Returns: where it listens: `address` with the port that the system chose, or the address of the inherited
+    ///   socket.
     /// - Throws: ``GatewayError`` with a sentence for the operator.
     package func open(
         _ address: ListenAddress, inherited: CInt? = nil, group: MultiThreadedEventLoopGroup,
@@ -64,12 +64,8 @@ package final class AdminListener: Sendable {
         do {
             let channel = try await bind(address, inherited, group)
             self.channel.withLock { $0 = channel }
-            let host = inherited == nil ? address.host : channel.localAddress?.ipAddress ?? ""
-            loopbackHost.withLock { $0 = address.path == nil && Self.isLoopback(host) ? host : nil }
-            let isPath = address.path != nil
-            let bound =
-                isPath || inherited != nil
-                ? address : ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port)
+            let bound = try Self.bound(channel, address, isInherited: inherited != nil)
+            loopbackHost.withLock { $0 = bound.path == nil && Self.isLoopback(bound.host) ? bound.host : nil }
             let responder = makeResponder(Self.rights(at: bound))
             self.responder.withLock { $0 = responder }
             return bound
@@ -106,6 +102,21 @@ package final class AdminListener: Sendable {
                 value: 1)
         }
         return try await shared.bind(host: address.host, port: address.port).get()
+    }
+
+    /// Where the listener is in fact, which decides who may use it. An inherited socket need not be where
+    /// `server.admin` says.
+    private static func bound(
+        _ channel: any Channel, _ wanted: ListenAddress, isInherited: Bool
+    ) throws(GatewayError) -> ListenAddress {
+        let local = channel.localAddress
+        guard isInherited else {
+            return wanted.path != nil ? wanted : ListenAddress(host: wanted.host, port: local?.port ?? wanted.port)
+        }
+        guard let address = local.flatMap(ListenAddress.init(bound:)) else {
+            throw GatewayError(.listenFailed, "the socket that was passed has no port and no absolute path")
+        }
+        return address
     }
 
     /// Who may use the API of a listener at this address, and which pages are its own.

@@ -28,8 +28,11 @@ package protocol SessionStore: Sendable {
     ) async throws -> Outcome?
     /// The live sessions of an owner that have not expired at `now`, newest first, at most `limit`.
     func liveSessions(tenantID: String, userID: String, now: Milliseconds, limit: Int) async throws -> [SessionRecord]
-    /// All sessions, newest first, at most `limit`, for operators.
-    func sessions(limit: Int) async throws -> [SessionRecord]
+    /// Sessions for operators, newest first, at most `limit`.
+    /// - Parameters:
+    ///   - userID: only those of this user; nil for all.
+    ///   - now: only those that live at this time; nil for ended and expired ones too.
+    func sessions(userID: String?, liveAt now: Milliseconds?, limit: Int) async throws -> [SessionRecord]
     /// Live sessions of a user over `limit`, a bounded number: guests before homes, and among these the longest unused
     /// first. `sparing` is never among them.
     func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession]

@@ -19,8 +19,14 @@ private enum SessionSQL {
     /// Whether the account is disabled and whether the family is live; each is null if there is none.
     private static let owners = makeOwners(.sqlite)
     private static let ownersForShare = makeOwners(.postgres)
-    static let newest =
-        "SELECT \(SessionRecord.columns) FROM sessions ORDER BY created_at DESC, id LIMIT ?1"
+    private static func newest(where conditions: String) -> String {
+        "SELECT \(SessionRecord.columns) FROM sessions \(conditions) ORDER BY created_at DESC, id LIMIT ?1"
+    }
+    static let newest = newest(where: "")
+    static let newestOfUser = newest(where: "WHERE user_id = ?2")
+    static let newestLive = newest(where: "WHERE \(StoredSessionState.isLiveSQL) AND expires_at > ?2")
+    static let newestLiveOfUser = newest(
+        where: "WHERE \(StoredSessionState.isLiveSQL) AND expires_at > ?2 AND user_id = ?3")
     static let endByFamily = """
         UPDATE sessions SET state = 'ended', ended_at = ?2, version = version + 1
         WHERE family_id = ?1 AND \(StoredSessionState.isLiveSQL) RETURNING id, epoch, tenant_id, user_id
@@ -270,8 +276,16 @@ extension SQLSurface {
         ).map(SessionRecord.init(row:))
     }
 
-    func sessions(limit: Int) async throws -> [SessionRecord] {
-        try await rows(SessionSQL.newest, [.limit(limit)]).map(SessionRecord.init(row:))
+    func sessions(userID: String?, liveAt now: Milliseconds?, limit: Int) async throws -> [SessionRecord] {
+        let found =
+            switch (now, userID) {
+            case (nil, nil): try await rows(SessionSQL.newest, [.limit(limit)])
+            case (nil, let userID?): try await rows(SessionSQL.newestOfUser, [.limit(limit), .text(userID)])
+            case (let now?, nil): try await rows(SessionSQL.newestLive, [.limit(limit), .integer(now)])
+            case (let now?, let userID?):
+                try await rows(SessionSQL.newestLiveOfUser, [.limit(limit), .integer(now), .text(userID)])
+            }
+        return try found.map(SessionRecord.init(row:))
     }
 
     func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession] {

@@ -2,10 +2,11 @@ import Synchronization
 
 /// The store on either database. Each file that extends it has the SQL for one kind of record: the operations inside a
 /// transaction as an extension of ``SQLTransaction``, and the role that uses them.
-struct SQLSurface: StateSurface, TimedStore {
+struct SQLSurface: StateSurface, TimedStore, RefusingStore {
     let engine: any SQLEngine
     let clock: @Sendable () -> Milliseconds
     private let times = StoreTimes()
+    private let tally = WriteTally()
     private let eventWriter = EventWriterBox()
 
     init(engine: any SQLEngine, clock: @escaping @Sendable () -> Milliseconds) {
@@ -18,6 +19,8 @@ struct SQLSurface: StateSurface, TimedStore {
     func report(to observer: @escaping @Sendable (_ operation: String, _ time: Duration) -> Void) {
         times.report(to: observer)
     }
+
+    func refusedWrites() -> RefusedWrites { tally.value }
 
     var capabilities: StoreCapabilities { engine.dialect.capabilities }
 
@@ -59,8 +62,10 @@ struct SQLSurface: StateSurface, TimedStore {
     ) async throws -> Value {
         let body = tellingEvents(body)
         return try await times.time(operation) {
-            guard let first else { return try await engine.write(body) }
-            return try await engine.write(reading: first, body)
+            try await tally.count {
+                guard let first else { return try await engine.write(body) }
+                return try await engine.write(reading: first, body)
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import EdgeConfiguration
 import Experience
-import SecurityGuard
 
 /// `gatehouse config`: checks and shows the configuration.
 struct ConfigCommand: ParsableCommand {
@@ -19,28 +18,11 @@ struct ConfigCommand: ParsableCommand {
         func run() throws {
             do throws(ConfigurationFaults) {
                 let loaded = try options.load()
-                let place = loaded.file ?? "configuration"
-                let faults =
-                    ServerFiles.faults(
-                        of: loaded, contents: ConfigurationLoader.ofProcess().contents)
-                    + IssuerFiles.faults(of: loaded, contents: ConfigurationLoader.ofProcess().contents)
-                    + passphraseFaults(of: loaded.configuration, place: place)
-                guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
+                try NamedFiles.check(of: loaded, contents: ConfigurationLoader.ofProcess().contents)
                 Terminal.answer("ok: \(loaded.file ?? "no file, defaults and environment only")")
             } catch {
                 for fault in error.faults { Terminal.notice("\(fault)") }
                 throw ExitCode(CommandFailure.Status.misused.rawValue)
-            }
-        }
-
-        /// The faults that `serve` would find in the passphrase file. Whether the passphrase decrypts the keys is not
-        /// checked here.
-        private func passphraseFaults(of configuration: GatewayConfiguration, place: String) -> [ConfigurationFault] {
-            do throws(GuardError) {
-                _ = try configuration.keys.readPassphrase()
-                return []
-            } catch {
-                return [ConfigurationFault(place: place, message: error.message)]
             }
         }
     }
@@ -53,7 +35,11 @@ struct ConfigCommand: ParsableCommand {
         @OptionGroup var options: ConfigurationOptions
 
         func run() throws {
-            Terminal.answer(ConfigurationText.yaml(try options.load().configuration))
+            var configuration = try options.load().configuration
+            if configuration.server.listen.port != 0 || configuration.server.listen.path != nil {
+                configuration.tokens.issuer = configuration.issuer
+            }
+            Terminal.answer(ConfigurationText.yaml(configuration))
         }
     }
 }

@@ -141,10 +141,11 @@ struct KeyOptions: ParsableArguments {
     /// The directory that the flags or the configuration name.
     func directory() throws -> KeyDirectory {
         let flags = keys.map { [ConfigurationFlag(name: "--keys", key: "keys.directory", value: $0)] } ?? []
-        let configuration = try state.configuration.load(flags: flags, warn: false).configuration
+        let loaded = try state.configuration.load(flags: flags, warn: false)
+        let configuration = loaded.configuration
         return KeyDirectory(
             path: configuration.keys.directory, policy: try TokenPolicy(configuration),
-            passphrase: try configuration.keys.readPassphrase(), clock: SystemClock.milliseconds)
+            passphrase: try NamedFiles.passphrase(of: loaded), clock: SystemClock.milliseconds)
     }
 
     /// The same for commands that do not make the first key: a directory that is not there is probably mistyped.

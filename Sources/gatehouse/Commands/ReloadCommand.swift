@@ -1,3 +1,4 @@
+import AdminAPI
 import ArgumentParser
 import AsyncHTTPClient
 import EdgeConfiguration
@@ -27,7 +28,8 @@ struct ReloadCommand: AsyncParsableCommand {
         }
         let (status, text) = try await ask(address)
         switch status {
-        case 200: Terminal.answer(ErrorText.oneLine(text))
+        case 200 where text.hasPrefix(ReloadOutcome.reloaded(needRestart: []).text):
+            Terminal.answer(ErrorText.oneLine(text))
         case 409: throw CommandFailure(ErrorText.oneLine(text), status: .misused)
         default: throw CommandFailure("what listens at \(address) is no gateway that reloads: it answers \(status)")
         }

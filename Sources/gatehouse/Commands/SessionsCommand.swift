@@ -22,22 +22,15 @@ struct SessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { store in
-                let now = SystemClock.milliseconds()
-                let sessions = try await store.surface.sessions(limit: listing.limit)
+                let sessions = try await store.surface.sessions(
+                    userID: user, liveAt: all ? nil : SystemClock.milliseconds(), limit: listing.limit)
                 var rows = Listing(
                     columns: [
                         "session_id", "state", "user_id", "tenant_id", "created_at", "last_seen_at", "expires_at",
                     ])
-                for session in sessions where isWanted(session, now: now) {
-                    rows.rows.append(row(session))
-                }
+                rows.rows = sessions.map(row)
                 listing.show(rows, fetched: sessions.count)
             }
-        }
-
-        private func isWanted(_ session: SessionRecord, now: Int64) -> Bool {
-            let isOfUser = user.map { name in session.userID.map { name.utf8.elementsEqual($0.utf8) } ?? false } ?? true
-            return isOfUser && (all || (session.state.isLive && session.expiresAt > now))
         }
 
         private func row(_ session: SessionRecord) -> JSONObject {

@@ -1,6 +1,7 @@
 import AuthorizationServer
 import EdgeConfiguration
 import Experience
+import Foundation
 
 /// Checks that involve several keys, and warnings.
 enum ConfigurationChecks {
@@ -27,6 +28,14 @@ enum ConfigurationChecks {
                     place: draft.places["server.admin"] ?? draft.places["server.listen"] ?? place,
                     key: "server.admin",
                     message: "must not be the public listener: use another port or path"))
+        }
+        if let audit = configuration.audit.file, let access = configuration.log.access,
+            URL(fileURLWithPath: audit).standardizedFileURL == URL(fileURLWithPath: access).standardizedFileURL
+        {
+            faults.append(
+                .init(
+                    place: draft.places["log.access"] ?? place, key: "log.access",
+                    message: "must not be the file of audit.file, whose chain it would break: use another"))
         }
         if configuration.server.proxyProtocol, configuration.server.trustedProxies.isEmpty {
             faults.append(

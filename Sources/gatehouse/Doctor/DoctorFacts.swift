@@ -17,8 +17,6 @@ struct DoctorFacts: Sendable {
         var directory: Entry?
         /// The PEM files in it, and the index.
         var files: [Entry] = []
-        /// Why the passphrase can't be used; nil where it can, or there is none.
-        var passphraseFault: String?
     }
 
     /// What asking the store led to.

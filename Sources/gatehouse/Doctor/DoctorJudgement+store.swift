@@ -46,8 +46,8 @@ extension DoctorJudgement {
 
     private func clock(_ seen: StoreInspection) -> [DoctorFinding] {
         let skew = max(configuration.tokens.clockSkew, 1_000)
-        if let time = seen.serverTime {
-            let apart = abs(time - facts.now)
+        if let offset = seen.clockOffset {
+            let apart = abs(offset)
             guard apart > skew else { return [.good("clock", "\(apart) ms apart from the store's")] }
             return [
                 .wrong(
@@ -67,7 +67,7 @@ extension DoctorJudgement {
 
     /// Whether PostgreSQL keeps what it has answered, and has room for the nodes' connections.
     var postgres: [DoctorFinding] {
-        guard case .seen(let seen) = facts.store, seen.serverTime != nil else { return [] }
+        guard case .seen(let seen) = facts.store, seen.clockOffset != nil else { return [] }
         var found: [DoctorFinding] = []
         for name in ["fsync", "full_page_writes"] where seen.settings[name] == "off" {
             found.append(

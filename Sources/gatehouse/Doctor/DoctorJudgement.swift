@@ -11,16 +11,22 @@ struct DoctorJudgement {
 
     /// All checks, in the order of the report.
     var findings: [DoctorFinding] {
-        warnings + file + keys + store + postgres + gateway + limits + issuer + certificate + exposure + origins
-            + callers + neighbours + audit + disks
+        let judged =
+            file + keys + store + postgres + gateway + limits + issuer + certificate + exposure + origins + callers
+            + neighbours + audit + disks
+        return warnings(besides: judged) + judged
     }
 
     // MARK: What the configuration alone tells
 
-    /// The loader's warnings; those that a check of its own judges are left out.
-    private var warnings: [DoctorFinding] {
-        let judged = ["tokens.issuer", "limits.enabled"]
-        return loaded.warnings.filter { !judged.contains($0.key) }.map { .note("config", $0.key, $0.message) }
+    /// The loader's warnings; left out are those of keys with which a check finds something wrong.
+    private func warnings(besides judged: [DoctorFinding]) -> [DoctorFinding] {
+        loaded.warnings.compactMap { warning in
+            // A variable that sets no key has its name as its place.
+            if warning.key.isEmpty { return .note("config", "", "\(warning.place) \(warning.message)") }
+            let isJudged = judged.contains { $0.level == .wrong && $0.key == warning.key }
+            return isJudged ? nil : .note("config", warning.key, warning.message)
+        }
     }
 
     /// Whether others than this machine can reach the public listener.
@@ -142,9 +148,6 @@ struct DoctorJudgement {
                 .wrong(
                     "keys", "keys.directory", "\(key.path) can't be read by this user",
                     "run as the gateway's user, or correct its owner"))
-        }
-        if let fault = facts.keys.passphraseFault {
-            found.append(.wrong("keys", "keys.passphrase_file", fault, "correct the file"))
         }
         if pems.isEmpty {
             found.append(

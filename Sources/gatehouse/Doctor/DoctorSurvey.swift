@@ -1,7 +1,6 @@
 import EdgeConfiguration
 import Experience
 import Glibc
-import SecurityGuard
 import StateSurface
 
 /// Looks at a deployment from where the doctor runs. Nothing is changed, and everything is bounded in time and size.
@@ -34,7 +33,7 @@ struct DoctorSurvey {
         let url = configuration.state.url
         do {
             if let path = try StateSurfaceFactory.missingFile(url: url) { return .missing(path: path) }
-            return .seen(try await StateSurfaceFactory.inspect(url: url))
+            return .seen(try await StateSurfaceFactory.inspect(url: url, clock: SystemClock.milliseconds))
         } catch {
             return .failed((error as? StateSurfaceError)?.message ?? "the store can't be read")
         }
@@ -54,11 +53,6 @@ struct DoctorSurvey {
         var keys = DoctorFacts.Keys(directory: DoctorFiles.entry(path))
         keys.files = DoctorFiles.names(in: path).filter { $0.hasSuffix(".pem") || $0 == "keyring.json" }
             .compactMap { DoctorFiles.entry("\(path)/\($0)") }
-        do throws(GuardError) {
-            _ = try configuration.keys.readPassphrase()
-        } catch {
-            keys.passphraseFault = error.message
-        }
         return keys
     }
 

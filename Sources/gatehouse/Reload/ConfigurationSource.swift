@@ -11,10 +11,7 @@ struct ConfigurationSource: Sendable {
     /// Reads the configuration, and checks the files that it names as `config check` does.
     func load() throws(ConfigurationFaults) -> LoadedConfiguration {
         let loaded = try loader.load(file: file, flags: flags)
-        let faults =
-            ServerFiles.faults(of: loaded, contents: loader.contents)
-            + IssuerFiles.faults(of: loaded, contents: loader.contents)
-        guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
+        try NamedFiles.check(of: loaded, contents: loader.contents)
         return loaded
     }
 

@@ -2,6 +2,7 @@ import EdgeConfiguration
 import Encodings
 import Experience
 import Exposition
+import JOSE
 import Logging
 import Metrics
 import ServiceLifecycle
@@ -61,7 +62,12 @@ struct Composition {
         gateway.version = Version.current
         gateway.inheritedSockets = try SocketActivation.sockets(
             environment: source.loader.environment, listen: configuration.server.listen,
-            admin: configuration.server.admin)
+            admin: configuration.server.admin
+        ) { name in
+            logger.warning(
+                "a socket that was passed is not used, and closed: no listener is left for it",
+                metadata: ["socket": "\(TerminalText.escaped(name))"])
+        }
         gateway.reloadRequested = { await reloader.reload(because: "gatehouse reload") }
         gateway.controls = OperatorDesk(reloader: reloader, level: level)
         await reloader.set(gateway)

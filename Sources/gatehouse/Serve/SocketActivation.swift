@@ -20,11 +20,13 @@ enum SocketActivation {
         let address: ListenAddress?
     }
 
-    /// The sockets of this process, if it was given any.
+    /// The sockets of this process, if it was given any. Those that are not used are closed, so that no connection
+    /// waits at them for ever.
     ///
+    /// - Parameter unused: is told of each socket that is closed: its name or address.
     /// - Throws: a failure for a descriptor that is no listening stream socket.
     static func sockets(
-        environment: [String: String], listen: ListenAddress, admin: ListenAddress?
+        environment: [String: String], listen: ListenAddress, admin: ListenAddress?, unused: (String) -> Void
     ) throws(CommandFailure) -> InheritedSockets {
         guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid() else { return InheritedSockets() }
         let count = min(environment["LISTEN_FDS"].flatMap { Int($0) } ?? 0, most)
@@ -40,16 +42,22 @@ enum SocketActivation {
             let name = names.indices.contains(index) && !names[index].isEmpty ? String(names[index]) : nil
             passed.append(Passed(descriptor: descriptor, name: name, address: address(of: descriptor)))
         }
-        return choose(among: passed, listen: listen, admin: admin)
+        let chosen = choose(among: passed, listen: listen, admin: admin)
+        for socket in passed where socket.descriptor != chosen.public && socket.descriptor != chosen.admin {
+            close(socket.descriptor)
+            unused(socket.name ?? socket.address.map { "\($0)" } ?? "descriptor \(socket.descriptor)")
+        }
+        return chosen
     }
 
     /// Which socket is which: by the names `public` and `admin`; a socket of another name is the public one if it is
-    /// bound to `server.listen`, else the first of them is. One that is bound to `server.admin` is the admin listener.
+    /// bound to `server.listen`, else the first of them is. One that is bound to `server.admin` is the admin listener;
+    /// there is none with `server.admin: off`.
     static func choose(among passed: [Passed], listen: ListenAddress, admin: ListenAddress?) -> InheritedSockets {
         let named = { (name: String) in passed.first { $0.name == name }?.descriptor }
         let others = passed.filter { $0.name != "public" && $0.name != "admin" }
         let bound = { (place: ListenAddress) in others.first { $0.address.map { isSame($0, place) } ?? false } }
-        let adminSocket = named("admin") ?? admin.flatMap { bound($0)?.descriptor }
+        let adminSocket = admin.flatMap { named("admin") ?? bound($0)?.descriptor }
         let publicSocket =
             named("public") ?? bound(listen)?.descriptor
             ?? others.first { $0.descriptor != adminSocket }?.descriptor

@@ -1,0 +1,39 @@
+import Synchronization
+
+/// A store that says how many writes it could not take, so that a full disk is seen before anyone reads answers.
+package protocol RefusingStore: Sendable {
+    /// The writes since the store was opened that failed because it took none.
+    func refusedWrites() -> RefusedWrites
+}
+
+/// The writes that a store could not take: no room is left, or it can't be reached or used.
+package struct RefusedWrites: Sendable, Equatable {
+    /// How many since the store was opened.
+    package var count = 0
+    /// Why the last one failed, without a value of a row or a password; empty where there was none.
+    package var cause = ""
+
+    package init(count: Int = 0, cause: String = "") {
+        self.count = count
+        self.cause = cause
+    }
+}
+
+/// Counts the writes that fail for the store's sake, and not for what they wanted to write.
+final class WriteTally: Sendable {
+    private let refused = Mutex(RefusedWrites())
+
+    var value: RefusedWrites { refused.withLock { $0 } }
+
+    /// Runs a write, and counts it if the store could not take it.
+    func count<Value: Sendable>(_ write: () async throws -> Value) async throws -> Value {
+        do {
+            return try await write()
+        } catch let error as StateSurfaceError {
+            if error.code == .full || error.code == .unavailable || error.code == .misconfigured {
+                refused.withLock { $0 = RefusedWrites(count: $0.count + 1, cause: error.message) }
+            }
+            throw error
+        }
+    }
+}
