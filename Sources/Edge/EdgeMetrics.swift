@@ -85,12 +85,13 @@ package final class EdgeMetrics: Sendable {
         counter("gatehouse_log_lines_dropped_total", [("log", log)]).increment(by: count)
     }
 
-    /// Records whether an upstream was reached.
+    /// What records whether an upstream was reached.
     ///
     /// - Parameter place: `HOST:PORT`, or `unix:` and a path.
     /// - Parameter route: the configured path, or `api` for the external Runtime.
-    package func upstream(_ place: String, of route: String, isUp: Bool) {
-        gauge(Self.upstreamUp, Self.dimensions(place, route)).record(isUp ? 1 : 0)
+    package func upstream(_ place: String, of route: String) -> (_ isUp: Bool) -> Void {
+        let gauge = gauge(Self.upstreamUp, Self.dimensions(place, route))
+        return { gauge.record($0 ? 1 : 0) }
     }
 
     /// Counts that an upstream is left alone because it fails requests.
@@ -113,7 +114,7 @@ package final class EdgeMetrics: Sendable {
         // One that was taken away and is given back is as one that was never there.
         for (route, place) in upstreams
         where !before.contains(Self.key(Self.upstreamUp, Self.dimensions(place, route))) {
-            upstream(place, of: route, isUp: true)
+            upstream(place, of: route)(true)
         }
     }
 

@@ -46,6 +46,8 @@ extension DirectWriter {
 /// What a ``DirectWriter`` has written and not flushed yet, and its socket.
 package struct DirectOutput {
     private enum Socket {
+        /// Not asked for, and nothing written yet.
+        case fresh
         /// Not asked for yet.
         case unknown
         case known(ChannelSocket)
@@ -62,12 +64,14 @@ package struct DirectOutput {
     ///   - isPlain: whether nothing between the handler and the socket changes the bytes. TLS does.
     ///   - socket: the socket, where it is known already; else it is found when it is needed.
     package init(isPlain: Bool, socket: ChannelSocket? = nil) {
-        self.socket = !isPlain ? .none : socket.map { .known($0) } ?? .unknown
+        self.socket = !isPlain ? .none : socket.map { .known($0) } ?? .fresh
     }
 
-    /// Holds the first bytes of a turn; false where they must be written through SwiftNIO.
+    /// Holds the first bytes of a turn; false where they must be written through SwiftNIO. So are the first bytes of all:
+    /// finding the socket costs more than that, and many connections have one answer.
     fileprivate mutating func hold(_ bytes: ByteBuffer) -> Bool {
         guard held == nil, !isChannelBusy, mayBeDirect else { return false }
+        if case .fresh = socket { return false }
         held = bytes
         return true
     }
@@ -75,6 +79,7 @@ package struct DirectOutput {
     /// From now on bytes are written through SwiftNIO, beginning with those that were held, which are returned.
     fileprivate mutating func passOn() -> ByteBuffer? {
         isChannelBusy = true
+        if case .fresh = socket { socket = .unknown }
         return held.take()
     }
 
@@ -100,6 +105,11 @@ package struct DirectOutput {
         isChannelBusy = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) != 0
     }
 
+    /// The socket, where it has been found already.
+    package var knownSocket: ChannelSocket? {
+        if case .known(let known) = socket { known } else { nil }
+    }
+
     private var mayBeDirect: Bool {
         if case .none = socket { false } else { true }
     }
@@ -114,7 +124,7 @@ package struct DirectOutput {
         switch socket {
         case .known(let known): return known
         case .none: return nil
-        case .unknown:
+        case .fresh, .unknown:
             let found = ChannelSocket(channel)
             socket = found.map(Socket.known) ?? .none
             return found

@@ -132,7 +132,7 @@ struct EditionMaker: Sendable {
 
     private func watch(_ route: String) -> UpstreamPool.Watch {
         UpstreamPool.Watch(
-            reached: { [metrics] place, isUp in metrics.upstream(place, of: route, isUp: isUp) },
+            standing: { [metrics] place in metrics.upstream(place, of: route) },
             ejected: { [metrics, logger = gateway.logger] place in
                 metrics.ejected(place, of: route)
                 logger.warning(

@@ -123,6 +123,11 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         channel.close(promise: nil)
     }
 
+    /// Has TCP's probes notice an upstream that has vanished.
+    package func armKeepAlive() {
+        if let socket = output.knownSocket { KeepAlive.arm(socket) } else { KeepAlive.arm(channel) }
+    }
+
     /// Continues reading, where it stopped because the user could not take more and now can.
     package func resumeReading() {
         if isReadPending, let context, user?.wantsUpstreamBytes ?? true {

@@ -140,9 +140,10 @@ package final class UpstreamPool {
         // A connection keeps its first buffer. It has the size of a usual answer and grows where that is too small.
         try channel.syncOptions?.setOption(
             .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 64 * 1024))
-        KeepAlive.turnOn(channel)
+        let socket = openedSocket.take()
+        if let socket { KeepAlive.turnOn(socket) } else { KeepAlive.turnOn(channel) }
         let connection = UpstreamConnection(
-            channel: channel, pool: self, member: index, isTLS: target.isTLS, socket: openedSocket.take())
+            channel: channel, pool: self, member: index, isTLS: target.isTLS, socket: socket)
         try channel.pipeline.syncOperations.addHandler(connection)
         made = connection
     }

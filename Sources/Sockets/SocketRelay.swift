@@ -40,7 +40,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
         guard machine.isRelaying else { return }
         client = channel
         KeepAlive.armClient(channel)
-        KeepAlive.arm(upstream.channel)
+        upstream.armKeepAlive()
         if let terms { leaseID = leases.insert(terms, holder: self) }
         perform(actions)
     }

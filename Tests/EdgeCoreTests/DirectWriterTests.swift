@@ -154,12 +154,12 @@ import Testing
         }
     }
 
-    @Test("One piece goes to the socket itself")
+    @Test("One piece goes to the socket itself, but for the first of a connection, for which finding it does not pay")
     func onePiece() async throws {
         let line = try await Line(isPlain: true)
         try await line.beginToRead()
         for value in [1, 2, 3] as [UInt8] {
-            #expect(try await line.send([value, 0]) == Standing(passed: 0, isBusy: false))
+            #expect(try await line.send([value, 0]) == Standing(passed: 2, isBusy: false))
             #expect(await line.read(2) == [value, 0])
         }
         try await line.close()
@@ -184,8 +184,10 @@ import Testing
         let block = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 % 251) }
         var sent: [UInt8] = []
         while sent.count < 8 << 20 { sent += block }
+        #expect(try await line.send([0]) == Standing(passed: 1, isBusy: false))
         let first = try await line.send(sent)
-        #expect(first.isBusy && first.passed > 0 && first.passed < sent.count)
+        #expect(first.isBusy && first.passed > 1 && first.passed < sent.count)
+        sent.insert(0, at: 0)
         let tail: [UInt8] = [1, 2, 3]
         for byte in tail {
             let next = try await line.send([byte])

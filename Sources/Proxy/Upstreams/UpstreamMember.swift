@@ -22,6 +22,8 @@ struct UpstreamMember {
     var restsUntil = NIODeadline.uptimeNanoseconds(0)
     /// Made once, since making it costs as much as the connection.
     var bootstrap: ClientBootstrap?
+    /// Tells whether it is up; made when there is something to tell.
+    var tellStanding: ((_ isUp: Bool) -> Void)?
 
     init(_ target: UpstreamTarget, _ standing: UpstreamStanding) {
         self.target = target

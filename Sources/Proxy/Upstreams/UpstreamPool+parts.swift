@@ -1,16 +1,17 @@
 extension UpstreamPool {
     /// Who is told of what happens to upstreams.
     package struct Watch {
-        /// An attempt to connect or a check: the upstream, and whether it is up.
-        package var reached: (_ place: String, _ isUp: Bool) -> Void
+        /// Makes what is told, after each attempt to connect and each check, whether an upstream is up. It is made once
+        /// for each upstream of a pool, so that finding the metric by its labels is not part of connecting.
+        package var standing: (_ place: String) -> (_ isUp: Bool) -> Void
         /// An upstream has failed requests and is left alone for a while.
         package var ejected: (_ place: String) -> Void
 
         package init(
-            reached: @escaping (_ place: String, _ isUp: Bool) -> Void,
+            standing: @escaping (_ place: String) -> (_ isUp: Bool) -> Void,
             ejected: @escaping (_ place: String) -> Void
         ) {
-            self.reached = reached
+            self.standing = standing
             self.ejected = ejected
         }
     }

@@ -104,8 +104,11 @@ extension UpstreamPool {
 
     /// Tells whether an upstream is up. One of a configuration that is no longer used may be in no other.
     func tellStanding(_ index: Int) {
-        guard !isRetired else { return }
-        watch?.reached(members[index].target.place, members[index].standing.isUp)
+        guard !isRetired, let watch else { return }
+        if members[index].tellStanding == nil {
+            members[index].tellStanding = watch.standing(members[index].target.place)
+        }
+        members[index].tellStanding?(members[index].standing.isUp)
     }
 
     // MARK: Showing
