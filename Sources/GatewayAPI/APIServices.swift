@@ -7,9 +7,9 @@ import SecurityGuard
 import SignIn
 import TrafficCop
 
-/// The modules behind the API, and what the edge around it offers. One value for each edition of the configuration. All
+/// The modules behind the API, and what the edge around it offers. One object for each edition of the configuration. All
 /// of it may be used from any thread.
-package struct APIServices: Sendable {
+package final class APIServices: Sendable {
     /// Verifies and issues tokens.
     package let securityGuard: SecurityGuard
     /// Keeps sessions.

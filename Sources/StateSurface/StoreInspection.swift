@@ -9,7 +9,7 @@ package struct StoreInspection: Sendable, Equatable {
     package var version: Int?
     /// Whether this user may write to it.
     package var isWritable: Bool
-    /// How far the clock of the server is before that of this machine, in ms, negative where it is behind; nil for an
+    /// How far the clock of the server is ahead of that of this machine, in ms, negative where it is behind; nil for an
     /// embedded store, which has none.
     package var clockOffset: Milliseconds?
     /// When the last session was created, in Unix milliseconds, by the clock of the gateway that created it; nil where it

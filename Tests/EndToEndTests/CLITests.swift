@@ -51,7 +51,8 @@ import Testing
     func namedFiles(yaml: String) throws {
         let place = try GatewayProcess.makeDirectory()
         let file = place.appendingPathComponent("gatehouse.yaml")
-        try "# one\nlog: {level: error}\n\(yaml)\n".write(to: file, atomically: true, encoding: .utf8)
+        // A store that can't be opened, so that a gateway that finds no fault in the file ends as well.
+        try "# one\nstate: {url: 'sqlite:/proc/nowhere'}\n\(yaml)\n".write(to: file, atomically: true, encoding: .utf8)
         for command in [["config", "check"], ["doctor"], ["serve"]] {
             let result = try GatewayProcess.run(
                 command + ["--config", file.path], in: place, stateful: false)
