@@ -109,7 +109,7 @@ let package = Package(
         .target(
             name: "Leases",
             dependencies: [
-                "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire", "Runtime", "SecurityGuard",
+                "Answers", "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire", "Runtime", "SecurityGuard",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .target(

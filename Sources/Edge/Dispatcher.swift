@@ -304,10 +304,14 @@ package struct Dispatcher {
         case .askStore(let asked): question = asked
         }
         let deferred = DeferredExchange(writer: connection)
+        let (gate, opensSocket) = (Gate(edition.gate), request.opensSocket)
         loop.questions.ask(question) { answer in
             guard !deferred.isGone else { return }
-            if case .success(let admission) = answer { Gate(edition.gate).remember(admission, answering: question) }
-            deferred.resolve(run(stage) { stage throws(Problem) in try stage.proceed(answer.get()) })
+            if case .success(let admission) = answer { gate.remember(admission, answering: question) }
+            deferred.resolve(
+                run(stage) { stage throws(Problem) in
+                    try stage.proceed(gate.confirm(answer.get(), opensSocket: opensSocket))
+                })
         }
         return deferred
     }

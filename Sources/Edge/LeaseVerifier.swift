@@ -48,13 +48,21 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
             case .doubtful, .unknown: watch.verify(account: account)
             }
         }
-        // Issuer or resource may have been taken out of the configuration since the admission.
-        if !securityGuard.acceptsTokens(of: terms.foreignIssuer, for: terms.resource) { return .tokenRevoked }
+        // Revocations may have been missed, and those that are read afterwards are told to no lease.
+        if terms.tokenID != nil, securityGuard.sinceRevocationGap > .zero { watch.scheduleCheck() }
         if terms.expiresAt != nil, clock() - terms.admittedAt > Self.maxUnheardTime {
             watch.verify(terms)
         } else {
             verifySession(of: terms)
         }
+        return knownEnd(of: terms)
+    }
+
+    /// Why the lease is over, according to memory alone; nil where memory knows of no reason. An expiry counts only for
+    /// terms that have one.
+    package func knownEnd(of terms: LeaseTerms) -> LeaseEnd? {
+        // Issuer or resource may have been taken out of the configuration since the admission.
+        if !securityGuard.acceptsTokens(of: terms.foreignIssuer, for: terms.resource) { return .tokenRevoked }
         if let sessionID = terms.sessionID, let epoch = runtime.knownEpoch(sessionID: sessionID),
             terms.isOutgrown(by: epoch)
         {

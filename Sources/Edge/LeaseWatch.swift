@@ -123,8 +123,8 @@ package final class LeaseWatch: Sendable {
 extension LeaseWatch {
     private static let width = 8
 
-    /// Runs one check at a time, and repeats it until the store has answered.
-    private func scheduleCheck() {
+    /// Checks all leases: one check at a time, repeated until the store has answered.
+    package func scheduleCheck() {
         guard check.withLock({ $0.want() }) else { return }
         Task { [weak self] in
             while let self, self.check.withLock({ $0.take() }) {

@@ -28,7 +28,7 @@ package final class LoopState {
     /// Counts the requests of the loop.
     let meters: LoopMeters
     /// Takes the lines of the access log; nil where it is off.
-    let accessLog: AccessLogBuffer?
+    package let accessLog: AccessLogBuffer?
     /// Takes the spans of recorded traces; nil where tracing is off.
     let spans: SpanBuffer?
     /// The open connections and streams.
@@ -68,7 +68,7 @@ package final class LoopState {
         self.questions = StoreQuestions(loop: loop)
         self.now = now
         self.meters = LoopMeters(metrics)
-        self.accessLog = accessLog.map { AccessLogBuffer(loop: loop, sink: $0) }
+        self.accessLog = accessLog.map { AccessLogBuffer(sink: $0) }
         self.spans = spans.map { SpanBuffer(loop: loop, sink: $0) }
         self.requestPrefix = "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13)
     }

@@ -77,7 +77,8 @@ public struct JSONNumber: Sendable, Equatable {
 
         var exponent = 0
         if !exponentText.isEmpty {
-            guard let written = Int(String(decoding: exponentText, as: UTF8.self)), abs(written) < 1_000_000 else {
+            // Not `abs`, which traps for the least integer.
+            guard let written = Int(String(decoding: exponentText, as: UTF8.self)), written.magnitude < 1_000_000 else {
                 return nil
             }
             exponent = written

@@ -148,6 +148,8 @@ final class RunningGateway: Sendable {
             await drain()
             tasks.cancelAll()
         }
+        loops.onEach { $0.accessLog?.finish() }
+        await loops.settled()
         await events.flush()
         watch.stop()
         await fetch.shutdown()
@@ -167,13 +169,15 @@ final class RunningGateway: Sendable {
         tls?.reloadIfChanged(logger: logger)
     }
 
-    /// Starts the tick of each loop, twenty times a second: it turns the wheel and checks the store's health.
+    /// Starts the tick of each loop, twenty times a second: it gives away lines of the access log, turns the wheel and
+    /// checks the store's health.
     private func startTicking() {
         let (state, securityGuard) = (self.state, self.securityGuard)
         let grace = services.configuration.state.grace
         for bound in loops.all {
             bound.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(50), delay: .milliseconds(50)) { _ in
                 let loop = bound.value
+                loop.accessLog?.giveAway()
                 loop.deadlines.turn()
                 loop.leases.keysMoved(to: securityGuard.keyGeneration, fallen: securityGuard.keyRing.fallen)
                 loop.leases.turn(now: loop.now())

@@ -132,6 +132,19 @@ extension Gate {
         return .admitted(admission)
     }
 
+    /// Judges again what may have changed while the store was asked: a token that was good then may be revoked by now,
+    /// and the feed may have fallen silent.
+    ///
+    /// - Parameter admission: the store's answer.
+    /// - Throws: the refusal.
+    package func confirm(_ admission: Admission, opensSocket: Bool) throws(Problem) -> Admission {
+        if let principal = admission.principal, memory.securityGuard.isRevoked(principal) {
+            throw Problem(.invalidToken, reason: "revoked")
+        }
+        if opensSocket, memory.storeHealth != .current { throw Problem(.storeUnavailable, reason: "feed_silent") }
+        return admission
+    }
+
     func storeAdmission(_ terms: AccessTerms) -> StoreAdmission {
         StoreAdmission(
             terms: terms, runtime: memory.runtime, securityGuard: memory.securityGuard, now: memory.now)

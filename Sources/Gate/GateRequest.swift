@@ -39,5 +39,5 @@ package struct GateRequest {
     }
 
     /// Whether the request asks for a socket, so that the rules for sockets apply.
-    var opensSocket: Bool { way != .fields }
+    package var opensSocket: Bool { way != .fields }
 }

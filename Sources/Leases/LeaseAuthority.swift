@@ -7,6 +7,10 @@ package protocol LeaseAuthority {
     /// Why a new lease has already ended, or nil. It is called after the lease was added to the table, because changes
     /// since its admission were reported before that.
     func end(of terms: LeaseTerms) -> LeaseEnd?
+    /// Why a lease with these terms would be over already, according to memory alone; nil if memory knows of no reason.
+    func knownEnd(of terms: LeaseTerms) -> LeaseEnd?
+    /// The time in Unix milliseconds.
+    var clock: @Sendable () -> Int64 { get }
     /// Called when a lease's session may have expired. The answer of the store ends the lease.
     func sessionDue(_ terms: LeaseTerms)
     /// Called once a second for every session with a lease.

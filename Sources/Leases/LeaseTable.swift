@@ -67,6 +67,18 @@ package final class LeaseTable {
         return id
     }
 
+    /// An admission that is so many ms old is looked at again when its answer begins.
+    private static let freshTime: Int64 = 50
+
+    /// Why a lease that is about to be taken would be over already, as far as memory knows; nil where it would not, and
+    /// for an admission of this moment.
+    package func endBeforeUse(of terms: @autoclosure () -> LeaseTerms?, admittedAt: Int64) -> LeaseEnd? {
+        let now = authority.clock()
+        guard now &- admittedAt > Self.freshTime, let terms = terms() else { return nil }
+        if let expiresAt = terms.expiresAt, expiresAt <= now { return .tokenExpired }
+        return authority.knownEnd(of: terms)
+    }
+
     /// Removes a lease. Its holder is not called any more.
     package func remove(_ id: ID) {
         guard let entry = entries.removeValue(forKey: id) else { return }

@@ -284,6 +284,10 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         guard writer.takesAnyBytes || ResponseFilter.isText(head) else {
             return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
         }
+        // Nothing could end the request while the upstream thought. From the first pause on a lease can.
+        if let end = leases.endBeforeUse(of: leaseTerms(), admittedAt: terms.receivedAt) {
+            return machine.admissionEnded(Problem(overBeforeUse: end))
+        }
         deadline.arm(after: terms.timeout)
         // Of the answers without a body, only those to HEAD and 304 may say how long it would be (RFC 9110 section
         // 8.6).
@@ -297,16 +301,20 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// Takes a lease for an answer that is not complete after its first burst of bytes. A stream is ended by everything
     /// that ends its lease, any other answer only by a revocation.
     private func takeLease() {
-        guard leaseID == nil,
-            var lease = terms.admission.leaseTerms(terms.leaseBounds, now: terms.receivedAt)
-        else { return }
-        if !machine.endsWithLease {
-            lease.expiresAt = nil
-            lease.endsAt = .max
-            lease.account = nil
-            lease.allow = nil
-        }
+        guard leaseID == nil, let lease = leaseTerms() else { return }
         leaseID = leases.insert(lease, holder: self)
         machine.leaseTaken()
+    }
+
+    /// nil for an open route.
+    private func leaseTerms() -> LeaseTerms? {
+        var lease = terms.admission.leaseTerms(terms.leaseBounds, now: terms.receivedAt)
+        if !machine.endsWithLease {
+            lease?.expiresAt = nil
+            lease?.endsAt = .max
+            lease?.account = nil
+            lease?.allow = nil
+        }
+        return lease
     }
 }

@@ -156,6 +156,9 @@ struct ProxyMachine {
     /// The answer's head can't be sent to this client. No part of the answer has been passed on.
     mutating func cannotPassOn(reason: String) { fail(Problem(.upstreamUnavailable, reason: reason)) }
 
+    /// What admitted the request has ended while the upstream thought. No part of the answer has been passed on.
+    mutating func admissionEnded(_ refusal: Problem) { fail(refusal) }
+
     /// The head may be passed on, or the client is refused.
     mutating func answerJudged(_ refusal: Problem?) {
         guard case .running = phase, let head = judgedHead.take() else { return }

@@ -43,6 +43,8 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     var isCounted = false
     /// Whether anything of a request has been flushed since it was made or given back.
     private var hasAsked = false
+    /// Whether the flush that waits is of the current user. That of the one before may still be waiting.
+    private var asksWithFlush = false
 
     /// - Parameter socket: the channel's socket, where it is known.
     package init(
@@ -75,6 +77,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         user = nil
         if clean {
             hasAsked = false
+            asksWithFlush = false
             pool.giveBack(self)
             resumeReading()
         } else {
@@ -105,6 +108,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     /// Flushes once the loop has processed everything that has arrived.
     package func flush() {
+        asksWithFlush = true
         guard !isFlushPending else { return }
         isFlushPending = true
         pool.flushes.add(self)
@@ -113,7 +117,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     /// To be called by the loop's ``FlushQueue``.
     package func flushNow() {
         isFlushPending = false
-        hasAsked = true
+        if asksWithFlush { hasAsked = true }
         if let context { flushOutput(context) }
     }
 

@@ -69,8 +69,9 @@ extension Runtime {
 
     /// Records that this node is alive, and finishes the intents that dead nodes left unfinished.
     func finishInterrupted() async throws {
-        try await runner.recordLeftovers()
+        // First: other nodes finish the intents of one that does not beat.
         let living = try await store.beat(nodeID: nodeID, at: clock(), within: Self.beatWindow)
+        await runner.recordLeftovers()
         let interrupted = try await store.interruptedExecutions(
             livingNodes: living.union([nodeID]), limit: Self.batch)
         for execution in interrupted { try await runner.finishInterrupted(execution) }

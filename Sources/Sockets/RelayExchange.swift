@@ -222,9 +222,15 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         }
     }
 
+    /// The refusal, where what admitted the upgrade has ended while the upstream thought.
+    private var refusalBeforeUse: Problem? {
+        leases.endBeforeUse(of: terms.lease, admittedAt: terms.admittedAt).map(Problem.init(overBeforeUse:))
+    }
+
     private func startAnswer(_ head: ResponseHead) {
         writer.upstreamAnswered()
         if let asked { pool.answered(asked, status: head.status) }
+        if let refusal = refusalBeforeUse { return machine.admissionEnded(refusal) }
         deadline.arm(after: terms.timeout)
         let out = ResponseFilter.head(
             of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date)
@@ -248,6 +254,11 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         guard let upstream = upstream.take() else { return }
         writer.upstreamAnswered()
         pool.answered(upstream.member, status: head.status)
+        if let refusal = refusalBeforeUse {
+            terms.place?.leave()
+            upstream.release(clean: false)
+            return writer.respond(refusal)
+        }
         var out = ResponseFilter.head(
             of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
         out.fields.add("Connection", "Upgrade")

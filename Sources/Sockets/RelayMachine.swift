@@ -119,6 +119,9 @@ struct RelayMachine {
     /// The client has gone: no answer is possible, and the upstream's connection is closed.
     mutating func clientGone() { end(.gone) }
 
+    /// What admitted the upgrade has ended. No part of an answer has been passed on.
+    mutating func admissionEnded(_ refusal: Problem) { end(.fail(refusal)) }
+
     /// There is a lease now. An event stream may then be silent without a time limit.
     mutating func leaseTaken() { flow.isLeaseHeld = true }
 

@@ -4,17 +4,23 @@ import Leases
 package final class LeaseAuthorityModel: LeaseAuthority {
     package let held: HeldSessions
     package let heldAccounts = HeldSessions()
+    package let clock: @Sendable () -> Int64
     private let overBefore: (LeaseTerms) -> LeaseEnd?
     /// The leases whose session came to its end, and the sessions that were told as used.
     package private(set) var due: [LeaseTerms] = []
     package private(set) var uses: [String] = []
 
-    package init(held: HeldSessions = HeldSessions(), overBefore: @escaping (LeaseTerms) -> LeaseEnd? = { _ in nil }) {
+    package init(
+        held: HeldSessions = HeldSessions(), overBefore: @escaping (LeaseTerms) -> LeaseEnd? = { _ in nil },
+        clock: @escaping @Sendable () -> Int64 = { 0 }
+    ) {
         self.held = held
+        self.clock = clock
         self.overBefore = overBefore
     }
 
     package func end(of terms: LeaseTerms) -> LeaseEnd? { overBefore(terms) }
+    package func knownEnd(of terms: LeaseTerms) -> LeaseEnd? { overBefore(terms) }
     package func sessionDue(_ terms: LeaseTerms) { due.append(terms) }
     package func used(sessionID: String) { uses.append(sessionID) }
 }

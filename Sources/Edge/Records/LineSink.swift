@@ -8,43 +8,41 @@ package protocol LineSink: Sendable {
     func take(_ lines: ByteBuffer, count: Int)
 }
 
-/// Collects the lines of the access log that one event loop makes while it processes what has arrived, and gives them
-/// to the sink together. Confined to its loop.
-final class AccessLogBuffer {
+/// Collects the lines of the access log that one event loop makes, and gives them to the sink together: with the next
+/// tick of the loop, or as soon as they are many. Handing over wakes the thread that writes, which costs more than a
+/// line does. Confined to its loop.
+package final class AccessLogBuffer {
     /// With so many bytes the lines are given away at once.
     private static let fullSize = 64 * 1024
 
-    private let loop: any EventLoop
     private let sink: any LineSink
     private let clock = LineClock()
     private var lines = ByteBuffer()
     private var count = 0
-    private var isScheduled = false
+    private var isLast = false
 
-    init(loop: any EventLoop, sink: any LineSink) {
-        self.loop = loop
-        self.sink = sink
-    }
+    init(sink: any LineSink) { self.sink = sink }
 
-    /// Lines of one turn of the loop are given to the sink together, in their order.
+    /// Adds a line behind those that wait.
     func add(_ line: AccessLine) {
+        if lines.capacity == 0 { lines.reserveCapacity(Self.fullSize + 4 * 1024) }
         line.write(to: &lines, clock)
         count += 1
-        if lines.readableBytes >= Self.fullSize { return giveAway() }
-        guard !isScheduled else { return }
-        isScheduled = true
-        let bound = NIOLoopBound(self, eventLoop: loop)
-        loop.execute {
-            bound.value.isScheduled = false
-            bound.value.giveAway()
-        }
+        if isLast || lines.readableBytes >= Self.fullSize { giveAway() }
     }
 
-    private func giveAway() {
+    /// Gives the sink what waits. To be called with each tick of the loop.
+    package func giveAway() {
         guard count > 0 else { return }
         let (full, number) = (lines, count)
         lines = ByteBuffer()
         count = 0
         sink.take(full, count: number)
+    }
+
+    /// The loop ticks no more: each line is given away at once from here on.
+    package func finish() {
+        isLast = true
+        giveAway()
     }
 }

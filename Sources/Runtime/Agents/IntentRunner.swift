@@ -69,19 +69,26 @@ final class IntentRunner: Sendable {
         return .event(try await work.value, isRepeat: false)
     }
 
-    /// Stores the outcomes that could not be stored before.
-    func recordLeftovers() async throws {
+    /// Stores the outcomes that could not be stored before. Those that fail again are kept, unless the session has been
+    /// removed with all that it ran.
+    func recordLeftovers() async {
         let leftovers = unrecorded.withLock { leftovers in
             defer { leftovers = [] }
             return leftovers
         }
-        for (index, leftover) in leftovers.enumerated() {
-            do {
-                _ = try await record(leftover.execution, leftover.outcome)
-            } catch {
-                unrecorded.withLock { $0.append(contentsOf: leftovers[index...]) }
-                throw error
-            }
+        for (execution, outcome) in leftovers where await !isRecorded(execution, outcome) {
+            unrecorded.withLock { $0.append((execution, outcome)) }
+        }
+    }
+
+    private func isRecorded(_ execution: ExecutionRecord, _ outcome: RealmOutcome) async -> Bool {
+        do {
+            _ = try await record(execution, outcome)
+            return true
+        } catch {
+            // nil is also what a failed read gives; it says nothing then.
+            let known = try? await .some(store.execution(sessionID: execution.sessionID, intentID: execution.intentID))
+            return known == .some(nil)
         }
     }
 

@@ -43,6 +43,6 @@ enum RefreshDecision: Equatable, Sendable {
         // Limited in both directions: clocks of nodes differ slightly, but a clock that is set back far must not extend
         // the grace.
         let age = now.subtractingReportingOverflow(rotatedAt)
-        return !age.overflow && abs(age.partialValue) <= grace ? .repeat : .reuse
+        return !age.overflow && age.partialValue.magnitude <= grace.magnitude ? .repeat : .reuse
     }
 }

@@ -47,7 +47,7 @@ extension DoctorJudgement {
     private func clock(_ seen: StoreInspection) -> [DoctorFinding] {
         let skew = max(configuration.tokens.clockSkew, 1_000)
         if let offset = seen.clockOffset {
-            let apart = abs(offset)
+            let apart = offset.magnitude
             guard apart > skew else { return [.good("clock", "\(apart) ms apart from the store's")] }
             return [
                 .wrong(

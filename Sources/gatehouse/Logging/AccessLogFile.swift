@@ -11,9 +11,8 @@ import Synchronization
 /// at all, lines are dropped and counted: no request waits for its line.
 final class AccessLogFile: LineSink {
     private struct State {
-        var waiting: [ByteBuffer] = []
+        var waiting: [(lines: ByteBuffer, count: Int)] = []
         var waitingBytes = 0
-        var waitingLines = 0
         var isScheduled = false
     }
 
@@ -24,6 +23,8 @@ final class AccessLogFile: LineSink {
     private let state = Mutex(State())
     private let descriptor: Mutex<Int32>
     private let hasFailed = Atomic<Bool>(false)
+    /// Whether what was written last ended within a line. Used by the queue alone.
+    private let isTorn = Atomic<Bool>(false)
     private let queue = DispatchQueue(label: "gatehouse.access-log")
     private let logger: Logger
     private let dropped: @Sendable (Int) -> Void
@@ -53,9 +54,8 @@ final class AccessLogFile: LineSink {
     func take(_ lines: ByteBuffer, count: Int) {
         let place = state.withLock { state -> (isTaken: Bool, mustSchedule: Bool) in
             guard state.waitingBytes + lines.readableBytes <= Self.longestQueue else { return (false, false) }
-            state.waiting.append(lines)
+            state.waiting.append((lines, count))
             state.waitingBytes += lines.readableBytes
-            state.waitingLines += count
             defer { state.isScheduled = true }
             return (true, !state.isScheduled)
         }
@@ -74,6 +74,7 @@ final class AccessLogFile: LineSink {
                     return current
                 }
                 close(old)
+                isTorn.store(false, ordering: .relaxed)
             } catch {
                 logger.error("the access log can't be opened again", metadata: ["reason": "\(error)"])
             }
@@ -86,32 +87,54 @@ final class AccessLogFile: LineSink {
     private func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
 
     private func flush() {
-        let (buffers, lines) = state.withLock { state in
+        let waiting = state.withLock { state in
             defer { state = State() }
-            return (state.waiting, state.waitingLines)
+            return state.waiting
         }
         let descriptor = descriptor.withLock { $0 }
-        for buffer in buffers where !Self.write(buffer, to: descriptor) {
+        for (index, part) in waiting.enumerated() {
+            let rest = write(part.lines, to: descriptor)
+            guard rest.readableBytes > 0 else { continue }
             let reason = FileBytes.reason(errno)
-            dropped(lines)
+            dropped(waiting[(index + 1)...].reduce(Self.lines(in: rest)) { $0 + $1.count })
             if !hasFailed.exchange(true, ordering: .relaxed) {
                 logger.error("the access log can't be written: lines are dropped", metadata: ["reason": "\(reason)"])
             }
             return
         }
-        if !buffers.isEmpty, hasFailed.exchange(false, ordering: .relaxed) {
+        if !waiting.isEmpty, hasFailed.exchange(false, ordering: .relaxed) {
             logger.notice("the access log is written again")
         }
     }
 
-    private static func write(_ buffer: ByteBuffer, to descriptor: Int32) -> Bool {
-        var rest = buffer
+    private static func lines(in buffer: ByteBuffer) -> Int {
+        buffer.readableBytesView.lazy.filter { $0 == UInt8(ascii: "\n") }.count
+    }
+
+    /// Writes what the file takes, and returns the rest. Where the last write ended within a line, that line is ended
+    /// first, so that it spoils no other.
+    private func write(_ lines: ByteBuffer, to descriptor: Int32) -> ByteBuffer {
+        var rest = lines
+        if isTorn.load(ordering: .relaxed) {
+            guard Self.write(ByteBuffer(string: "\n"), to: descriptor).readableBytes == 0 else { return rest }
+            isTorn.store(false, ordering: .relaxed)
+        }
+        rest = Self.write(lines, to: descriptor)
+        let written = lines.readableBytes - rest.readableBytes
+        if written > 0, lines.readableBytesView.prefix(written).last != UInt8(ascii: "\n") {
+            isTorn.store(true, ordering: .relaxed)
+        }
+        return rest
+    }
+
+    private static func write(_ lines: ByteBuffer, to descriptor: Int32) -> ByteBuffer {
+        var rest = lines
         while rest.readableBytes > 0 {
             let written = rest.withUnsafeReadableBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return false }
+            guard written > 0 else { break }
             rest.moveReaderIndex(forwardBy: written)
         }
-        return true
+        return rest
     }
 }
