@@ -85,6 +85,23 @@ import Testing
         }
     }
 
+    @Test("A token that is revoked while the store is asked admits nothing, and no socket opens when the feed falls silent")
+    func endedMeanwhile() async throws {
+        let fixture = try await GateFixture()
+        let terms = AccessTerms(requirement: .token)
+        let admission = try #require(try await fixture.admission(fixture.token(.valid, .fields), .fields, terms))
+        let gate = Gate(fixture.memory)
+        #expect(try gate.confirm(admission, opensSocket: true).principal?.tokenID == admission.principal?.tokenID)
+        fixture.memory.storeHealth = .silent
+        #expect(try gate.confirm(admission, opensSocket: false).principal != nil)
+        #expect(throws: Problem.self) { try gate.confirm(admission, opensSocket: true) }
+        fixture.memory.storeHealth = .current
+        let family = try #require(admission.principal?.familyID)
+        try await fixture.state.revoke(
+            Revocation(kind: .family, id: family, expiresAt: fixture.memory.now() + 60_000))
+        #expect(throws: Problem.self) { try gate.confirm(admission, opensSocket: false) }
+    }
+
     @Test("An e-mail that nobody has verified meets no domain")
     func unverified() async throws {
         let fixture = try await GateFixture()

@@ -251,6 +251,22 @@ import Testing
         #expect(late.ends == [.tokenRevoked] && good.ends.isEmpty)
     }
 
+    @Test(
+        "What has ended while an upstream thought is seen before the answer begins, but for an admission of this moment",
+        arguments: [
+            ("t", nil, 51, nil), ("dead", nil, 51, .tokenRevoked), ("dead", nil, 50, nil), ("t", 50, 51, .tokenExpired),
+            ("t", 60, 51, nil),
+        ] as [(String, Int64?, Int64, LeaseEnd?)])
+    func endBeforeUse(token: String, expiresAfter: Int64?, age: Int64, end: LeaseEnd?) {
+        let authority = LeaseAuthorityModel(
+            overBefore: { $0.tokenID == "dead" ? .tokenRevoked : nil }, clock: { Self.start + age })
+        let table = LeaseTable(now: Self.start, authority: authority)
+        let terms = terms(token: token, expiresAt: expiresAfter.map { Self.start + $0 })
+        #expect(table.endBeforeUse(of: terms, admittedAt: Self.start) == end)
+        #expect(table.endBeforeUse(of: nil, admittedAt: Self.start) == nil, "an open route")
+        #expect(table.count == 0)
+    }
+
     @Test("Sessions with something open are told as used once a second")
     func uses() {
         let authority = LeaseAuthorityModel()

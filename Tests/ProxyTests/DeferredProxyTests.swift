@@ -241,6 +241,40 @@ private final class Upstreams {
         exchange.clientGone()
     }
 
+    /// Counts what it is told.
+    private final class User: UpstreamUser {
+        private(set) var received = 0
+        private(set) var isClosed = false
+        var wantsUpstreamBytes: Bool { true }
+        func upstreamReceived(_ bytes: ByteBuffer) { received += bytes.readableBytes }
+        func upstreamReceivedAll() {}
+        func upstreamBecameWritable() {}
+        func upstreamClosed() { isClosed = true }
+    }
+
+    @Test(
+        "What an upstream says before the request is sent is no answer to it, though bytes of the one before are sent",
+        arguments: [true, false])
+    func unasked(asks: Bool) throws {
+        let loop = EmbeddedEventLoop()
+        let upstreams = Upstreams(loop)
+        let pool = try Self.pool(loop, upstreams.dial)
+        var connected: UpstreamConnection?
+        pool.connect(0).assumeIsolated().whenSuccess { connected = $0 }
+        let connection = try #require(connected)
+        let (first, second) = (User(), User())
+        connection.lend(to: first)
+        connection.write(ByteBuffer(string: "0\r\n\r\n"))
+        connection.flush()
+        connection.release(clean: true)
+        #expect(pool.takeIdle(0, .any) === connection)
+        connection.lend(to: second)
+        if asks { connection.flush() }
+        loop.run()
+        try upstreams.channels[0].writeInbound(ByteBuffer(string: "HTTP/1.1 200 X\r\n\r\n"))
+        #expect(second.isClosed == !asks && (second.received > 0) == asks)
+    }
+
     @Test("Idle connections are closed by time, and one that is too old is not lent")
     func idleTime() throws {
         let loop = EmbeddedEventLoop()

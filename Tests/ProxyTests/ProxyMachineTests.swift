@@ -41,8 +41,8 @@ import Testing
 
     private enum State: CaseIterable { case created, connecting, sending, asked, answering, over }
     private enum Event: CaseIterable {
-        case start, connected, failed, noUpstream, body, bodyEnd, gone, notForClient, leaseEnded, answer, closed,
-            deadline
+        case start, connected, failed, noUpstream, full, body, bodyEnd, gone, notForClient, admissionEnded, judged,
+            leaseTaken, leaseEnded, answer, burstEnd, closed, deadline
     }
 
     private static let whole = "HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nok"
@@ -139,13 +139,16 @@ import Testing
         case (.connecting, .failed): return ["tell refused", "connect"]
         case (_, .failed): return ["tell refused"]
         case (.connecting, .noUpstream): return ["settle", "502 no_upstream_reachable"]
-        case (.over, _), (_, .start), (_, .connected), (_, .noUpstream): return []
+        case (.connecting, .full): return ["settle", "503 upstream_full"]
+        case (.over, _), (_, .start), (_, .connected), (_, .noUpstream), (_, .full): return []
+        case (_, .judged), (_, .leaseTaken), (_, .burstEnd): return []
         case (.sending, .body): return ["more", "ask"]
         case (.sending, .bodyEnd): return ["end", "ask"]
         case (_, .body), (_, .bodyEnd): return []
         case (_, .gone): return gives + ["settle"]
         case (_, .leaseEnded): return gives + ["settle", "abort"]
         case (_, .notForClient): return gives + ["settle", "502 not_utf8"]
+        case (_, .admissionEnded): return gives + ["settle", "401 revoked"]
         case (.sending, .answer): return ["start 200", "ok", "release", "settle", "finish"]
         case (.asked, .answer): return ["start 200", "ok", "reuse", "settle", "finish"]
         case (.answering, .answer): return ["HT", "release", "settle", "finish"]
@@ -171,11 +174,16 @@ import Testing
         case .connected: machine.connected(to: 1, isPooled: false)
         case .failed: machine.failedToConnect(to: 1, Self.fault)
         case .noUpstream: machine.noUpstreamLeft()
+        case .full: machine.upstreamsAreFull()
         case .body: machine.received(body: ByteBuffer(string: "more"))
         case .bodyEnd: machine.receivedEnd()
         case .gone: machine.clientGone()
         case .notForClient: machine.cannotPassOn(reason: "not_utf8")
+        case .admissionEnded: machine.admissionEnded(Problem(.invalidToken, reason: "revoked"))
+        case .judged: machine.answerJudged(nil)
+        case .leaseTaken: machine.leaseTaken()
         case .leaseEnded: machine.leaseEnded()
+        case .burstEnd: machine.upstreamReceivedAll()
         case .answer: machine.upstreamReceived(ByteBuffer(string: Self.whole))
         case .closed: machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: false)
         case .deadline: isPatient = machine.deadlinePassed(clientTakes: true, upstreamTakes: true)

@@ -289,6 +289,28 @@ import Testing
         #expect(gate.entered.all.count == 1)
     }
 
+    @Test("An outcome whose session was removed meanwhile keeps neither the node's beat nor other outcomes back")
+    func leftoverOfRemovedSession() async throws {
+        let gate = GateRealm()
+        let fixture = RuntimeFixture(realms: [gate])
+        let permits = [try await self.permit(fixture), try await self.permit(fixture)]
+        var sockets: [Socket] = []
+        for (index, permit) in permits.enumerated() {
+            let socket = try await Socket(fixture.runtime, permit)
+            socket.send("slow", "gate")
+            sockets.append(socket)
+            await gate.entered.wait(for: index + 1)
+        }
+        fixture.store.set(reachable: false)
+        gate.open()
+        for socket in sockets { _ = try await socket.wait(for: 2) }
+        fixture.store.removeExecutions(of: permits[0].sessionID)
+        fixture.store.set(reachable: true)
+        try await fixture.runtime.finishInterrupted()
+        #expect(try await sockets[1].wait(for: 3).last?["data"] == true)
+        #expect(try await fixture.store.beat(nodeID: "other", at: fixture.clock.now, within: 5_000).count == 2)
+    }
+
     @Test("A caller that goes away does not cut off what it began")
     func cancelledCaller() async throws {
         let gate = GateRealm()

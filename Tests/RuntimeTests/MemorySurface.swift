@@ -253,6 +253,9 @@ final class MemorySurface: RuntimeStore {
         try self.access { $0.executions[sessionID]?[intentID] }
     }
 
+    /// As the end of a session's tombstone does.
+    func removeExecutions(of sessionID: String) { state.withLock { $0.executions[sessionID] = nil } }
+
     func interruptedExecutions(livingNodes: Set<String>, limit: Int) async throws -> [ExecutionRecord] {
         try self.access { state in
             let open = state.executions.values.flatMap(\.values).filter {

@@ -184,7 +184,9 @@ import Testing
     // MARK: Every state and every event
 
     private enum State: CaseIterable { case created, connecting, asked, answering, opened, over }
-    private enum Event: CaseIterable { case start, connect, fail, none, bytes, close, gone, lease, deadline }
+    private enum Event: CaseIterable {
+        case start, connect, fail, none, full, bytes, burstEnd, close, gone, ended, leaseTaken, lease, deadline
+    }
 
     private static func relay(in state: State) throws -> Relay {
         var relay = try state == .created || state == .connecting ? Relay() : Relay.asked()
@@ -207,6 +209,10 @@ import Testing
         case (.created, .start): ["connect 0"]
         case (.created, .fail): ["tell refused"]
         case (.created, .gone): ["settle"]
+        case (_, .burstEnd), (_, .leaseTaken): []
+        case (.created, .ended), (.connecting, .ended): ["settle", "401 revoked"]
+        case (.asked, .ended), (.answering, .ended): ["release", "settle", "401 revoked"]
+        case (.connecting, .full): ["settle", "503 upstream_full"]
         case (.created, .lease): ["settle", "abort"]
         case (.created, _): []
         case (.connecting, .connect): ["head", "ask"]
@@ -237,6 +243,10 @@ import Testing
         case .connect: relay.machine.connected(to: 1)
         case .fail: relay.machine.failedToConnect(to: 1, Self.fault)
         case .none: relay.machine.noUpstreamLeft()
+        case .full: relay.machine.upstreamsAreFull()
+        case .burstEnd: relay.machine.upstreamReceivedAll()
+        case .ended: relay.machine.admissionEnded(Problem(.invalidToken, reason: "revoked"))
+        case .leaseTaken: relay.machine.leaseTaken()
         case .bytes: relay.machine.upstreamReceived(ByteBuffer(string: Self.refused + "no"))
         case .close: relay.machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: false)
         case .gone: relay.machine.clientGone()

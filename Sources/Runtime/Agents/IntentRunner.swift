@@ -81,14 +81,15 @@ final class IntentRunner: Sendable {
         }
     }
 
+    /// Whether an outcome is stored now, or has no place any more.
     private func isRecorded(_ execution: ExecutionRecord, _ outcome: RealmOutcome) async -> Bool {
         do {
             _ = try await record(execution, outcome)
             return true
         } catch {
-            // nil is also what a failed read gives; it says nothing then.
-            let known = try? await .some(store.execution(sessionID: execution.sessionID, intentID: execution.intentID))
-            return known == .some(nil)
+            do {
+                return try await store.execution(sessionID: execution.sessionID, intentID: execution.intentID) == nil
+            } catch { return false }
         }
     }
 
