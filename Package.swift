@@ -45,7 +45,7 @@ let package = Package(
         .target(name: "Encodings"),
         .target(name: "Libcrypto", dependencies: ["CLibcrypto"]),
         .target(name: "JOSE", dependencies: ["Encodings", "Libcrypto"]),
-        .target(name: "HostileTokens", dependencies: ["JOSE"]),
+        .target(name: "HostileTokens", dependencies: ["Encodings", "JOSE"]),
 
         // MARK: Signing in with what people have, and telling others: decisions alone
         .target(name: "IdentityProviders", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
@@ -75,7 +75,7 @@ let package = Package(
         .target(
             name: "SignIn",
             dependencies: [
-                "AuthorizationServer", "Caching", "Encodings", "IdentityProviders", "JOSE", "Libcrypto", "Passkeys",
+                "AuthorizationServer", "Caching", "Encodings", "IdentityProviders", "Libcrypto", "Passkeys",
                 "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
             ]),
 
@@ -124,14 +124,14 @@ let package = Package(
         .target(
             name: "Sockets",
             dependencies: [
-                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "Runtime",
+                "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "Runtime", "SecurityGuard",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         // The JSON and form endpoints; nobody else sees Hummingbird.
         .target(
             name: "GatewayAPI",
             dependencies: [
-                "Answers", "AuthorizationServer", "EdgeConfiguration", "Encodings", "IdentityProviders", "JOSE",
+                "Answers", "AuthorizationServer", "EdgeConfiguration", "Encodings", "IdentityProviders",
                 "Libcrypto", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -141,7 +141,6 @@ let package = Package(
         // The page, the console and the client library.
         .target(
             name: "Web",
-            dependencies: ["Libcrypto"],
             // For programs that are built: they take the client library as a package.
             exclude: ["Assets/gatehouse.d.ts", "Assets/package.json"],
             resources: [
@@ -178,7 +177,6 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -206,10 +204,7 @@ let package = Package(
             name: "gatehouse",
             dependencies: [
                 "AdminAPI", "AuthorizationServer", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Experience",
-                "Exposition", "HostileTokens", "Runtime", "SecurityGuard", "TrafficCop", "StateSurface",
-                "JOSE",
-                "Libcrypto",
-                "Webhooks",
+                "Exposition", "HostileTokens", "JOSE", "Libcrypto", "Proxy", "Runtime", "SecurityGuard", "StateSurface",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -261,16 +256,16 @@ let package = Package(
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
         .testTarget(
             name: "JOSETests",
-            dependencies: ["DocumentationForTests", "JOSE", "Encodings", "Libcrypto", "RandomForTests"]),
+            dependencies: ["DocumentationForTests", "JOSE", "Encodings", "RandomForTests"]),
         .testTarget(
             name: "IdentityProvidersTests",
-            dependencies: ["IdentityProviders", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+            dependencies: ["IdentityProviders", "Encodings", "JOSE", "RandomForTests"]),
         .testTarget(
             name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "Encodings", "IdentityProviders"]),
         .testTarget(name: "AgentToolsTests", dependencies: ["AgentTools", "Encodings", "Runtime"]),
         .testTarget(
             name: "PasskeysTests",
-            dependencies: ["Passkeys", "PasskeysForTests", "Encodings", "JOSE", "Libcrypto", "RandomForTests"]),
+            dependencies: ["Passkeys", "PasskeysForTests", "Encodings", "Libcrypto", "RandomForTests"]),
         .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "Encodings", "JOSE"]),
         .testTarget(name: "HostileTokensTests", dependencies: ["HostileTokens", "JOSE", "Encodings"]),
         .testTarget(
@@ -286,22 +281,21 @@ let package = Package(
             name: "StateSurfaceTests",
             dependencies: [
                 "StateSurface", "StateSurfaceTesting", "Runtime", "TrafficCop", "PostgresForTests",
-                .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "SecurityGuardTests",
-            dependencies: ["SecurityGuard", "Encodings", "JOSE", "Libcrypto", "StateSurface", "StateSurfaceTesting"]),
-        .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop", "Libcrypto"]),
+            dependencies: ["SecurityGuard", "Encodings", "JOSE", "StateSurface", "StateSurfaceTesting"]),
+        .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop"]),
         .testTarget(
             name: "RuntimeTests",
             dependencies: [
-                "Runtime", "Encodings", "Libcrypto", "RandomForTests", "StateSurface", "StateSurfaceTesting",
+                "Runtime", "Encodings", "RandomForTests", "StateSurface", "StateSurfaceTesting",
                 "TrafficCop",
             ]),
         .testTarget(
             name: "SignInTests",
             dependencies: [
-                "SignIn", "Encodings", "IdentityProviders", "JOSE", "Runtime", "SecurityGuard", "StateSurface",
+                "SignIn", "Encodings", "IdentityProviders", "Runtime", "SecurityGuard", "StateSurface",
                 "TrafficCop",
             ]),
         .testTarget(
@@ -352,8 +346,8 @@ let package = Package(
         .testTarget(
             name: "GatewayAPITests",
             dependencies: [
-                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI", "Leases",
-                "LeasesForTests", "Libcrypto", "Passkeys", "PasskeysForTests", "Proxy",
+                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI",
+                "IdentityProviders", "Leases", "LeasesForTests", "Libcrypto", "Passkeys", "PasskeysForTests", "Proxy",
                 "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop", "Web",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -366,8 +360,8 @@ let package = Package(
         .testTarget(
             name: "EdgeTests",
             dependencies: [
-                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy",
-                "RandomForTests", "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
+                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire",
+                "RandomForTests", "Runtime", "StateSurface",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -377,7 +371,7 @@ let package = Package(
         .testTarget(
             name: "ExperienceTests",
             dependencies: [
-                "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "IdentityProviders", "Passkeys",
+                "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "Passkeys",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -393,9 +387,9 @@ let package = Package(
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [
-                "AdminAPI", "EdgeConfiguration", "Encodings", "Experience", "HostileTokens", "JOSE", "SecurityGuard",
-                "StateSurface",
-                "gatehouse",
+                "AdminAPI", "EdgeConfiguration", "Encodings", "Experience", "HostileTokens", "IdentityProviders",
+                "JOSE",
+                "SecurityGuard", "StateSurface", "gatehouse",
                 .product(name: "Logging", package: "swift-log"),
             ]),
     ]

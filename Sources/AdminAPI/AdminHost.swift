@@ -2,9 +2,9 @@
 package enum AdminHost {
     /// Whether a listener on loopback refuses it.
     ///
-    /// A web page of `evil.example` can have that name lead to 127.0.0.1 (DNS rebinding): its requests then come from the
-    /// operator's own browser, as requests of the page's own origin, and only `Host` tells them. Nobody's name is
-    /// `localhost` or an address. Clients that are no browsers may leave it out.
+    /// A web page of `evil.example` can have that name lead to 127.0.0.1 (DNS rebinding): its requests then come from
+    /// the operator's own browser, as requests of the page's own origin, and only `Host` tells them apart. An attacker
+    /// cannot own the name `localhost` or an address. Clients other than browsers may leave it out.
     ///
     /// - Parameters:
     ///   - host: the value of the field; nil where there is none.

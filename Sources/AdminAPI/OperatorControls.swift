@@ -15,7 +15,7 @@ package protocol OperatorControls: Sendable {
     func lastReload() async -> ReloadEntry?
 }
 
-/// What came of a reload.
+/// The result of a reload.
 package enum ReloadOutcome: Sendable, Equatable {
     /// The configuration is in use; with the keys that have changed and need a restart.
     case reloaded(needRestart: [String])

@@ -3,10 +3,9 @@
 /// The kinds are disjoint by prefix; a value that looks like one kind and is sent as another is answered
 /// `credentials_swapped`. A shape says nothing about validity: `tkt_` followed by anything is a ``ticket``.
 package enum CredentialShape: Sendable, Equatable {
-    /// An ``accessToken`` is a compact JWS (RFC 7515 section 7.1); `ses_`, `sec_`, `ref_` and `tkt_` begin the others. A
-    /// ``subject`` is the id of a user (`usr_`) or a client (`cli_`), which is no credential.
-    /// Everything else, a personal access token and the empty text among it, is ``other`` and counts as swapped
-    /// nowhere.
+    /// An ``accessToken`` is a compact JWS (RFC 7515 section 7.1); `ses_`, `sec_`, `ref_` and `tkt_` begin the others.
+    /// A ``subject`` is the id of a user (`usr_`) or a client (`cli_`), which is no credential. Everything else, a
+    /// personal access token and the empty text among it, is ``other`` and counts as swapped nowhere.
     case accessToken, sessionID, sessionSecret, refreshToken, ticket, subject, other
 
     /// Tells the kind from the first bytes, and that of a JWS from its dots.
@@ -53,7 +52,7 @@ package enum CredentialShape: Sendable, Equatable {
     /// Whether the value has three segments of which the first begins like base64url of `{"`.
     private static func looksLikeCompactJWS(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard bytes.starts(with: Self.tokenPrefix) else { return false }
-        // To the end in any case: a loop without a way out looks at many bytes at once.
+        // Without an early exit, so that the compiler can vectorise the loop.
         var dots: UInt32 = 0
         for byte in bytes { dots &+= byte == UInt8(ascii: ".") ? 1 : 0 }
         return dots == 2

@@ -1,6 +1,6 @@
 /// A refusal as a page for people. It has no script, no style and no form, and shows nothing that a request said.
 enum ErrorPage {
-    /// The header fields of the page. No other page may frame it, and the address that it was at is told to nobody.
+    /// The header fields of the page. No other page may frame it, and its address is sent to no server as a referrer.
     static let fields: [(name: String, value: String)] = [
         ("Content-Type", "text/html; charset=utf-8"),
         (

@@ -198,7 +198,7 @@ final class APIExchange: Exchange, DeadlineHolder {
         facts.verdict = connection.edition.gate.tokens.principal(for: token.utf8, now: connection.loop.now())
     }
 
-    /// What the endpoint found out, for the access log.
+    /// Records the refusal and the caller that the endpoint has determined, for the access log.
     private func note(_ reply: APIReply) {
         if let problem = reply.problem { connection.record.refused(problem) }
         var caller = RequestCaller(

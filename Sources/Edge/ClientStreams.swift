@@ -1,6 +1,6 @@
 /// Which streams of an HTTP/2 connection its client has opened, and on which of them it may still send.
 ///
-/// Bounded: beyond that, what was known of the older streams is forgotten, and nothing is said of them.
+/// Bounded: beyond that, older streams are forgotten, and a frame on one of them is not reported as late.
 struct ClientStreams {
     /// More streams than a client may have at once, with room for those that the gateway has reset.
     static let maxOpen = 1024

@@ -112,6 +112,14 @@ extension ConnectionMachine {
         state = .request(request)
     }
 
+    /// The request waits to become a tunnel. A client that has closed its side, which no tunnel survives, waits for none.
+    mutating func expectTunnel() {
+        guard case .request(var request) = state else { return }
+        if isInputClosed { return close() }
+        request.expectsTunnel = true
+        state = .request(request)
+    }
+
     /// No more of the body is given to the exchange; bytes that arrive wait in ``inbound``.
     mutating func pauseBody() { setPaused(true) }
 

@@ -52,7 +52,8 @@ extension ConnectionMachine {
         if lingering.isOutputClosed { close() }
     }
 
-    /// The client has closed its side. Requests that have arrived whole are still answered. A tunnel ends.
+    /// The client has closed its side. Requests that have arrived whole are still answered. A tunnel ends, as does what
+    /// waits to become one.
     mutating func inputClosed() {
         isInputClosed = true
         switch state {
@@ -61,7 +62,11 @@ extension ConnectionMachine {
         case .request(let request):
             // A client may shut down its side and wait for its answers. One that has closed its socket looks the same
             // until the next write fails; a stream that may have nothing to write must not wait for that.
-            if request.isBodyComplete, request.answer == .started(.stream) { dueTimer = .moment }
+            if request.expectsTunnel, request.answer == .none {
+                close()
+            } else if request.isBodyComplete, request.answer == .started(.stream) {
+                dueTimer = .moment
+            }
         case .head, .closed: break
         }
     }

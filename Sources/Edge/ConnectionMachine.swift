@@ -123,6 +123,8 @@ struct ConnectionMachine {
         var hasExchange = false
         var discardBudget = ConnectionMachine.maxDiscarded
         var answer = Answer.none
+        /// Whether the request waits to become a tunnel.
+        var expectsTunnel = false
         /// Why the request can't be read to its end, until that has been dealt with.
         var failure: Failure?
 

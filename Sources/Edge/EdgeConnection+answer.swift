@@ -137,6 +137,7 @@ extension EdgeConnection: ResponseWriter {
 
     /// From here on the connection is closed after the current answer.
     func closeAfterAnswer() { machine.closeAfterAnswer() }
+    func expectTunnel() { machine.expectTunnel() }
 
     /// A tunnel that can't be opened any more is told that its client has gone. It is ended at once where the gateway
     /// stops, or where its route has gone during the handshake.

@@ -111,7 +111,7 @@ package final class EdgeMetrics: Sendable {
             defer { known.upstreams = wanted }
             return known.upstreams
         }
-        // One that was taken away and is given back is as one that was never there.
+        // One that was removed by a reload and is configured again counts as new, and so as up.
         for (route, place) in upstreams
         where !before.contains(Self.key(Self.upstreamUp, Self.dimensions(place, route))) {
             upstream(place, of: route)(true)

@@ -6,7 +6,7 @@ import NIOHTTP2
 ///
 /// That is the error for a closed stream (RFC 9113 section 5.1). For one that is still being answered an error of the
 /// stream would do, which every endpoint may treat as one of the connection (section 5.4). SwiftNIO refuses both with
-/// PROTOCOL_ERROR and can't be told otherwise, so the gateway says goodbye before SwiftNIO sees such a frame. The frame
+/// PROTOCOL_ERROR and can't be told otherwise, so the gateway sends GOAWAY before SwiftNIO sees such a frame. The frame
 /// can't be skipped, since the state of the field compression is in it: that is why the connection ends with it.
 ///
 /// Is placed below HTTP/2 in the pipeline.

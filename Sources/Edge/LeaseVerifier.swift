@@ -48,7 +48,7 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
             case .doubtful, .unknown: watch.verify(account: account)
             }
         }
-        // Revocations may have been missed, and those that are read afterwards are told to no lease.
+        // Revocations may have been missed, and those that are read after a gap are not reported to leases.
         if terms.tokenID != nil, securityGuard.sinceRevocationGap > .zero { watch.scheduleCheck() }
         if terms.expiresAt != nil, clock() - terms.admittedAt > Self.maxUnheardTime {
             watch.verify(terms)
@@ -75,9 +75,20 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
     }
 
     private func verifySession(of terms: LeaseTerms) {
-        guard let sessionID = terms.sessionID, runtime.knownEpoch(sessionID: sessionID) == nil else { return }
-        watch.verify(terms)
+        if !knowsSession(of: terms) { watch.verify(terms) }
     }
+
+    /// Whether memory knows that the session of these terms is live, or they have none.
+    package func knowsSession(of terms: LeaseTerms) -> Bool {
+        guard let sessionID = terms.sessionID else { return true }
+        return runtime.knownEpoch(sessionID: sessionID) != nil
+    }
+
+    /// Asks the store about a lease. Its loop is told of an end before `done` is called.
+    package func confirm(_ terms: LeaseTerms, done: @escaping @Sendable () -> Void) { watch.verify(terms, done: done) }
+
+    /// A number that grows with every revocation.
+    package var revocationCount: UInt64 { securityGuard.revocationCount }
 
     /// The session's time is over as far as the lease knows: the store is asked, and its answer ends the lease.
     package func sessionDue(_ terms: LeaseTerms) { watch.verify(terms) }

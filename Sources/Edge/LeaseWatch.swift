@@ -100,7 +100,7 @@ package final class LeaseWatch: Sendable {
         }
     }
 
-    /// So many revocations are one job of an event loop: there may be hundreds of thousands after a gap.
+    /// How many revocations are handed to an event loop in one job: there may be hundreds of thousands after a gap.
     private static let jobSize = 512
 
     private func revoked(_ revocations: [Revocation]) {
@@ -177,8 +177,11 @@ extension LeaseWatch {
 
     /// Asks the store about one lease. Where that fails, all leases are checked until the store answers. Does not wait;
     /// the lease is ended later, if it is over.
-    package func verify(_ terms: LeaseTerms) {
+    ///
+    /// - Parameter done: called when the loops have been told, or the store could not be asked.
+    package func verify(_ terms: LeaseTerms, done: (@Sendable () -> Void)? = nil) {
         Task { [weak self] in
+            defer { done?() }
             do {
                 if let id = terms.sessionID { try await self?.checkSession(id) }
                 if let id = terms.familyID { try await self?.checkFamily(id) }

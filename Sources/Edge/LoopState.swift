@@ -41,7 +41,7 @@ package final class LoopState {
     var isDraining = false
     /// The open sockets.
     package internal(set) var socketCount = 0
-    /// The refusals that were last, for the operator.
+    /// The latest refusals, for the operator.
     var refusals = RefusalRing()
     /// Makes the ids of traces that begin here.
     let traces = TraceSource()

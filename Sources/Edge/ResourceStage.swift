@@ -131,7 +131,7 @@ final class ProtocolSessionJudge: AnswerJudge {
     }
 
     /// Ends a session that the upstream has ended. An answer that names another session at the same time is not passed
-    /// on: nobody would own that one.
+    /// on: that session would have no owner.
     private func end(_ id: [UInt8], answer: ResponseHead) -> AnswerJudgement {
         let record = stage.record(id, of: principal)
         let desk = desk

@@ -79,7 +79,8 @@ package final class RouteLimiter: Sendable {
         }
     }
 
-    /// A number for the caller. It is made with the process's random hash, so nobody can aim at another's.
+    /// A number for the caller. It is made with the process's random hash seed, so a caller cannot choose a name that
+    /// collides with another's.
     private func caller(_ admission: Admission, _ address: String) -> Int {
         var hasher = Hasher()
         if let name = name(of: admission) {
@@ -134,7 +135,7 @@ struct RouteLimiters: Sendable {
 
 extension EdgeConnection {
     /// Counts an admitted request towards its route's limit, and has the answer say how much is left. Called after the
-    /// gate, so that nobody can use up the limit of another caller. Does nothing on a route without a limit.
+    /// gate, so that no one can use up the limit of another caller. Does nothing on a route without a limit.
     ///
     /// - Throws: `rate_limited`.
     func countTowardsLimit(

@@ -153,7 +153,7 @@ struct RouteStage: GatedStage {
             fields: [("Location", withReturn(url, problem.stepUp)), ("Cache-Control", "no-store")], body: [])
     }
 
-    /// Whether signing in may lead past the refusal.
+    /// Whether the request may be admitted after the caller has signed in.
     private static func mayHelp(_ problem: Problem) -> Bool {
         problem.status == 401 || problem.code == .sessionMismatch || problem.reason == AccessTerms.anonymousReason
     }

@@ -70,7 +70,7 @@ private final class AnswerBox: Sendable {
 
     /// Adds the answer to a question.
     ///
-    /// - Returns: whether the box was empty, so that somebody has to be told to look.
+    /// - Returns: whether the box was empty, so that the event loop has to be told to look.
     func put(_ answer: StoreQuestions.Answer, to number: UInt64) -> Bool {
         answers.withLock { answers in
             answers.append((number, answer))

@@ -1,4 +1,4 @@
-/// One entry of `events`: who is told of what happens (webhooks).
+/// One entry of `events`: a receiver of events (webhooks).
 public struct EventReceiverConfiguration: Sendable, Equatable {
     /// What a receiver can be told of, by the names of the file.
     public enum Event: String, Sendable, CaseIterable {

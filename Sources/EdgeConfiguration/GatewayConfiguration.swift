@@ -30,9 +30,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var passkeys = PasskeysConfiguration()
     /// How much refusals explain.
     public var errors = Errors()
-    /// The log on standard error. Only the executable uses it.
+    /// The log on standard error, and the access log. Read by the executable `gatehouse`; a `Gateway` ignores it.
     public var log = Log()
-    /// The audit log. Only the executable keeps it.
+    /// The audit log. Read by the executable `gatehouse`, which writes the file; a `Gateway` ignores it.
     public var audit = Audit()
     /// Where spans of recorded traces are sent.
     public var tracing = Tracing()
@@ -40,7 +40,7 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var routes: [RouteConfiguration] = []
     /// Other issuers whose tokens may be exchanged.
     public var issuers: [IssuerConfiguration] = []
-    /// Who is told of what happens (webhooks).
+    /// The receivers of events (webhooks).
     public var events: [EventReceiverConfiguration] = []
     /// The identity providers through which people sign in.
     public var identityProviders: [IdentityProviderConfiguration] = []
@@ -147,7 +147,7 @@ extension GatewayConfiguration {
         public var format = Format.text
         /// `log.level`: the lowest severity that is logged.
         public var level = Level.info
-        /// `log.access`: the file of the access log, or `stderr`; nil for none.
+        /// `log.access`: the file of the access log, or `stderr`; nil for none. The executable `gatehouse` writes it.
         public var access: String?
 
         /// The defaults.
@@ -166,7 +166,7 @@ extension GatewayConfiguration {
         public init() {}
     }
 
-    /// `audit.*`: the hash-chained record of decisions.
+    /// `audit.*`: the hash-chained record of decisions, which the executable `gatehouse` writes.
     public struct Audit: Sendable, Equatable {
         /// `audit.file`: the file that it is appended to; nil for none.
         public var file: String?

@@ -9,8 +9,8 @@ public struct PasskeysConfiguration: Sendable, Equatable {
 }
 
 extension PasskeysConfiguration {
-    /// Whether pages of an issuer may use passkeys of a domain (WebAuthn Level 3 §5.1.3): its host, or a domain above it
-    /// of at least two labels. Browsers also refuse domains under which anybody can register, such as `co.uk`.
+    /// Whether pages of an issuer may use passkeys of a domain (WebAuthn Level 3 §5.1.3): its host, or a domain above
+    /// it of at least two labels. Browsers also refuse domains under which anyone can register, such as `co.uk`.
     ///
     /// - Parameters:
     ///   - domain: in lower case.

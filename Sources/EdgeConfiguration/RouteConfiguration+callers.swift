@@ -17,7 +17,8 @@ extension RouteConfiguration {
         case assertion
     }
 
-    /// Who may use a route. Of each list that is given, one entry has to match; lists that are nil match anybody.
+    /// Who may use a route. Of each list that is given, one entry has to match; a list that is nil matches every
+    /// caller.
     public struct Allow: Sendable, Equatable {
         /// Scopes of the token.
         public var scopesAny: [String]?

@@ -5,12 +5,13 @@ import Glibc
 /// A process without any can't read its store or its certificates again, and libdispatch, which runs the gateway's
 /// concurrent work, ends the process when it can't open a file of `/proc`.
 package enum DescriptorReserve {
-    /// So many are kept free of clients' connections.
+    /// How many descriptors clients' connections must leave free.
     package static let ofClients = 64
-    /// So many are kept free of connections to upstreams as well.
+    /// How many descriptors connections to upstreams must leave free.
     package static let ofUpstreams = 32
 
-    /// Whether no more than `reserve` descriptors are left, by the limit of this moment: it may be changed from outside.
+    /// Whether no more than `reserve` descriptors are left, by the limit of this moment: it may be changed from
+    /// outside.
     ///
     /// Descriptors are numbered from the lowest free number, so the number of a new one tells. Three system calls.
     package static func isReached(_ reserve: Int) -> Bool {

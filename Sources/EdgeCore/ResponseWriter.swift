@@ -6,7 +6,7 @@ import NIOCore
 package enum ResponseFraming: Equatable {
     /// No body at all (HEAD, 204, 304).
     case none
-    /// A body of so many bytes.
+    /// A body of this many bytes.
     case length(Int64)
     /// Unknown length: chunked to HTTP/1.1 clients, until close to HTTP/1.0 ones.
     case stream

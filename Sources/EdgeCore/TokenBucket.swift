@@ -1,7 +1,7 @@
 /// A limit of requests as a token bucket: so many in a period, spread over it, and so many at once.
 ///
-/// The state of a bucket is one number: the time at which it will be full again (the generic cell rate algorithm). It and
-/// the clock are handed in. Times are nanoseconds since the Unix epoch.
+/// The state of a bucket is one number: the time at which it will be full again (the generic cell rate algorithm). It
+/// and the clock are handed in. Times are nanoseconds since the Unix epoch.
 package struct TokenBucket: Sendable, Equatable {
     /// The decision on one request.
     package struct Verdict: Sendable, Equatable {
@@ -39,7 +39,7 @@ package struct TokenBucket: Sendable, Equatable {
     ///   - fullAt: when the bucket would be full; nil for one that is.
     ///   - now: at most a century from the epoch on, as clocks are.
     package func take(fullAt: Int64?, at now: Int64) -> Verdict {
-        // A clock that was set back must not make anybody wait for longer than an empty bucket does.
+        // A clock that was set back must not make a caller wait for longer than an empty bucket does.
         let full = min(max(fullAt ?? now, now), now + capacity)
         let next = full + interval
         guard next - now <= capacity else {

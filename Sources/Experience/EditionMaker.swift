@@ -53,7 +53,7 @@ struct EditionMaker: Sendable {
             address.host == "localhost" || IPAddress.bytes(of: address.host).map(IPAddress.isLoopback) ?? false
         return EdgeServices(
             configuration: configuration, securityGuard: securityGuard, runtime: runtime,
-            responder: makeAPIResponder(try api(for: configuration)),
+            responder: APIResponder(try api(for: configuration)),
             protocolSessions: ProtocolSessionDesk(store: gateway.state, clock: gateway.clock), tools: tools,
             origins: OriginPolicy(
                 configured: configuration.server.allowedOrigins, issuer: issuer,

@@ -86,19 +86,8 @@ private func assemble(
         gateway, issuer: issuer, fetch: fetch, metrics: metrics, events: events)
 
     // 3. Traffic Cop and Runtime.
-    let counterSecret = try await gateway.state.sharedSecret(
-        name: "login counters", candidate: TrafficCop.makeCounterSecret())
-    let trafficCop = try TrafficCop(
-        limits: RateLimits(configuration.limits), counterSecret: counterSecret, clock: gateway.clock)
-    let sessions = configuration.sessions
-    let runtime = Runtime(
-        state: gateway.state, cop: trafficCop,
-        policy: SessionPolicy(
-            anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
-            lifetime: sessions.lifetime, perUser: sessions.perUser, clockSkew: configuration.tokens.clockSkew),
-        realms: gateway.realms, clock: gateway.clock,
-        agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
-        audit: { event in gateway.record(event) })
+    let trafficCop = try await makeTrafficCop(gateway, configuration)
+    let runtime = makeRuntime(gateway, configuration, trafficCop)
 
     // 4. The API.
     let loopStates = LoopStates()
@@ -134,16 +123,15 @@ private func assemble(
     metrics.expect(upstreams: try configuration.upstreamPlaces())
     let upstreamTLS = try UpstreamTrust.contexts(for: configuration.routes)
     editions.standings.adopt(try configuration.watchedUpstreams())
+    let authority = LeaseVerifier(
+        runtime: runtime, securityGuard: securityGuard, watch: watch, held: held, heldAccounts: heldAccounts,
+        clock: gateway.clock)
     for loop in loops {
         try await loop.submit {
-            let leases = LeaseTable(
-                now: gateway.clock(),
-                authority: LeaseVerifier(
-                    runtime: runtime, securityGuard: securityGuard, watch: watch, held: held,
-                    heldAccounts: heldAccounts, clock: gateway.clock))
             let state = LoopState(
-                loop: loop, leases: leases, flushes: FlushQueue(loop: loop), metrics: metrics,
-                accessLog: gateway.accessLog, spans: exporter, now: gateway.clock)
+                loop: loop, leases: LeaseTable(now: gateway.clock(), authority: authority),
+                flushes: FlushQueue(loop: loop), metrics: metrics, accessLog: gateway.accessLog, spans: exporter,
+                now: gateway.clock)
             state.change(to: try editions.edition(services, upstreamTLS, for: state))
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
         }.get()
@@ -161,6 +149,29 @@ private func assemble(
     try await running.openAdmin()
     listener.open()
     return running
+}
+
+private func makeTrafficCop(
+    _ gateway: Gateway, _ configuration: GatewayConfiguration
+) async throws -> TrafficCop {
+    let counterSecret = try await gateway.state.sharedSecret(
+        name: "login counters", candidate: TrafficCop.makeCounterSecret())
+    return try TrafficCop(
+        limits: RateLimits(configuration.limits), counterSecret: counterSecret, clock: gateway.clock)
+}
+
+private func makeRuntime(
+    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ trafficCop: TrafficCop
+) -> Runtime {
+    let sessions = configuration.sessions
+    return Runtime(
+        state: gateway.state, cop: trafficCop,
+        policy: SessionPolicy(
+            anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
+            lifetime: sessions.lifetime, perUser: sessions.perUser, clockSkew: configuration.tokens.clockSkew),
+        realms: gateway.realms, clock: gateway.clock,
+        agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
+        audit: { event in gateway.record(event) })
 }
 
 /// What fetches the metadata documents of agents, from servers that the system's roots or `clients.ca` vouch for.

@@ -192,8 +192,8 @@ final class RunningGateway: Sendable {
 
     /// Stops accepting; open connections finish their requests within `server.drain`.
     ///
-    /// Every loop knows of the stop before the listener is closed. So when nobody can connect any more, no answer
-    /// leaves a connection open; and one that is accepted in between is served as the last.
+    /// Every loop knows of the stop before the listener is closed. So from the moment when clients can no longer
+    /// connect, every answer ends its connection; one that is accepted in between is served one request.
     private func drain() async {
         admin.isDraining.store(true, ordering: .relaxed)
         let limit = services.configuration.server.drain

@@ -58,9 +58,11 @@ extension AccessTerms {
 
     private func requireScopes(of principal: Principal) throws(Problem) {
         for scope in scopes where !principal.has(scope: scope) {
-            throw Problem(
+            var refusal = Problem(
                 .insufficientScope, detail: "The scope '\(ForwardedIdentity.safe(scope))' is needed.",
                 reason: "scope_missing")
+            refusal.challenge = [("scope", scopes.map(ForwardedIdentity.safe).joined(separator: " "))]
+            throw refusal
         }
     }
 

@@ -18,7 +18,7 @@ package struct APIReply: Sendable {
     /// The problem that was answered; nil for none. For the access log and the operator's list of refusals: the audit
     /// log and the metrics have it already.
     package let problem: Problem?
-    /// Whom the request turned out to be about. Nothing where no credential was accepted.
+    /// Who the caller is, as far as the request has shown. Empty where no credential was accepted.
     package let subject: AuditedRequest.Subject
 }
 
@@ -37,8 +37,8 @@ final class RefusalNote: Sendable {
 }
 
 extension APIServices {
-    /// Leaves a refusal in all logs, the metrics and the operator's list. To be called once for each refused request, in
-    /// the task that answers it.
+    /// Leaves a refusal in all logs, the metrics and the operator's list. To be called once for each refused request,
+    /// in the task that answers it.
     func note(_ problem: Problem, of facts: APIRequestFacts) {
         RefusalNote.current?.problem = problem
         refused(problem, facts)

@@ -7,13 +7,10 @@ import NIOCore
 import SecurityGuard
 import SignIn
 
-/// The API behind the edge. Every request given to it is answered; none of its refusals or faults escapes as an error.
-/// Made at the start and at each reload; the configuration of `services` decides which endpoints there are.
-package func makeAPIResponder(_ services: APIServices) -> APIResponder {
-    APIResponder(services)
-}
-
-/// Hummingbird's router over the gateway's own paths, with the one shape of refusal around it.
+/// The API behind the edge: Hummingbird's router over the gateway's own paths, with the one shape of refusal around it.
+///
+/// Every request given to it is answered; none of its refusals or faults escapes as an error. Made at the start and at
+/// each reload; the configuration of the services decides which endpoints there are.
 package struct APIResponder: HTTPResponder {
     package typealias Context = APIContext
 
@@ -127,7 +124,6 @@ private func answer(
 ) async -> Response {
     let call = APICall(services: services, request: request, context: context)
     do {
-        if route.path.utf8.starts(with: "/api/".utf8) { try call.requireShapes() }
         let answer = try await route.handler(call)
         return response(answer, call)
     } catch {

@@ -7,8 +7,8 @@ import SecurityGuard
 import SignIn
 import TrafficCop
 
-/// The modules behind the API, and what the edge around it offers. One object for each edition of the configuration. All
-/// of it may be used from any thread.
+/// The modules behind the API, and what the edge around it offers. One object for each edition of the configuration.
+/// All of it may be used from any thread.
 package final class APIServices: Sendable {
     /// Verifies and issues tokens.
     package let securityGuard: SecurityGuard
@@ -48,7 +48,7 @@ package final class APIServices: Sendable {
     /// ``note(_:of:)``.
     package let refused: @Sendable (_ problem: Problem, _ request: APIRequestFacts) -> Void
 
-    /// - Parameter providers: none by default, so that nobody can sign in through one.
+    /// - Parameter providers: none by default: then signing in through a provider is not possible.
     /// - Parameter passkeys: nil takes the endpoints of passkeys away.
     package init(
         securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop, signIn: SignInService,

@@ -50,7 +50,7 @@ enum AccountRoutes {
     static let registerPath = "/api/auth/register"
     static let all = [APIRoute(.post, registerPath, register)]
 
-    /// Makes an account and answers with its id and tenant; it signs nobody in. 409 where the e-mail is taken.
+    /// Makes an account and answers with its id and tenant; the caller is not signed in. 409 where the e-mail is taken.
     private static func register(_ call: APICall) async throws -> APIAnswer {
         let body = try SecurityBody(call.facts.body, allowing: ["email", "password", "tenant_id"])
         let email = try body.required("email")

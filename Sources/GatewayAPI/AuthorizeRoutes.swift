@@ -43,8 +43,8 @@ enum AuthorizeRoutes {
                     request = try parameters.judge(
                         client: client, redirectURI: uri, resources: agents.settings.grantable)
                 } catch let fault as AuthorizationFault {
-                    // Nobody has vouched for these clients: a link to this server must not lead to their pages before
-                    // the person has signed in (RFC 9700 section 4.11.2).
+                    // These clients have registered themselves: a link to this server must not lead to their pages
+                    // before the person has signed in (RFC 9700 section 4.11.2).
                     guard session != nil || client.origin == .configured else {
                         return signIn(call, call.facts.query, nil)
                     }

@@ -33,7 +33,7 @@ enum OAuthClient {
         .invalidClient, "Client authentication is needed.", reason: "client_missing")
 
     /// The client that has proved itself, or that has no secret and has named itself; nil for the public client of
-    /// password logins. Failed attempts count against the limit of logins, by address and client id.
+    /// password logins. Failed attempts count against the limit of logins.
     ///
     /// - Throws: `invalid_client`, or `invalid_request` where the client authenticates itself in two ways.
     static func authenticate(_ call: APICall, _ form: FormBody) async throws -> ClientRecord? {
@@ -44,22 +44,11 @@ enum OAuthClient {
             }
             return client
         }
-        let cop = call.services.trafficCop
-        let attempt = try cop.admitLogin(
-            address: call.facts.clientAddress, account: String(credentials.id.prefix(320))
-        ).get()
-        let client: ClientRecord?
-        do {
-            client = try await call.services.securityGuard.authenticateClient(
-                id: credentials.id, secret: credentials.secret)
-        } catch {
-            cop.loginDidNotFail(attempt)
-            throw error
-        }
+        let client = try await call.services.signIn.proveClient(
+            id: credentials.id, secret: credentials.secret, clientAddress: call.facts.clientAddress)
         guard let client else {
             throw OAuthProblem(.invalidClient, "Client authentication failed.", reason: "client_refused")
         }
-        cop.loginDidNotFail(attempt)
         return client
     }
 

@@ -55,16 +55,6 @@ extension APICall {
         throw Problem(.credentialsSwapped, reason: "wrong_kind")
     }
 
-    /// Refuses a request if any of its fields carries a credential of another kind than it should. Done before every
-    /// route below `/api/`.
-    func requireShapes() throws(Problem) {
-        if case .bearer(let token) = facts.authorization { try requireShape(token, .accessToken) }
-        if let secret = facts.sessionSecret { try requireShape(secret, .sessionSecret) }
-        if let cookie = facts.sessionCookie { try requireShape(cookie, .sessionSecret) }
-        if let id = facts.sessionID { try requireShape(id, .sessionID) }
-        if let cookie = facts.refreshCookie { try requireShape(cookie, .refreshToken) }
-    }
-
     // MARK: Session secrets
 
     /// The session secret that counts: the header's, or a live cookie's.

@@ -55,8 +55,8 @@ enum ProviderRoutes {
 
     // MARK: The way there
 
-    /// 303 to the provider. Begins a session where the browser has none, since the way back is only taken in the
-    /// session that has gone there.
+    /// 303 to the provider. Begins a session where the browser has none, since the callback is accepted only in the
+    /// session that was sent to the provider.
     private static func begin(_ call: APICall) async throws -> APIAnswer {
         let provider = try provider(call)
         let query = try LoginQuery(call.facts.query)
@@ -116,7 +116,7 @@ enum ProviderRoutes {
             if let error = try await signIn(call, provider, identity, secret) {
                 return redirect(to: returnTo.adding(error))
             }
-            // Nothing from before the sign-in outlives its answer.
+            // Sockets and streams from before the sign-in are closed before it is answered.
             await call.services.leasesSettled()
             return redirect(to: returnTo.withoutError)
         }

@@ -9,6 +9,13 @@ package protocol LeaseAuthority {
     func end(of terms: LeaseTerms) -> LeaseEnd?
     /// Why a lease with these terms would be over already, according to memory alone; nil if memory knows of no reason.
     func knownEnd(of terms: LeaseTerms) -> LeaseEnd?
+    /// Whether memory knows that the session of these terms is live, or they have none.
+    func knowsSession(of terms: LeaseTerms) -> Bool
+    /// Asks the store about a lease that was added before. What ends it is told to the table before `done` is called, which
+    /// may be on any thread.
+    func confirm(_ terms: LeaseTerms, done: @escaping @Sendable () -> Void)
+    /// A number that grows with every revocation.
+    var revocationCount: UInt64 { get }
     /// The time in Unix milliseconds.
     var clock: @Sendable () -> Int64 { get }
     /// Called when a lease's session may have expired. The answer of the store ends the lease.

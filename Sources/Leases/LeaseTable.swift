@@ -67,17 +67,31 @@ package final class LeaseTable {
         return id
     }
 
-    /// An admission that is so many ms old is looked at again when its answer begins.
-    private static let freshTime: Int64 = 50
+    // MARK: Before the answer or the socket begins
 
-    /// Why a lease that is about to be taken would be over already, as far as memory knows; nil where it would not, and
-    /// for an admission of this moment.
-    package func endBeforeUse(of terms: @autoclosure () -> LeaseTerms?, admittedAt: Int64) -> LeaseEnd? {
-        let now = authority.clock()
-        guard now &- admittedAt > Self.freshTime, let terms = terms() else { return nil }
-        if let expiresAt = terms.expiresAt, expiresAt <= now { return .tokenExpired }
+    /// A number that grows with every revocation: while it is the same, no token has been revoked.
+    package var revocationCount: UInt64 { authority.revocationCount }
+
+    /// Why a lease with these terms would be over already, as far as memory knows; nil where it would not, and for open
+    /// routes. To be asked before an answer or a socket begins, since the upstream may have taken its time.
+    package func endBeforeUse(of terms: LeaseTerms?) -> LeaseEnd? {
+        guard let terms else { return nil }
+        if let expiresAt = terms.expiresAt, expiresAt <= authority.clock() { return .tokenExpired }
         return authority.knownEnd(of: terms)
     }
+
+    /// Asks the store about a lease whose session memory does not know to be live.
+    ///
+    /// - Parameter done: called where the store was asked, on any thread, after the holder was told of an end.
+    /// - Returns: whether the store is asked.
+    package func confirm(_ id: ID, done: @escaping @Sendable () -> Void) -> Bool {
+        guard let terms = entries[id]?.terms, !authority.knowsSession(of: terms) else { return false }
+        authority.confirm(terms, done: done)
+        return true
+    }
+
+    /// Gives a lease to another holder: what began as an upgrade goes on as a socket.
+    package func move(_ id: ID, to holder: any LeaseHolder) { entries[id]?.holder = holder }
 
     /// Removes a lease. Its holder is not called any more.
     package func remove(_ id: ID) {

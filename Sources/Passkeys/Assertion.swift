@@ -39,7 +39,7 @@ package struct Assertion: Sendable {
     ///   - passkey: of ``credentialID``; nil if none is stored.
     ///   - sessionID: of the caller's session.
     ///   - now: milliseconds since 1970.
-    /// - Returns: the passkey with its new counter and backup state, to be stored before anybody is signed in: by a
+    /// - Returns: the passkey with its new counter and backup state, to be stored before the account is signed in: by a
     ///   compare-and-set of the counter, so that of two answers with one counter only one counts.
     package func finish(
         _ ceremony: Ceremony?, _ passkey: Passkey?, _ party: RelyingParty, sessionID: String, sessionEpoch: Int64,

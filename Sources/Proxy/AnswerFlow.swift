@@ -13,15 +13,20 @@ package struct AnswerFlow {
     private var hasAskedForLease = false
     /// Whether the lease's expiry ends the answer, and not only a revocation.
     package private(set) var isStream = false
+    /// Whether the head has been passed on.
+    package private(set) var hasStarted = false
     /// Whether there is a lease that can end the answer.
     package var isLeaseHeld = false
 
     /// Creates the state of an answer that has not begun.
     package init() {}
 
+    /// The head is known, and has not been passed on.
+    package mutating func expects(isStream: Bool) { self.isStream = isStream }
+
     /// The head has been passed on.
-    package mutating func started(isStream: Bool) {
-        self.isStream = isStream
+    package mutating func started() {
+        hasStarted = true
         needsFlush = true
     }
 

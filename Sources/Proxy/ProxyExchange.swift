@@ -65,6 +65,8 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     private var isActing = false
     private var upstream: UpstreamConnection?
     private var leaseID: LeaseTable.ID?
+    /// How many revocations there had been when the request was admitted.
+    private let revocationsBefore: UInt64
     /// Whether a connection was asked for.
     private var hasSought = false
     /// The upstream that was asked last.
@@ -90,6 +92,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         self.isChunked = request.framing == .chunked
         self.isHead = request.knownMethod == .head
         self.deadline = writer.exchangeDeadline
+        self.revocationsBefore = leases.revocationCount
         self.machine = ProxyMachine(
             ProxyMachine.Terms(
                 framing: request.framing, method: request.knownMethod, maxBody: terms.maxBody,
@@ -117,11 +120,12 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
         isTelling = true
-        act { $0.leaseEnded() }
+        act { $0.leaseEnded(Problem(overBeforeUse: end)) }
         isTelling = false
     }
 
-    /// Telling a client is a third of the work of closing its connection, which waits until all have been told.
+    /// Telling a client takes a third of the work of closing its connection. The connections are closed when all
+    /// clients have been told.
     private func abort() {
         isCut = isTelling && writer.endSending()
         if !isCut { writer.abortResponse() }
@@ -258,24 +262,41 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         writer.sendInterim(out, isContinue: head.status == 100)
     }
 
+    /// Takes the lease of a stream before it begins, and has the route's judge look at the head. Where memory does not know
+    /// the session, the store is asked: it may have ended while the upstream thought, when there was no lease.
     private func judge(_ head: ResponseHead) {
-        guard let judge = terms.judge, let member = upstream?.member else {
+        if machine.endsWithLease { takeLease() }
+        guard let judge = terms.judge else { return confirmLease() }
+        guard let member = upstream?.member else {
             return machine.answerJudged(Problem(.upstreamUnavailable, reason: "upstream_closed"))
         }
         switch judge.judge(head, of: pool.target(member)) {
-        case .pass: machine.answerJudged(nil)
+        case .pass: confirmLease()
         case .refuse(let problem): machine.answerJudged(problem)
         case .ask(let answer):
             answer.assumeIsolated().whenComplete { result in
-                let problem: Problem?
                 switch result {
-                case .success(let refusal): problem = refusal
-                case .failure: problem = Problem(.storeUnavailable, reason: "store_unavailable")
+                case .success(nil): self.confirmLease()
+                case .success(let refusal?): self.act { $0.answerJudged(refusal) }
+                case .failure: self.act { $0.answerJudged(Problem(.storeUnavailable, reason: "store_unavailable")) }
                 }
-                self.act { $0.answerJudged(problem) }
                 self.upstream?.resumeReading()
             }
         }
+    }
+
+    private func confirmLease() {
+        let bound = NIOLoopBound(self, eventLoop: writer.eventLoop)
+        let isAsked = leaseID.map { id in
+            leases.confirm(id) {
+                bound.eventLoop.execute {
+                    let exchange = bound.value
+                    exchange.act { $0.answerJudged(nil) }
+                    exchange.upstream?.resumeReading()
+                }
+            }
+        }
+        if isAsked != true { act { $0.answerJudged(nil) } }
     }
 
     private func startAnswer(_ head: ResponseHead) {
@@ -284,8 +305,11 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         guard writer.takesAnyBytes || ResponseFilter.isText(head) else {
             return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
         }
-        // Nothing could end the request while the upstream thought. From the first pause on a lease can.
-        if let end = leases.endBeforeUse(of: leaseTerms(), admittedAt: terms.receivedAt) {
+        // While the upstream was preparing its answer there was no lease that could end the request. From the first
+        // pause on there is.
+        if machine.endsWithLease || leases.revocationCount != revocationsBefore,
+            let end = leases.endBeforeUse(of: leaseTerms())
+        {
             return machine.admissionEnded(Problem(overBeforeUse: end))
         }
         deadline.arm(after: terms.timeout)

@@ -120,7 +120,7 @@ struct ProxyMachine {
         fail(Problem(.upstreamUnavailable, reason: attempt.connectFailure))
     }
 
-    /// Each upstream has as much to do as it may.
+    /// Every upstream has as many requests or connections as it may have.
     mutating func upstreamsAreFull() {
         guard attempt.isConnecting else { return }
         fail(Problem(.overloaded, reason: UpstreamFault.full))
@@ -156,7 +156,8 @@ struct ProxyMachine {
     /// The answer's head can't be sent to this client. No part of the answer has been passed on.
     mutating func cannotPassOn(reason: String) { fail(Problem(.upstreamUnavailable, reason: reason)) }
 
-    /// What admitted the request has ended while the upstream thought. No part of the answer has been passed on.
+    /// The credentials that admitted the request ended while the upstream was preparing its answer. No part of the
+    /// answer has been passed on.
     mutating func admissionEnded(_ refusal: Problem) { fail(refusal) }
 
     /// The head may be passed on, or the client is refused.
@@ -167,10 +168,11 @@ struct ProxyMachine {
 
     mutating func leaseTaken() { flow.isLeaseHeld = true }
 
-    /// The lease is over: the answer is aborted, so that the client can see that it is incomplete.
-    mutating func leaseEnded() {
+    /// The lease is over. An answer that has begun is aborted, so that the client can see that it is incomplete; in the
+    /// place of one that has not, the client gets the refusal.
+    mutating func leaseEnded(_ refusal: Problem) {
         flow.isLeaseHeld = false
-        end(.abort)
+        end(flow.hasStarted ? .abort : .fail(refusal))
     }
 
     mutating func upstreamReceived(_ bytes: ByteBuffer) {
@@ -289,7 +291,9 @@ extension ProxyMachine {
         switch attempt.answer.next(takesBody: clientTakes) {
         case .interim(let head): return .sendInterim(head)
         case .start(let head):
-            guard terms.isJudged else { return start(head) }
+            flow.expects(isStream: terms.isLeased || ResponseFilter.isEventStream(head))
+            // A stream's lease is looked at first.
+            guard terms.isJudged || flow.isStream else { return start(head) }
             judgedHead = head
             return .judgeAnswer(head)
         case .part(let part):
@@ -308,7 +312,7 @@ extension ProxyMachine {
     }
 
     private mutating func start(_ head: ResponseHead) -> Action {
-        flow.started(isStream: terms.isLeased || ResponseFilter.isEventStream(head))
+        flow.started()
         return .startAnswer(head)
     }
 

@@ -31,7 +31,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     private var context: ChannelHandlerContext?
     private var user: (any UpstreamUser)?
     private var isReadPending = false
-    /// Whether it is not closed.
+    /// Whether it is not closed, according to the last events; asking the channel would cost more.
     package private(set) var isOpen = true
     /// Whether it ended by a fault, a reset for example, and not by the upstream's orderly close.
     package private(set) var isBroken = false
@@ -57,8 +57,6 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         self.member = member
     }
 
-    /// Whether it can be used, according to the last events; asking the channel would cost more.
-    package var isUsable: Bool { isOpen }
     /// Whether the upstream takes bytes, according to the last event.
     package private(set) var isWritable = true
     private var isFlushPending = false

@@ -49,7 +49,8 @@ extension Runtime {
     /// Writes the uses of sessions. An open socket counts as a use.
     func flushUses() async throws {
         for id in streams.sessionIDs where !noteUse(id) {
-            // There are more sockets than uses may wait: always the same ones would be left out, and found idle.
+            // There are more sockets than uses that may wait. Without this, the same sessions would be left out each
+            // time and found idle.
             try await uses.flush(to: store)
             uses.note(id, at: clock())
         }

@@ -86,9 +86,9 @@ package enum AuditContext {
     @TaskLocal package static var operatorName: String?
 }
 
-/// A request as the audit log names it, and whom it turned out to be about.
+/// A request as the audit log names it, and its caller, as far as events have shown who that is.
 package final class AuditedRequest: Sendable {
-    /// Whom a request is about.
+    /// The caller of a request, as far as it is known.
     package struct Subject: Sendable, Equatable {
         package var user: String?
         package var tenant: String?
@@ -111,7 +111,7 @@ package final class AuditedRequest: Sendable {
         self.path = path
     }
 
-    /// Whom the events of the request were about, as far as is known.
+    /// The caller, as the events of the request have shown it so far.
     package var subject: Subject { noted.withLock { $0 } }
 
     /// Adds what an event says of its subject. What was known before stays.

@@ -3,7 +3,7 @@ import StateSurface
 
 // MARK: Grants to clients
 extension SecurityGuard {
-    /// The family of an authorization code that lives so many milliseconds.
+    /// The family of an authorization code whose lifetime is `codeLifetime` milliseconds.
     package func grant(_ terms: GrantTerms, of account: AccountRecord, codeLifetime: Int64) -> FamilyRecord {
         families.grant(terms, of: account, codeLifetime: codeLifetime)
     }

@@ -4,8 +4,8 @@ import StateSurface
 
 // MARK: The data plane: synchronous, and safe on any thread
 extension SecurityGuard {
-    /// Verifies an access token of the gateway's own audience completely, including revocation. Used for tokens that are
-    /// not in a ``VerifiedTokenCache``. The token of a resource is refused.
+    /// Verifies an access token of the gateway's own audience completely, including revocation. Used for tokens that
+    /// are not in a ``VerifiedTokenCache``. The token of a resource is refused.
     package func judge(token: some Collection<UInt8>) -> Result<Principal, TokenFault> {
         judge(token: token, now: clock()).flatMap { Self.require($0, resource: nil) }
     }
@@ -15,8 +15,8 @@ extension SecurityGuard {
         principal.isFor(resource: resource) ? .success(principal) : .failure(.invalid("audience_mismatch"))
     }
 
-    /// Verifies an access token completely at a given time, in Unix milliseconds. It may be for any resource: the caller
-    /// has to check that.
+    /// Verifies an access token completely at a given time, in Unix milliseconds. It may be for any resource: the
+    /// caller has to check that.
     func judge(token: some Collection<UInt8>, now: Int64) -> Result<Principal, TokenFault> {
         switch verifier.judge(token, now: now) {
         case .good(let principal):
@@ -37,7 +37,7 @@ extension SecurityGuard {
     }
 
     /// Whether tokens of this issuer are accepted for this resource, as the configuration is now. Without an issuer the
-    /// tokens are the gateway's own; without a resource they are for everything that is none.
+    /// tokens are the gateway's own; without a resource they are for everything that is not a resource.
     package func acceptsTokens(of issuer: String?, for resource: String?) -> Bool {
         if let issuer { return foreignTokens.accepts(issuer: issuer, for: resource) }
         guard let resource else { return true }

@@ -8,14 +8,14 @@ extension SignInService {
     /// The account of a person whom an identity provider has identified: found by issuer and subject, or made, and
     /// brought up to date with what the provider says now.
     ///
-    /// - An account that was made for the identity gets its e-mail, name, groups, and whether the e-mail is verified. The
-    ///   e-mail is no login name.
+    /// - An account that was made for the identity gets its e-mail, name, groups, and whether the e-mail is verified.
+    ///   The e-mail is no login name.
     /// - An account that was linked by its verified e-mail (`link_verified_email`) keeps its e-mail and gets the rest.
     /// - With `claims.scope`, the scopes are `accounts.default_scope` and those of the claim, at every sign-in. Without
     ///   it, a new account gets `accounts.default_scope`, and others keep theirs.
     ///
-    /// - Parameter provenAt: when the person proved who they are, where the provider says no `auth_time`, in milliseconds
-    ///   since 1970; nil for now.
+    /// - Parameter provenAt: when the person proved who they are, where the provider says no `auth_time`, in
+    ///   milliseconds since 1970; nil for now.
     /// - Throws: `AuthError` `.invalidCredentials` for a disabled account; `.conflict` if others keep changing the
     ///   account; the store's errors.
     package func prove(
@@ -73,7 +73,7 @@ extension SignInService {
         return account
     }
 
-    /// Of those who write at once, one succeeds in each round.
+    /// How often the account is written while others change it: of concurrent writers, one succeeds in each round.
     private static var profileAttempts: Int { 32 }
 
     // MARK: Tokens of trusted issuers

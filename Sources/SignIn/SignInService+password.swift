@@ -32,7 +32,24 @@ extension SignInService {
         runtime.noteEnded(ended, reason: "password_changed")
     }
 
-    /// Runs a check of a password or passkey within the rate limits. Only failures are counted.
+    /// Checks the secret of a client (RFC 6749 section 2.3.1), within the rate limits of logins. What failed counts for all
+    /// nodes, by address and client id.
+    /// - Returns: nil for a client that does not exist, and for a wrong secret.
+    /// - Throws: `Denial` `.rateLimited`; the store's errors.
+    package func proveClient(id: String, secret: String, clientAddress: String) async throws -> ClientRecord? {
+        do {
+            return try await withinLimits(account: String(id.prefix(320)), clientAddress: clientAddress) {
+                guard let client = try await securityGuard.authenticateClient(id: id, secret: secret) else {
+                    throw AuthError(.invalidCredentials)
+                }
+                return client
+            }
+        } catch let error as AuthError where error.code == .invalidCredentials {
+            return nil
+        }
+    }
+
+    /// Runs a check of a password, a passkey or a secret within the rate limits. Only failures are counted.
     /// - Parameter account: the key of the account for rate limits, whether or not it exists.
     func withinLimits<Value: Sendable>(
         account: String, clientAddress: String, _ judge: () async throws -> Value

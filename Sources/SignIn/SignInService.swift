@@ -3,7 +3,12 @@ import SecurityGuard
 import StateSurface
 import TrafficCop
 
-/// The use cases of signing in and out. Each is one function over one transaction of the store.
+/// The use cases of signing in and out, each one function.
+///
+/// Most write in one transaction of the store: signing in, refreshing, logging out, changing a password, ending one
+/// session, revoking a token. Several transactions are needed to prove who a person is through a provider or with a
+/// passkey, to end all sessions of a provider (one for each family), and to open a session with a token, after which
+/// the user's sessions over the limit end. `docs/architecture.md` says what a crash between them leaves.
 ///
 /// - Signing in: `SignInService+signIn.swift`; by password: `SignInService+password.swift`.
 /// - Refreshing: `SignInService+refresh.swift`.

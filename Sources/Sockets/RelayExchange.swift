@@ -31,14 +31,18 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         package var admittedAt: Int64
         /// The socket's place in the census; nil where it is not counted.
         package var place: SocketPlace?
+        /// Refuses the upgrade, in the form that the configuration asks for.
+        package var refuse: (Problem) -> Void
         /// The subprotocol to answer with when the upstream chose none itself. Browsers fail a handshake that names
         /// none of the protocols they offered (WHATWG WebSockets).
         package var ownProtocol: String?
 
         package init(
             head: ByteBuffer, timeout: TimeAmount, accept: String, ownsCORS: Bool, admission: Admission,
-            leaseBounds: LeaseBounds, admittedAt: Int64, place: SocketPlace? = nil, ownProtocol: String? = nil
+            leaseBounds: LeaseBounds, admittedAt: Int64, place: SocketPlace? = nil, ownProtocol: String? = nil,
+            refuse: @escaping (Problem) -> Void
         ) {
+            self.refuse = refuse
             self.head = head
             self.timeout = timeout
             self.accept = accept
@@ -94,6 +98,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     package func start() {
         deadline.arm(after: terms.timeout, for: self)
+        // Before the upstream is asked, so that what ends the session meanwhile refuses the upgrade.
+        takeLease()
         machine.start()
         act()
     }
@@ -101,7 +107,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// Does nothing: an upgrade has no body. The connection holds the bytes after the request for the socket, or drops
     /// them.
     package func received(body: ByteBuffer) {}
-    /// Does nothing: an upgrade has no body whose end could be told.
+    /// Does nothing: an upgrade has no body.
     package func receivedEnd() {}
 
     package func clientBecameWritable() {
@@ -114,11 +120,10 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         act()
     }
 
-    /// Of an answer that was passed on in place of a 101: it is aborted. The lease of a socket belongs to its
-    /// ``SocketRelay``.
+    /// Before the upstream has answered, the upgrade is refused. An answer that was passed on in place of a 101 is aborted.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
-        machine.leaseEnded()
+        machine.leaseEnded(Problem(overBeforeUse: end))
         act()
     }
 
@@ -202,7 +207,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         case .open(let head, let early): open(head, early)
         case .finishAnswer: writer.finishResponse()
         case .abortAnswer: writer.abortResponse()
-        case .respond(let problem): writer.respond(problem)
+        case .respond(let problem): terms.refuse(problem)
         }
     }
 
@@ -222,9 +227,9 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         }
     }
 
-    /// The refusal, where what admitted the upgrade has ended while the upstream thought.
+    /// The refusal, if the credentials that admitted the upgrade ended while the upstream was preparing its answer.
     private var refusalBeforeUse: Problem? {
-        leases.endBeforeUse(of: terms.lease, admittedAt: terms.admittedAt).map(Problem.init(overBeforeUse:))
+        leases.endBeforeUse(of: terms.lease).map(Problem.init(overBeforeUse:))
     }
 
     private func startAnswer(_ head: ResponseHead) {
@@ -245,9 +250,14 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     private func settleAll(keepsPlace: Bool) {
         deadline.cancel()
+        if !keepsPlace { giveBack() }
+    }
+
+    /// The lease, and the place in the census.
+    private func giveBack() {
         if let leaseID { leases.remove(leaseID) }
         leaseID = nil
-        if !keepsPlace { terms.place?.leave() }
+        terms.place?.leave()
     }
 
     private func open(_ head: ResponseHead, _ early: ByteBuffer) {
@@ -255,9 +265,9 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         writer.upstreamAnswered()
         pool.answered(upstream.member, status: head.status)
         if let refusal = refusalBeforeUse {
-            terms.place?.leave()
+            giveBack()
             upstream.release(clean: false)
-            return writer.respond(refusal)
+            return terms.refuse(refusal)
         }
         var out = ResponseFilter.head(
             of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
@@ -267,7 +277,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
             out.fields.add("Sec-WebSocket-Protocol", own)
         }
         let relay = SocketRelay(
-            writer: writer, upstream: upstream, place: terms.place, leases: leases, terms: terms.lease, early: early)
+            writer: writer, upstream: upstream, place: terms.place, leases: leases, leaseID: leaseID.take(), early: early)
         upstream.lend(to: relay)
         writer.switchProtocols(out, to: relay)
     }

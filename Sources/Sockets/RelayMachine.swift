@@ -96,7 +96,7 @@ struct RelayMachine {
         fail(attempt.connectFailure)
     }
 
-    /// Each upstream has as much to do as it may.
+    /// Every upstream has as many requests or connections as it may have.
     mutating func upstreamsAreFull() {
         guard attempt.isConnecting else { return }
         end(.fail(Problem(.overloaded, reason: UpstreamFault.full)))
@@ -125,10 +125,11 @@ struct RelayMachine {
     /// There is a lease now. An event stream may then be silent without a time limit.
     mutating func leaseTaken() { flow.isLeaseHeld = true }
 
-    /// The lease is over: the answer is aborted.
-    mutating func leaseEnded() {
+    /// The lease is over: an answer that has begun is aborted, and in the place of one that has not, the client gets the
+    /// refusal.
+    mutating func leaseEnded(_ refusal: Problem) {
         flow.isLeaseHeld = false
-        end(.abort)
+        end(flow.hasStarted ? .abort : .fail(refusal))
     }
 
     /// The time limit has passed. Returns whether it is to be set again, where another limit ends the answer.
@@ -193,7 +194,8 @@ struct RelayMachine {
             if let reason = faultOfRefusal(head) {
                 fail(reason)
             } else {
-                flow.started(isStream: ResponseFilter.isEventStream(head))
+                flow.expects(isStream: ResponseFilter.isEventStream(head))
+                flow.started()
                 return .startAnswer(head)
             }
         case .part(let part):

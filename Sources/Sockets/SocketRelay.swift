@@ -11,28 +11,30 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
     private let upstream: UpstreamConnection
     private let place: SocketPlace?
     private let leases: LeaseTable
-    /// What can end the socket; nil on an open route.
-    private let terms: LeaseTerms?
     private var machine: SocketRelayMachine
+    /// nil on an open route, and once it is over.
     private var leaseID: LeaseTable.ID?
     private var client: (any Channel)?
 
-    /// - Parameter early: what the upstream has sent after its 101.
+    /// - Parameters:
+    ///   - leaseID: the upgrade's lease, which becomes the socket's; nil on an open route.
+    ///   - early: what the upstream has sent after its 101.
     init(
         writer: any ResponseWriter, upstream: UpstreamConnection, place: SocketPlace?, leases: LeaseTable,
-        terms: LeaseTerms?, early: ByteBuffer
+        leaseID: LeaseTable.ID?, early: ByteBuffer
     ) {
         self.writer = writer
         self.upstream = upstream
         self.place = place
         self.leases = leases
-        self.terms = terms
+        self.leaseID = leaseID
         self.machine = SocketRelayMachine(early: early)
+        if let leaseID { leases.move(leaseID, to: self) }
     }
 
     // MARK: The client
 
-    /// Begins the lease, and has TCP's keep-alive probes notice a peer that has vanished: a relay sends no pings of its
+    /// Has TCP's keep-alive probes notice a peer that has vanished: a relay sends no pings of its
     /// own.
     func opened(on channel: any Channel) {
         let actions = machine.opened()
@@ -41,7 +43,6 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
         client = channel
         KeepAlive.armClient(channel)
         upstream.armKeepAlive()
-        if let terms { leaseID = leases.insert(terms, holder: self) }
         perform(actions)
     }
 

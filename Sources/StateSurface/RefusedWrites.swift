@@ -19,7 +19,7 @@ package struct RefusedWrites: Sendable, Equatable {
     }
 }
 
-/// Counts the writes that fail for the store's sake, and not for what they wanted to write.
+/// Counts the writes that fail because of the store, and not because of what they write.
 final class WriteTally: Sendable {
     private let refused = Mutex(RefusedWrites())
 

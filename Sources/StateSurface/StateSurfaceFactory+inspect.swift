@@ -10,15 +10,16 @@ extension StateSurfaceFactory {
     package static func inspect(
         url: String, clock: @escaping @Sendable () -> Milliseconds
     ) async throws -> StoreInspection {
-        guard url.hasPrefix("sqlite:") || url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
-            throw StateSurfaceError(.misconfigured, "the state URL must be sqlite:PATH or postgres://HOST/DATABASE")
-        }
+        guard let place = StoreURL(url) else { throw unknownURL }
         // Both block.
         return try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(
                     with: Result {
-                        url.hasPrefix("sqlite:") ? try inspectSQLite(url) : try inspectPostgres(url, clock)
+                        switch place {
+                        case .sqlite: try inspectSQLite(url)
+                        case .postgres: try inspectPostgres(url, clock)
+                        }
                     })
             }
         }

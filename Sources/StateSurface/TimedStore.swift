@@ -2,7 +2,8 @@ import Synchronization
 
 /// A store that says how long its operations take.
 package protocol TimedStore: Sendable {
-    /// Sets who is told of each operation: its name, of a fixed set, and its time. Called on the threads of the callers.
+    /// Sets the observer that is told of each operation: its name, of a fixed set, and its time. Called on the threads
+    /// of the callers.
     func report(to observer: @escaping @Sendable (_ operation: String, _ time: Duration) -> Void)
 }
 

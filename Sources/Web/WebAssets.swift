@@ -1,6 +1,6 @@
 /// One file of the gateway's pages, as it is served.
 package struct WebAsset: Sendable {
-    /// Who reads a file.
+    /// The readers of a file.
     fileprivate enum Audience {
         /// The gateway's own pages.
         case ownPages
@@ -66,8 +66,8 @@ package enum WebAssets {
     /// The page that signs people in and brings them back to the `return_to` of its query.
     package static let signInPath = "/.gatehouse/sign-in"
 
-    /// All assets of the public listener, the page first. Their paths are reserved: they are matched before the configured
-    /// routes.
+    /// All assets of the public listener, the page first. Their paths are reserved: they are matched before the
+    /// configured routes.
     package static let all: [WebAsset] = [
         WebAsset(path: "/", contentType: page, bytes: PackageResources.index_html),
         WebAsset(path: "/console.js", contentType: script, bytes: PackageResources.console_js),

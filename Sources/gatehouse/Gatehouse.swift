@@ -45,8 +45,8 @@ struct Gatehouse: AsyncParsableCommand {
         guard arguments.first == "help" else { return }
         var group: any ParsableCommand.Type = Self.self
         for name in arguments.dropFirst() where !name.hasPrefix("-") {
-            guard let next = group.configuration.subcommands.first(where: { $0._commandName == name }) else {
-                let names = group.configuration.subcommands.map { $0._commandName }.joined(separator: ", ")
+            guard let next = group.configuration.subcommands.first(where: { $0.name == name }) else {
+                let names = group.configuration.subcommands.map { $0.name }.joined(separator: ", ")
                 let advice = names.isEmpty ? "it has no commands of its own" : "the commands are \(names)"
                 throw CommandFailure("help: no such command '\(name)': \(advice)", status: .misused)
             }
@@ -58,10 +58,10 @@ struct Gatehouse: AsyncParsableCommand {
     /// is empty would not notice.
     private static func requireComplete(_ command: any ParsableCommand) throws(CommandFailure) {
         let group = type(of: command)
-        let names = group.configuration.subcommands.map { $0._commandName }.joined(separator: ", ")
+        let names = group.configuration.subcommands.map { $0.name }.joined(separator: ", ")
         if names.isEmpty { return }
         throw CommandFailure(
-            "which command of \(group._commandName)? \(names); --help explains them", status: .misused)
+            "which command of \(group.name)? \(names); --help explains them", status: .misused)
     }
 
     private static func leave(with error: any Error) -> Never {
@@ -81,4 +81,9 @@ struct Gatehouse: AsyncParsableCommand {
 /// The version of the program.
 enum Version {
     static let current = "0.1.0"
+}
+
+extension ParsableCommand {
+    /// What the command is called by. A type without a name of its own in `configuration` is one word.
+    fileprivate static var name: String { configuration.commandName ?? String(describing: Self.self).lowercased() }
 }

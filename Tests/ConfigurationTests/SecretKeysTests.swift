@@ -4,7 +4,7 @@ import Testing
 
 @testable import gatehouse
 
-/// A new key is shown as it was given only if somebody has decided so here.
+/// A new key is shown as it was given only if it is listed here.
 @Suite("Keys with secrets")
 struct SecretKeysTests {
     /// Texts that keys of all kinds take. What of them may be secret is asked below.

@@ -280,7 +280,7 @@ import Testing
             ("PUT /api/admin/log-level HTTP/1.1\r\nHost: h\r\nContent-Length: 99999\r\n\r\n", 413),
             ("PUT /api/admin/log-level HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
             ("GET /api/admin/%00 HTTP/1.1\r\nHost: localhost\r\n\r\n", 401),
-            // A name that somebody has made to lead here.
+            // A name that an attacker has made to lead here.
             ("GET /api/admin/overview HTTP/1.1\r\nHost: evil.example:9180\r\n\r\n", 421),
             ("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
             ("GET /metrics HTTP/1.0\r\n\r\n", 200),

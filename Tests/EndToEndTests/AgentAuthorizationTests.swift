@@ -343,7 +343,7 @@ import Testing
         expectStatus(try register(["redirect_uris": ["https://app.example/cb"]], path: "/register"), 201)
         // What was refused above has not counted.
         expectStatus(try register(["redirect_uris": ["https://app.example/cb"]]), 429)
-        // A client that nobody has used is forgotten.
+        // A client that was never used is forgotten.
         let agent = Agent(
             gateway, clientID: good.json["client_id"] as? String ?? "", redirect: "https://app.example/cb")
         let ada = try gateway.login(.ada)

@@ -51,7 +51,7 @@ import Testing
         expectStatus(try call(mine, ["s1", "s1"]), 400)
         expectStatus(try gateway.request("POST", "/mcp", headers: [("Mcp-Session-Id", "s1")], body: "{}"), 401)
         #expect(upstream.requests.isEmpty)
-        // An id that is already somebody else's is not handed on.
+        // An id that already belongs to another caller is not handed on.
         let stolen = try call(theirs, [], [("X-Open", "s1")])
         #expect(stolen.status == 502 && stolen["mcp-session-id"] == nil)
         // Revisions without sessions: the field is neither read nor forwarded.

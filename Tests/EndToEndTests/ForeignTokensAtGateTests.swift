@@ -72,7 +72,7 @@ import Testing
             let answer = try gateway.request(method, path, headers: [theirs.bearer])
             #expect(answer.status == 401 && answer.code == "invalid_token", "\(path): \(answer.text)")
         }
-        // Not in the other direction: the issuer trusts nobody.
+        // Not in the other direction: the issuer trusts no other gateway.
         #expect(try world.issuer.request("GET", "/api/auth/me", headers: [ours.bearer]).status == 401)
     }
 

@@ -140,7 +140,7 @@ import Testing
         let script = ["python3", Program.script("hand_over.py"), style, GatewayProcess.binary.path, place.path]
         var command = script + TestUser.ada.credentials
         if isolated {
-            // A network of its own, whose settings are nobody else's.
+            // A network namespace of its own, whose settings no other process shares.
             let prepare = """
                 python3 -c 'import fcntl, socket, struct
                 s = socket.socket(); fcntl.ioctl(s, 0x8914, struct.pack("16sh", b"lo", 0x1 | 0x40))'

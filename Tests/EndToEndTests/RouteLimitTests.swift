@@ -40,7 +40,7 @@ import Testing
         expectRefused(try WebSocketProbe(gateway, "/user/ws", headers: [ada.bearer]).answer, 429, "rate_limited")
         #expect(upstream.requests.count == 3)
         #expect(try gateway.request("GET", "/user", headers: [bob.bearer]).status == 200)
-        // Credentials come first: who has none learns nothing of limits and uses nobody's up.
+        // Credentials come first: a request without them learns nothing of limits and is counted towards none.
         #expect(try gateway.request("GET", "/user").status == 401)
         gateway.clock.advance(by: .seconds(200))
         #expect(try gateway.request("GET", "/user", headers: [ada.bearer]).status == 200)

@@ -12,6 +12,8 @@ import Testing
             routes:
             \(routes.joined(separator: "\n"))
               - {path: /events, upstream: '\(upstream.url)', require: token}
+              - {path: /own, upstream: '\(upstream.url)', require: token+session, lease: true}
+              - {path: /kept, upstream: '\(upstream.url)', require: session, lease: true}
               - {path: /leased, upstream: '\(upstream.url)', require: token, lease: true}
             \(more)
             """
@@ -54,6 +56,7 @@ import Testing
         case "slow":
             Thread.sleep(forTimeInterval: 1)
             try stream.send(upgrade(request))
+        case "never": break
         case "slowanswer":
             Thread.sleep(forTimeInterval: 1)
             try stream.send(RecordingUpstream.plainAnswer)
@@ -234,13 +237,79 @@ import Testing
             let rest = String(decoding: try stream.readToEnd(), as: UTF8.self)
             #expect(!rest.hasSuffix("0\r\n\r\n"), "cut without the final chunk")
         }
-        #expect(try late.value()?.status == 401, "no 101 for a token that has been revoked meanwhile")
+        #expect([401, 403].contains(try late.value()?.status), "no 101 for a session that has ended meanwhile")
         for answer in lateAnswers {
             let refused = try #require(try answer.value())
             #expect(refused.status == 401 && refused.text.contains("invalid_token"))
         }
         #expect(try others.value()?.status == 200)
         #expect(try await eventually { upstream.openConnections == 0 })
+    }
+
+    @Test(
+        "A session that ends while the upstream thinks opens no socket and begins no stream",
+        arguments: ["http", "close"])
+    func endedMeanwhile(refusals: String) async throws {
+        let upstream = try RecordingUpstream(script: Self.script)
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(
+            Self.yaml(
+                upstream,
+                more: "websocket: {refusals: \(refusals)}\nserver: {allowed_origins: [https://app.example]}"))
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        // A guest of the family: its end revokes no token.
+        let guest = LoggedIn(try gateway.request("POST", "/api/session/create", headers: [ada.bearer], json: [:]).json)
+        let secret = ("Session-Secret", guest.sessionSecret)
+        let both = [ada.bearer, ("Session-Id", guest.sessionID)]
+        let origin = ("Origin", "https://app.example")
+        let handshakes: [(String, [(String, String)])] = [
+            ("/ws/slow", both + [origin]), ("/secret/slow", [secret, origin]),
+        ]
+        let sockets = handshakes.map { path, headers in
+            Running<(Int, String)> {
+                let probe = try gateway.socket(path, headers: headers)
+                return (probe.answer.status, probe.isOpen ? try probe.closing() ?? "" : probe.answer.text)
+            }
+        }
+        let requests: [(String, [(String, String)])] = [
+            ("/own/slowanswer", both), ("/own/slowevents", both), ("/kept/slowanswer", [secret]),
+            ("/kept/slowevents", [secret]),
+        ]
+        let answers = requests.map { path, headers in Running { try gateway.request("GET", path, headers: headers) } }
+        #expect(try await eventually { upstream.requests.count == 6 })
+        #expect(
+            try gateway.request("DELETE", "/api/session/\(guest.sessionID)", headers: [ada.bearer]).status == 204)
+        for socket in sockets {
+            let (status, text) = try #require(try socket.value())
+            #expect(status == (refusals == "close" ? 101 : 403))
+            #expect(text.contains(refusals == "close" ? "4403 session_mismatch" : "session_mismatch"))
+        }
+        for answer in answers {
+            let refused = try #require(try answer.value())
+            #expect(refused.status == 403 && refused.text.contains("session_mismatch"))
+        }
+        #expect(try await eventually { upstream.openConnections == 0 })
+    }
+
+    @Test("A client that leaves while its upgrade waits takes upstream and place with it")
+    func leavesMeanwhile() async throws {
+        let upstream = try RecordingUpstream(script: Self.script)
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(
+            Self.yaml(upstream, more: "limits: {sockets_per_session: 1}"))
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        do {
+            let socket = try RawSocket(port: gateway.port)
+            var head = "GET /ws/never?\(ada.query) HTTP/1.1\r\nHost: h\r\n"
+            for (name, value) in WebSocketProbe.handshake { head += "\(name): \(value)\r\n" }
+            try socket.send(head + "\r\n")
+            #expect(try await eventually { upstream.requests.count == 1 })
+            #expect(try gateway.socket("/ws/mirror?\(ada.query)").answer.status == 429)
+        }
+        #expect(try await eventually { upstream.openConnections == 0 })
+        #expect(try gateway.opened("/ws/mirror?\(ada.query)").isOpen)
     }
 
     @Test("Event streams and leased answers end with the token unless its family is refreshed; other answers go on")

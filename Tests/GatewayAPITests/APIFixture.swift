@@ -71,7 +71,7 @@ final class APIFixture: Sendable {
             sessionIDOfSecret: { try await state.session(secretHash: $0)?.id },
             storeIsAlive: { alive.value.withLock { $0 } }, leasesSettled: {}, refused: { _, _ in })
         self.alive = alive
-        responder = makeAPIResponder(services)
+        responder = APIResponder(services)
     }
 
     private let alive: Alive

@@ -28,7 +28,7 @@ struct OpenAPITests {
         paths = try #require(document["paths"] as? [String: [String: Any]])
     }
 
-    /// `GET /api/session/{}`: the names of path parameters are nobody's business but the document's.
+    /// `GET /api/session/{}`: the names of path parameters are the document's own, and are not compared.
     private static func name(_ method: String, _ path: String) -> String {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         return method.uppercased() + " " + segments.map { $0.hasPrefix("{") ? "{}" : $0 }.joined(separator: "/")

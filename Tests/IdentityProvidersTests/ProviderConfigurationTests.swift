@@ -81,9 +81,10 @@ struct ProviderConfigurationTests {
     @Test("has a secret exactly where the method needs one") func methods() throws {
         let secret = try #require(ClientSecret("s"))
         for method in ClientAuthentication.Method.allCases {
-            #expect((ClientAuthentication(method, secret: secret) != nil) == method.needsSecret)
-            #expect((ClientAuthentication(method, secret: nil) != nil) == !method.needsSecret)
-            #expect(ClientAuthentication(method, secret: method.needsSecret ? secret : nil)?.method == method)
+            let needsSecret = method == .secretBasic || method == .secretPost
+            #expect((ClientAuthentication(method, secret: secret) != nil) == needsSecret)
+            #expect((ClientAuthentication(method, secret: nil) != nil) == !needsSecret)
+            #expect(ClientAuthentication(method, secret: needsSecret ? secret : nil)?.method == method)
         }
     }
 }

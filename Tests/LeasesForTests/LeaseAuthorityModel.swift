@@ -21,6 +21,9 @@ package final class LeaseAuthorityModel: LeaseAuthority {
 
     package func end(of terms: LeaseTerms) -> LeaseEnd? { overBefore(terms) }
     package func knownEnd(of terms: LeaseTerms) -> LeaseEnd? { overBefore(terms) }
+    package func knowsSession(of terms: LeaseTerms) -> Bool { true }
+    package func confirm(_ terms: LeaseTerms, done: @escaping @Sendable () -> Void) { done() }
+    package var revocationCount: UInt64 { 0 }
     package func sessionDue(_ terms: LeaseTerms) { due.append(terms) }
     package func used(sessionID: String) { uses.append(sessionID) }
 }

@@ -252,18 +252,29 @@ import Testing
     }
 
     @Test(
-        "What has ended while an upstream thought is seen before the answer begins, but for an admission of this moment",
+        "What has ended while an upstream thought is seen before the answer begins",
         arguments: [
-            ("t", nil, 51, nil), ("dead", nil, 51, .tokenRevoked), ("dead", nil, 50, nil), ("t", 50, 51, .tokenExpired),
-            ("t", 60, 51, nil),
-        ] as [(String, Int64?, Int64, LeaseEnd?)])
-    func endBeforeUse(token: String, expiresAfter: Int64?, age: Int64, end: LeaseEnd?) {
+            ("t", nil, nil), ("dead", nil, .tokenRevoked), ("t", 51, .tokenExpired), ("t", 52, nil),
+        ] as [(String, Int64?, LeaseEnd?)])
+    func endBeforeUse(token: String, expiresAfter: Int64?, end: LeaseEnd?) {
         let authority = LeaseAuthorityModel(
-            overBefore: { $0.tokenID == "dead" ? .tokenRevoked : nil }, clock: { Self.start + age })
+            overBefore: { $0.tokenID == "dead" ? .tokenRevoked : nil }, clock: { Self.start + 51 })
         let table = LeaseTable(now: Self.start, authority: authority)
         let terms = terms(token: token, expiresAt: expiresAfter.map { Self.start + $0 })
-        #expect(table.endBeforeUse(of: terms, admittedAt: Self.start) == end)
-        #expect(table.endBeforeUse(of: nil, admittedAt: Self.start) == nil, "an open route")
+        #expect(table.endBeforeUse(of: terms) == end)
+        #expect(table.endBeforeUse(of: nil) == nil, "an open route")
+        #expect(table.count == 0)
+    }
+
+    @Test("A lease that has moved ends for its new holder alone")
+    func moved() {
+        let table = LeaseTable(now: Self.start)
+        let (upgrade, socket) = (Holder(), Holder())
+        let id = table.insert(terms(), holder: upgrade)
+        table.move(id, to: socket)
+        table.sessionEnded("s")
+        #expect(upgrade.ends.isEmpty && socket.ends == [.sessionEnded])
+        table.move(id, to: upgrade)
         #expect(table.count == 0)
     }
 

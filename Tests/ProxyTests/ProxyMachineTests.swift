@@ -146,7 +146,8 @@ import Testing
         case (.sending, .bodyEnd): return ["end", "ask"]
         case (_, .body), (_, .bodyEnd): return []
         case (_, .gone): return gives + ["settle"]
-        case (_, .leaseEnded): return gives + ["settle", "abort"]
+        case (.answering, .leaseEnded): return ["release", "settle", "abort"]
+        case (_, .leaseEnded): return gives + ["settle", "401 revoked"]
         case (_, .notForClient): return gives + ["settle", "502 not_utf8"]
         case (_, .admissionEnded): return gives + ["settle", "401 revoked"]
         case (.sending, .answer): return ["start 200", "ok", "release", "settle", "finish"]
@@ -182,7 +183,7 @@ import Testing
         case .admissionEnded: machine.admissionEnded(Problem(.invalidToken, reason: "revoked"))
         case .judged: machine.answerJudged(nil)
         case .leaseTaken: machine.leaseTaken()
-        case .leaseEnded: machine.leaseEnded()
+        case .leaseEnded: machine.leaseEnded(Problem(.invalidToken, reason: "revoked"))
         case .burstEnd: machine.upstreamReceivedAll()
         case .answer: machine.upstreamReceived(ByteBuffer(string: Self.whole))
         case .closed: machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: false)

@@ -322,7 +322,7 @@ extension ProxySimulation {
             // A pooled connection that was closed meanwhile, or one that breaks.
             if let current, !links[current].isClosed, chance(links[current].isPooled ? 2 : 12) { close(current) }
         case 18: if chance(25) { _ = machine.deadlinePassed(clientTakes: clientTakes, upstreamTakes: upstreamTakes) }
-        default: if chance(30) { machine.leaseEnded() }
+        default: if chance(30) { machine.leaseEnded(Problem(.invalidToken, reason: "revoked")) }
         }
         act()
     }

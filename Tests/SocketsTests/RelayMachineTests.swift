@@ -213,19 +213,20 @@ import Testing
         case (.created, .ended), (.connecting, .ended): ["settle", "401 revoked"]
         case (.asked, .ended), (.answering, .ended): ["release", "settle", "401 revoked"]
         case (.connecting, .full): ["settle", "503 upstream_full"]
-        case (.created, .lease): ["settle", "abort"]
+        case (.created, .lease): ["settle", "401 revoked"]
         case (.created, _): []
         case (.connecting, .connect): ["head", "ask"]
         case (.connecting, .fail): ["tell refused", "connect 1"]
         case (.connecting, .none): ["settle", "502 no_upstream_reachable"]
         case (.connecting, .gone): ["settle"]
-        case (.connecting, .lease): ["settle", "abort"]
+        case (.connecting, .lease): ["settle", "401 revoked"]
         case (.connecting, .deadline): ["settle", "504 upstream_connect_timeout"]
         case (.connecting, .start), (.connecting, .bytes), (.connecting, .close): []
         case (.asked, .bytes): ["start 404", "no", "release", "settle", "finish"]
         case (.asked, .close): ["tell upstream_closed", "release", "settle", "502 upstream_closed"]
         case (.asked, .gone), (.answering, .gone): ["release", "settle"]
-        case (.asked, .lease), (.answering, .lease): ["release", "settle", "abort"]
+        case (.asked, .lease): ["release", "settle", "401 revoked"]
+        case (.answering, .lease): ["release", "settle", "abort"]
         case (.asked, .deadline): ["tell upstream_answer_timeout", "release", "settle", "504 upstream_answer_timeout"]
         case (.answering, .bytes): ["H", "release", "settle", "finish"]
         case (.answering, .close), (.answering, .deadline): ["release", "settle", "abort"]
@@ -250,7 +251,7 @@ import Testing
         case .bytes: relay.machine.upstreamReceived(ByteBuffer(string: Self.refused + "no"))
         case .close: relay.machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: false)
         case .gone: relay.machine.clientGone()
-        case .lease: relay.machine.leaseEnded()
+        case .lease: relay.machine.leaseEnded(Problem(.invalidToken, reason: "revoked"))
         case .deadline:
             let isPatient = relay.machine.deadlinePassed(clientTakes: true)
             #expect(!isPatient)
@@ -303,7 +304,7 @@ import Testing
                 case 18:
                     relay.machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: Bool.random(using: &random))
                 case 19: relay.machine.clientGone()
-                case 20: relay.machine.leaseEnded()
+                case 20: relay.machine.leaseEnded(Problem(.invalidToken, reason: "revoked"))
                 case 21: _ = relay.machine.deadlinePassed(clientTakes: relay.clientTakes)
                 default: relay.machine.upstreamReceivedAll()
                 }

@@ -1,5 +1,7 @@
 import AdminAPI
+import Answers
 import EdgeCore
+import Gate
 import Glibc
 import HTTPWire
 import NIOCore
@@ -82,8 +84,8 @@ final class AdminConnection: ChannelInboundHandler {
             .whenComplete { _ in Self.finish(channel) }
     }
 
-    /// Closes the connection once the client has seen the answer's end: closed at once, bytes that it still sends would
-    /// have the kernel take the answer back.
+    /// Ends the output, and closes the connection a second later. If it were closed at once while the client still
+    /// sends, the kernel would reset the connection, and the client could lose the answer.
     private static func finish(_ channel: any Channel) {
         channel.close(mode: .output, promise: nil)
         channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
@@ -106,12 +108,11 @@ final class AdminConnection: ChannelInboundHandler {
     }
 
     private static func authorization(_ head: RequestHead) -> AdminRequest.Authorization {
-        guard let field = head.first(.authorization) else { return .absent }
-        let parts = head.string(field.value).split(separator: " ", omittingEmptySubsequences: false)
-        guard head.count(.authorization) == 1, parts.count == 2, let scheme = parts.first, let token = parts.last,
-            scheme.lowercased() == "bearer", !token.isEmpty
+        guard head.present.contains(.authorization) else { return .absent }
+        guard let read = try? Carriers.read(fields: head, query: nil, cookies: .none), read.authorization == .bearer,
+            let token = read.accessToken, !token.isEmpty
         else { return .other }
-        return .bearer(String(token))
+        return .bearer(String(decoding: token, as: UTF8.self))
     }
 
     /// Who is at the other end. On a Unix socket the kernel says which user's process that is.

@@ -31,7 +31,7 @@ package final class AdminListener: Sendable {
     private let loopbackHost = Mutex<String?>("")
     /// The connections that are open.
     private let openCount = Atomic<Int>(0)
-    /// So many connections may be open. More are closed at once.
+    /// The most connections that may be open. Further ones are closed at once.
     private static let mostOpen = 256
 
     /// - Parameter services: of the start; only what a reload does not change is used of them.

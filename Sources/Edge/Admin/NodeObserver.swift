@@ -73,7 +73,8 @@ package struct NodeObserver: NodeView {
         let now = services().clock()
         var entries: [UpstreamEntry] = []
         for found in await each({ $0.upstreams(now: now) }).flatMap(\.self) {
-            // Each loop has connections of its own: requests are added up, and the one that sees it worst is believed.
+            // Each loop has connections of its own: requests are added up, and of the loops' other findings the worst
+            // counts.
             let place = entries.firstIndex { $0.route == found.route && $0.upstream == found.upstream }
             guard let place else {
                 entries.append(found)

@@ -7,7 +7,7 @@ import SecurityGuard
 
 /// One line of the access log: what is known of a request when it is over. What does not apply is left out.
 struct AccessLine {
-    /// So many characters of a session's id name it: `ses_` and eight.
+    /// How many characters of a session's id are shown: `ses_` and eight more.
     static let sessionLength = 12
 
     private let record: RequestRecord

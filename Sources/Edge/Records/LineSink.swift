@@ -12,7 +12,7 @@ package protocol LineSink: Sendable {
 /// tick of the loop, or as soon as they are many. Handing over wakes the thread that writes, which costs more than a
 /// line does. Confined to its loop.
 package final class AccessLogBuffer {
-    /// With so many bytes the lines are given away at once.
+    /// The number of bytes at which the lines are handed over at once.
     private static let fullSize = 64 * 1024
 
     private let sink: any LineSink
@@ -40,7 +40,7 @@ package final class AccessLogBuffer {
         sink.take(full, count: number)
     }
 
-    /// The loop ticks no more: each line is given away at once from here on.
+    /// The loop ticks no more: each line is handed over at once from here on.
     package func finish() {
         isLast = true
         giveAway()

@@ -3,7 +3,7 @@ import HTTPWire
 /// A request's target as logs show it: ids of sessions, tokens, tickets and the values of parameters that carry
 /// credentials are cut to their first eight characters and `…`.
 package enum RedactedTarget {
-    /// So many characters of a credential or id are shown.
+    /// How many characters of a credential or id are shown.
     static let shown = 8
     private static let ellipsis = Array("…".utf8)
     /// How the values begin that are never shown whole.

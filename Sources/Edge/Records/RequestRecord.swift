@@ -193,7 +193,7 @@ final class HandshakeRecord {
     }
 }
 
-/// Whom an endpoint of the API has dealt with.
+/// The caller, as an endpoint of the API has determined it.
 package struct RequestCaller: Sendable, Equatable {
     /// The user, or the client that asks for itself.
     package var user: String?

@@ -3,15 +3,15 @@ import StateSurface
 import Synchronization
 import Webhooks
 
-/// Takes failed logins without making anybody wait, and writes them to the store in their order.
+/// Takes failed logins without making a caller wait, and writes them to the store in their order.
 ///
 /// Nothing is written when a login fails, so there is no transaction to write the event in. What is reported here and
 /// not yet written, some milliseconds' worth, is lost if the process is killed; it is written while the process drains.
 final class EventOutbox: Sendable {
     /// The most deliveries in memory. Beyond it, which takes a store that is gone for long, the newest are dropped.
     static let capacity = 10_000
-    /// The most deliveries that wait for one receiver in the store before failed logins are dropped: anybody can cause
-    /// them, and they must leave room for the others.
+    /// The most deliveries that wait for one receiver in the store before failed logins are dropped: any client can
+    /// cause them, and they must leave room for the others.
     static let roomForFailedLogins = 5_000
     /// The most deliveries that one transaction writes.
     private static let batch = 500

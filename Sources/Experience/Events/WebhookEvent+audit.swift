@@ -36,7 +36,7 @@ extension WebhookEvent {
 }
 
 extension EventReceivers {
-    /// Makes the deliveries of what transactions do; nil if nobody is told of anything.
+    /// Makes the deliveries of what transactions do; nil if there are no receivers.
     ///
     /// - Parameter clock: milliseconds since 1970.
     package func writer(clock: @escaping @Sendable () -> Int64) -> EventWriter? {

@@ -39,8 +39,9 @@ final class RecordedStream: Sendable {
     /// What the target sends until it closes the connection, or until `isEnough` returns true, for as long as an answer
     /// may take. The last request that was sent should ask for the end of the connection.
     ///
-    /// - Returns: the bytes, and what is to be said of a case in which nothing amiss was seen; nil if it is a pass.
-    ///   Whoever is silent may still be about to do it.
+    /// - Returns: the bytes, and the judgement on a case whose bytes show no fault: nil, which is a pass, if the target
+    ///   closed or `isEnough` returned true. If neither happened in time, the fault could still have come, so it is no
+    ///   pass.
     func receiveToEnd(
         or isEnough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false }
     ) async -> (bytes: [UInt8], doubt: Judgement?) {

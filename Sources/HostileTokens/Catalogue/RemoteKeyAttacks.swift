@@ -34,7 +34,7 @@ enum RemoteKeyAttacks {
         material.claims["iss"]?.stringValue ?? "https://issuer.invalid"
     }
 
-    /// A token of the attacker's key under a `kid` that nobody knows, with the URL of a place where the key might be.
+    /// A token of the attacker's key under an unknown `kid`, with the URL of a place where the key might be.
     /// The runner also fails it if the canary is visited.
     private static func attack(_ member: String, _ place: Place) -> Attack {
         Attack(

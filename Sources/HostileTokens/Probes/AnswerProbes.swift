@@ -1,13 +1,13 @@
 /// Texts that probes recognise.
 public enum AnswerText {
-    /// What the suite's own upstream puts into answers that nobody asked for.
+    /// What the suite's own upstream puts into answers that no request asked for.
     public static let poison = "an answer that nobody asked for"
 }
 
 /// P17: what a faulty upstream answers must not reach other clients, and must not be read in two ways.
 enum AnswerProbes {
     /// The suite's own upstream misbehaves as the query asks it to. The target may refuse, end the connection, or pass
-    /// on one answer with one end; where an answer nobody asked for comes back, another client could have got it.
+    /// on one answer with one end; where an answer without a request comes back, another client could have got it.
     static let all: [Probe] = [
         poisons("twice", "an upstream that answers one request twice", "twice"),
         poisons("body-of-304", "an upstream whose 304 has a body", "body-of-304"),

@@ -10,7 +10,7 @@ enum RefreshProbes {
     /// R01 to R03: rotation. A refresh token that has a successor in use must be refused and end its family, because it
     /// is not known which of two holders is the thief (RFC 9700 section 4.14.2).
     ///
-    /// A race is inconclusive if nobody gets a successor.
+    /// A race is inconclusive if no request gets a successor.
     private static let reuse: [Probe] = [
         probe("R01-reuse", "a refresh token after its successor has been used", rotation) { talk in
             let first = try await talk.refreshToken()

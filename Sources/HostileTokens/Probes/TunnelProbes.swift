@@ -32,7 +32,7 @@ enum TunnelProbes {
         }
     }
 
-    // MARK: W04 to W06: tunnels that nobody may open
+    // MARK: W04 to W06: tunnels that must not open
 
     /// W04 to W06: tunnels that the client or the upstream did not agree to, in which requests would pass unchecked
     /// (CWE-441).

@@ -12,7 +12,7 @@ public protocol WireStream: Sendable {
     /// Closes the connection.
     func close() async
 
-    /// Whether more came than is read. Then nobody knows whether the target would have ended the connection.
+    /// Whether more came than is read. Then it is unknown whether the target would have ended the connection.
     var hasOverflowed: Bool { get }
 }
 

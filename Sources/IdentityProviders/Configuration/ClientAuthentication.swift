@@ -17,9 +17,6 @@ package enum ClientAuthentication: Sendable {
         case secretPost = "client_secret_post"
         case privateKeyJWT = "private_key_jwt"
         case none
-
-        /// Whether a secret belongs to it.
-        package var needsSecret: Bool { self == .secretBasic || self == .secretPost }
     }
 
     /// The method, without the secret.

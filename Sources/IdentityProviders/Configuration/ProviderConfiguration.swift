@@ -26,7 +26,7 @@ package struct ProviderConfiguration: Sendable {
     package var tenancy: Tenancy
     /// Which claims describe a person.
     package var claims: ClaimNames
-    /// Who may sign in; everybody where no rule is given.
+    /// Who may sign in; without a rule, every person whom the provider identifies.
     package var allowed: AllowedPersons
     /// Whether an account that has the same verified e-mail is the same person. Without it, issuer and subject are the
     /// only identity.

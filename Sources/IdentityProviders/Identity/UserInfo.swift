@@ -54,8 +54,8 @@ enum UserInfo {
         return claims
     }
 
-    /// Puts the address of a list of addresses in the place of the profile's, which is the one that is shown and may be
-    /// anybody's: the primary one, and whether it was verified.
+    /// Puts the address of a list of addresses in the place of the profile's, which is for display and may belong to
+    /// another person: the primary one, and whether it was verified.
     static func claims(
         _ claims: JSONObject, withEmails answer: ProviderAnswer, as name: String
     ) throws(ProviderFault) -> JSONObject {

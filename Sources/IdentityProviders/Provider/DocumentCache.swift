@@ -38,13 +38,14 @@ struct DocumentCache<Document: Sendable>: Sendable {
         }
     }
 
-    /// What a fetch brought, or the document of before while it is believed.
+    /// The document that was fetched. If the fetch failed, the earlier one, while it is not older than ``staleness``.
     func latest(_ fetched: Result<Document, ProviderFault>, now: Int64) throws(ProviderFault) -> Document {
         if case .failure = fetched, let document, isWithin(Self.staleness, of: confirmedAt, now) { return document }
         return try fetched.get()
     }
 
-    /// A time to come is as good as long ago: the clock was set back.
+    /// Whether less than `span` has passed since `time`. A time in the future, after the clock was set back, counts as
+    /// too long ago.
     private func isWithin(_ span: Int64, of time: Int64?, _ now: Int64) -> Bool {
         guard let time else { return false }
         return now >= time && now - time < span

@@ -19,8 +19,6 @@ package struct ProviderMetadata: Sendable {
     package let algorithms: [SignatureAlgorithm]
     /// Whether every authorization response has an `iss` (RFC 9207 §3).
     package let announcesResponseIssuer: Bool
-    /// The client authentication methods that are announced; nil if the document is silent.
-    package let clientAuthenticationMethods: [String]?
 
     /// The algorithms of ID tokens that are accepted at all: asymmetric, and with a digest that `at_hash` is defined
     /// for.
@@ -54,7 +52,6 @@ package struct ProviderMetadata: Sendable {
         endSessionEndpoint = try Self.optionalEndpoint("end_session_endpoint", of: document, base)
         algorithms = try Self.algorithms(document)
         announcesResponseIssuer = try Self.flag("authorization_response_iss_parameter_supported", of: document)
-        clientAuthenticationMethods = try Self.texts("token_endpoint_auth_methods_supported", of: document)
         if let types = try Self.texts("response_types_supported", of: document) {
             guard types.contains(where: { $0.hasSameBytes(as: "code") }) else {
                 throw ProviderFault(.codeFlowUnsupported, "the provider does not announce response_type=code")

@@ -43,7 +43,8 @@ struct IDTokenRules: Sendable {
         claims["events"] == nil ? nil : TokenRefusal(.typeMismatch, "a security event, not an ID token")
     }
 
-    /// What its provider has ended is not remembered for ever. A token that has expired is refused for that.
+    /// A token whose `iat` is older than ``ProviderToken/maximumAge`` is refused, because logouts that the provider has
+    /// announced are remembered only for that long. A token that has expired passes this rule: another refuses it.
     private var age: ClaimRule {
         ClaimRule { [leeway] _, claims, now in
             guard let issuedAt = claims.issuedAt, let expiresAt = claims.expiresAt, expiresAt > now - leeway else {

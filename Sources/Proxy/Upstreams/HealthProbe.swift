@@ -3,7 +3,7 @@ import NIOCore
 
 /// One check of an upstream: a request on a connection of its own, of whose answer only the status counts.
 final class HealthProbe: UpstreamUser {
-    /// So much is read of an answer until its status is known: interim answers come before it.
+    /// The most bytes of an answer that are read before its status is known. Interim answers may come before it.
     private static let longest = 8 * 1024
 
     private let terms: RouteConfiguration.Health

@@ -20,7 +20,7 @@ package struct UpstreamChoice {
     package enum Pick: Equatable {
         /// This one, by its number.
         case member(Int)
-        /// There would be one, but all have as much to do as they may.
+        /// There are upstreams to ask, but all have as many requests or connections as they may have.
         case full
         /// All were tried.
         case none
@@ -45,7 +45,7 @@ package struct UpstreamChoice {
         let eligible = eligible(candidates, untried)
         let free = eligible.filter { !candidates[$0].isFull }
         guard !free.isEmpty else { return .full }
-        // One that is just back sits most choices out, unless there is no other.
+        // One that has just become available again is passed over in most choices, unless there is no other.
         let willing = free.filter { candidates[$0].weight >= 1 || random() < candidates[$0].weight }
         let order = willing.isEmpty ? free : willing
         let count = candidates.count

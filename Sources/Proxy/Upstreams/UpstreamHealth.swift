@@ -33,10 +33,10 @@ package struct UpstreamHealth: Sendable, Equatable {
     package private(set) var consecutiveFailures = 0
     /// How many times in succession it was left alone.
     package private(set) var ejections = 0
-    /// How many checks in a row say the opposite of what is believed.
+    /// How many checks in a row contradict the present state.
     private var doubts = 0
 
-    /// An upstream of which nothing is known. It is used until it is found wanting.
+    /// An upstream of which nothing is known. It counts as healthy.
     package init() {}
 
     /// Whether a success would change anything.
@@ -70,7 +70,7 @@ package struct UpstreamHealth: Sendable, Equatable {
 
     /// A check has passed or failed.
     ///
-    /// - Returns: whether the upstream is believed to be something else than before.
+    /// - Returns: whether the upstream has become healthy or unhealthy by it.
     package mutating func checked(_ passed: Bool, _ terms: RouteConfiguration.Health, at now: Int64) -> Bool {
         guard passed == view.isUnhealthy else {
             doubts = 0
@@ -84,7 +84,7 @@ package struct UpstreamHealth: Sendable, Equatable {
         return true
     }
 
-    /// Forgets what terms that are no longer there have led to.
+    /// Takes over new terms: without checks the upstream is no longer unhealthy, without `outlier` no longer ejected.
     package mutating func obey(_ terms: UpstreamTerms) {
         if terms.health == nil {
             view.isUnhealthy = false

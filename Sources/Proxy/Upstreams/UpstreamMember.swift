@@ -36,7 +36,7 @@ struct UpstreamMember {
             // Those before it have been idle for even longer.
             guard connection.idleSince >= oldest else { return nil }
             idle.removeLast()
-            if connection.isUsable {
+            if connection.isOpen {
                 active += 1
                 return connection
             }
@@ -47,7 +47,7 @@ struct UpstreamMember {
     /// Takes a connection back after a complete and clean exchange; false where it is to be closed.
     mutating func giveBack(_ connection: UpstreamConnection) -> Bool {
         active -= 1
-        guard connection.isUsable, idle.count < Self.maxIdle else { return false }
+        guard connection.isOpen, idle.count < Self.maxIdle else { return false }
         idle.append(connection)
         return true
     }

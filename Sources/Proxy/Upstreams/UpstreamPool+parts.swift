@@ -1,5 +1,5 @@
 extension UpstreamPool {
-    /// Who is told of what happens to upstreams.
+    /// The observers of what happens to upstreams.
     package struct Watch {
         /// Makes what is told, after each attempt to connect and each check, whether an upstream is up. It is made once
         /// for each upstream of a pool, so that finding the metric by its labels is not part of connecting.

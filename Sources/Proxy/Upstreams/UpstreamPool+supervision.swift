@@ -94,7 +94,7 @@ extension UpstreamPool {
         let probe = HealthProbe(health, left: left) { [weak self] passed in
             guard let self else { return }
             if let passed, members[index].standing.checked(passed) { tellStanding(index) }
-            // Not all gateways of a fleet at the same moment.
+            // Varied by a tenth, so that the gateways of a fleet do not all check at the same moment.
             let pause = Int64(Double(health.interval) * Double.random(in: 0.9...1.1))
             let pool = NIOLoopBound(WeakPool(pool: self), eventLoop: loop)
             loop.scheduleTask(in: .milliseconds(pause)) { pool.value.pool?.check(index) }
@@ -102,7 +102,8 @@ extension UpstreamPool {
         probe.start(index, of: self, on: loop)
     }
 
-    /// Tells whether an upstream is up. One of a configuration that is no longer used may be in no other.
+    /// Reports whether an upstream is up. A retired pool reports nothing: its upstream may be gone from the
+    /// configuration.
     func tellStanding(_ index: Int) {
         guard !isRetired, let watch else { return }
         if members[index].tellStanding == nil {

@@ -22,7 +22,7 @@ package final class UpstreamStanding: Sendable {
     private let recoveredAt = Atomic<Int64>(0)
     private let isPristine = Atomic<Bool>(true)
 
-    /// Nothing is known of it yet: it counts as up.
+    /// An upstream of which nothing is known yet. It counts as up.
     package init(place: String) { self.place = place }
 
     /// Goes on with other terms.
@@ -98,7 +98,7 @@ package final class UpstreamStanding: Sendable {
         }
     }
 
-    /// A check has passed or failed. Returns whether that changes what is believed.
+    /// A check has passed or failed. Returns whether the upstream has become healthy or unhealthy by it.
     func checked(_ passed: Bool) -> Bool {
         state.withLock { state in
             guard let terms = state.terms.health else { return false }

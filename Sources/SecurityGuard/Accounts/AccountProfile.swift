@@ -8,7 +8,7 @@ package struct AccountProfile: Sendable, Equatable {
     /// The longest name, in bytes.
     package static let maximumNameBytes = 256
 
-    /// What people are shown; nil where nobody has said it.
+    /// The name that people are shown; nil if it is not known.
     package var name: String?
     /// As the identity provider told them at the last sign-in.
     package var groups: [String]
@@ -19,8 +19,8 @@ package struct AccountProfile: Sendable, Equatable {
     }
 
     /// The profile in the form in which it is stored: an empty name is none, a group is there once.
-    /// - Throws: ``AuthError`` `.invalidRequest` for a name or group that is too long or has control characters, and for
-    ///   too many groups.
+    /// - Throws: ``AuthError`` `.invalidRequest` for a name or group that is too long or has control characters, and
+    ///   for too many groups.
     func checked() throws(AuthError) -> AccountProfile {
         let name = name.flatMap { $0.utf8.isEmpty ? nil : $0 }
         if let name, name.utf8.count > Self.maximumNameBytes || Self.hasControls(name) {

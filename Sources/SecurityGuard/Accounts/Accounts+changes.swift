@@ -54,7 +54,7 @@ extension Accounts {
         guard NameRule.isEmail(key) else { return }
         let registered = try await state.accounts(emailKey: key).filter { !$0.emailVerified }
         let isTaken = registered.contains { isOwn || $0.tenantID.utf8.starts(with: Prefix.tenant.utf8) }
-        if isTaken { throw AuthError(.emailTaken, "somebody has registered with this e-mail") }
+        if isTaken { throw AuthError(.emailTaken, "this e-mail is already registered") }
     }
 
     /// Checks the old password and sets a new one. All other families and sessions of the user end.

@@ -22,7 +22,7 @@ package final class CallerProfiles: Sendable {
         /// The numbers of the reads that are in progress, by user. One that a change has overtaken is not among them.
         var readings: [String: UInt64] = [:]
         var readingCount: UInt64 = 0
-        /// Those who wait for a read that another has begun, by its number.
+        /// The calls that wait for a read that another has begun, by its number.
         var waiting: [UInt64: [Waiting]] = [:]
         /// How often the feed was interrupted.
         var interruptions: UInt64 = 0
@@ -102,7 +102,7 @@ package final class CallerProfiles: Sendable {
         return try result.get()
     }
 
-    /// Reads several accounts from the store at once, for those who are about to ask for them: they find the profiles
+    /// Reads several accounts from the store at once, for calls that are about to ask for them: these find the profiles
     /// in memory, or wait for this read. Accounts that are being read already are left out.
     package func load(contentsOf userIDs: [String]) async {
         let reads = table.withLock { table in
@@ -140,7 +140,7 @@ package final class CallerProfiles: Sendable {
     /// Ends a read, and keeps what it has found unless a change has overtaken it: that may be newer than the store's
     /// answer.
     ///
-    /// - Returns: those who wait for the result.
+    /// - Returns: the calls that wait for the result.
     private func finish(
         _ number: UInt64, of userID: String, _ result: Result<CallerProfile, any Error>
     ) -> [Waiting] {

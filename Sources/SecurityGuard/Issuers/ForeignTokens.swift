@@ -5,8 +5,8 @@ import Synchronization
 
 /// Tokens of other issuers that are accepted at the gate (`issuers[].at_gate`), for all event loops.
 ///
-/// A token is verified off the event loop, since its keys may have to be fetched and its account read. A verified one is
-/// remembered for a while, after which it is verified again: until then a key that its issuer has withdrawn counts.
+/// A token is verified off the event loop, since its keys may have to be fetched and its account read. A verified one
+/// is remembered for a while, after which it is verified again: until then a key that its issuer has withdrawn counts.
 package final class ForeignTokens: Sendable {
     /// How long a verified token is remembered at most, in milliseconds.
     static let freshness: Int64 = 600_000
@@ -41,7 +41,7 @@ package final class ForeignTokens: Sendable {
         exchange.resources.foreign.isEmpty && !exchange.trusted.all.contains(where: \.issuer.atGate)
     }
 
-    /// Whether tokens of this issuer are accepted for a resource; nil stands for all that is none.
+    /// Whether tokens of this issuer are accepted for a resource; nil stands for everything that is not a resource.
     func accepts(issuer name: String, for resource: String?) -> Bool {
         guard let trusted = exchange.trusted.all.first(where: { sameBytes($0.issuer.issuer, name) }) else {
             return false

@@ -57,7 +57,7 @@ actor RemoteKeySet {
         return isUnknown
     }
 
-    /// Reads the keys anew; nil for fixed ones.
+    /// Fetches the keys again; nil for fixed ones.
     private var read: (@Sendable () async throws -> [UInt8])? {
         switch source {
         case .inline: return nil

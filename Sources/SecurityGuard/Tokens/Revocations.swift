@@ -97,7 +97,7 @@ final class Revocations: Sendable {
         }
     }
 
-    /// Looks at so many entries and removes those that have ended.
+    /// Looks at up to `count` entries, and removes those that have ended.
     ///
     /// - Returns: where to go on; nil if these were the last ones.
     func prune(now: Int64, from start: Int, count: Int) -> Int? {

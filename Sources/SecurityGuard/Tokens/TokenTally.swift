@@ -1,4 +1,4 @@
-/// How often tokens were found in a cache, and what came of verifying the others.
+/// How often tokens were found in a cache, and how the verifications of the others ended.
 package struct TokenTally: Sendable, Equatable {
     /// The result of a token that was accepted.
     package static let accepted = "accepted"

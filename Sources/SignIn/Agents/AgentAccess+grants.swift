@@ -54,7 +54,7 @@ extension AgentAccess {
     /// What the user has granted, one for each client and resource, oldest first. A consent that outlives what it was
     /// given for is one of them: the client gets access again without asking.
     package func grants(userID: String) async throws -> [Grant] {
-        // A family whose code was not used yet is nobody's access.
+        // A family whose code was not used yet gives no access.
         let families = try await liveFamilies(of: userID).filter { $0.counter > 0 }
         var parts = families.compactMap { GrantPart($0) }
         parts += try await store.consents(userID: userID).map { GrantPart($0) }

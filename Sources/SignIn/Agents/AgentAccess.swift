@@ -32,7 +32,11 @@ package struct AgentSettings: Sendable {
 }
 
 /// The use cases of agents: authorising a client, using a code, listing and ending grants, registering, personal access
-/// tokens. Each is one function over one transaction of the store, and independent of HTTP.
+/// tokens. Each is one function, independent of HTTP.
+///
+/// Each writes in one transaction of the store, except allowing a client access: the answered question is taken, the
+/// grant's family is opened, and then its code is stored. A crash in between leaves a family without a code, which
+/// expires when the code would have.
 ///
 /// - Authorising: `AgentAccess+authorize.swift`; codes and refresh tokens: `AgentAccess+tokens.swift`.
 /// - Grants: `AgentAccess+grants.swift`; clients: `AgentAccess+clients.swift`.

@@ -7,7 +7,7 @@ final class ConnectGate: Sendable {
     private let connect: @Sendable () throws -> Connection
     private let lastFailure = Mutex<(at: ContinuousClock.Instant, fault: PostgresFault)?>(nil)
 
-    /// - Parameter pause: how long after a failure nobody dials.
+    /// - Parameter pause: how long after a failure no worker dials.
     init(pause: Duration = .milliseconds(200), _ connect: @escaping @Sendable () throws -> Connection) {
         self.pause = pause
         self.connect = connect
@@ -34,7 +34,7 @@ final class ConnectGate: Sendable {
         return try result.get()
     }
 
-    /// Makes one connection. What comes of it counts when it comes, also if nobody waits for it any more.
+    /// Makes one connection. Its result is recorded also if no worker waits for it any more.
     private func dial() throws -> Connection {
         do {
             let connection = try connect()

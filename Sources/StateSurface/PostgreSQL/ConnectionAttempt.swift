@@ -2,8 +2,8 @@ import Dispatch
 
 /// An attempt to connect, on a thread of its own.
 ///
-/// libpq looks up the server's name without a limit of time. Who needs the connection waits as long as it can; the
-/// attempt goes on, and what comes of it is for the next one.
+/// libpq looks up the server's name without a time limit. A caller waits as long as it can; the attempt goes on, and
+/// the next caller gets its result.
 // @unchecked: the result is set before `isDone` is signalled, and read after it, once.
 final class ConnectionAttempt: @unchecked Sendable {
     private let isDone = DispatchSemaphore(value: 0)
@@ -16,7 +16,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         }
     }
 
-    /// What came of it, for one caller; nil if it takes longer.
+    /// The result, for one caller; nil if it takes longer.
     func result(within patience: Duration) -> Result<Connection, any Error>? {
         guard isDone.wait(timeout: .now() + patience / .seconds(1)) == .success else { return nil }
         defer { result = nil }

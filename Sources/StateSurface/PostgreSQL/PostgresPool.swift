@@ -2,7 +2,7 @@
 final class PostgresPool: Sendable {
     private typealias Continuation = CheckedContinuation<PostgresWorker, any Error>
 
-    /// What a caller is told that waited in vain, here or with its write.
+    /// The message for a caller that found no free connection in time, for a read here or for a write.
     static let busy = "no connection to PostgreSQL became free in time"
 
     private let limits: WaitingLimits

@@ -20,7 +20,7 @@ actor PostgresWorker {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private let gate: ConnectGate
-    /// How long to wait for a connection, before those who need it are told that there is none.
+    /// How long to wait for a connection before callers get an error.
     private let patience: Duration
     private var connection: Connection?
     /// The attempt to make one that is under way.
@@ -99,7 +99,8 @@ actor PostgresWorker {
         }
     }
 
-    /// After so many writes of a group have waited for locks in vain, the rest runs by itself.
+    /// The number of a group's writes that may wait for locks in vain. After that, the rest of the group runs one by
+    /// one.
     private static let patienceWithLocks = 2
     private static let lockTimeoutAlone = "SET LOCAL lock_timeout = 4000"
 
@@ -183,8 +184,8 @@ actor PostgresWorker {
     private func withConnection<Value>(
         within patience: Duration? = nil, _ body: (Connection) throws -> Value
     ) throws -> Value {
-        // An attempt that took too long for the last caller. What it made has been idle since; of its failure the gate
-        // knows.
+        // An attempt that took too long for the last caller. Its connection has been idle since; its failure has been
+        // recorded by the gate.
         if let late = attempt?.result(within: .zero) { (connection, attempt) = (try? late.get(), nil) }
         if let connection, connection.isUsable {
             do {

@@ -9,9 +9,9 @@ final class PostgresWriter: Sendable {
 
     /// The largest number of writes in one commit.
     static let group = 64
-    /// A worker that becomes free takes this part of what waits: half of it. If each took its share of all workers, as many
-    /// writes would wait as are in flight, each for a whole commit before its own. If it took everything, the statements of
-    /// all would run one after the other on one connection.
+    /// A worker that becomes free takes this part of what waits: half of it. If each took its share of all workers, as
+    /// many writes would wait as are in flight, each for a whole commit before its own. If it took everything, the
+    /// statements of all would run one after the other on one connection.
     private static let shares = 2
     /// How often a write is tried that conflicts with others.
     private static let attempts = 5
@@ -97,7 +97,8 @@ final class PostgresWriter: Sendable {
         }
     }
 
-    /// Runs writes one at a time, with those of other workers. If another worker is at it, that one runs these, too.
+    /// Runs writes one at a time, with those of other workers. If another worker is already running such writes, it
+    /// runs these, too.
     private func runAlone(_ writes: [PostgresWrite], on worker: PostgresWorker) async {
         var turn: Turn?
         for write in writes { turn = collided.add(write, until: write.deadline) ?? turn }

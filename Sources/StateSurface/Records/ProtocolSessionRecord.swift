@@ -1,4 +1,4 @@
-/// A session of an agent protocol that an upstream has opened, bound to whom it was opened for.
+/// A session of an agent protocol that an upstream has opened, bound to the caller that it was opened for.
 package struct ProtocolSessionRecord: Sendable, Equatable {
     /// SHA-256 of the resource and the session's id.
     package var hash: [UInt8]

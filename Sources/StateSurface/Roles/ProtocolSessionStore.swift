@@ -1,8 +1,8 @@
-/// The role for sessions of agent protocols, which belong to whom they were opened for.
+/// The role for sessions of agent protocols, each bound to the caller that it was opened for.
 package protocol ProtocolSessionStore: Sendable {
     /// Binds a session to its owner, if its family (if it has one) is live.
-    /// - Returns: whether the session is now the owner's: false if it is already somebody else's, or the family has
-    ///   ended.
+    /// - Returns: whether the session is now the owner's: false if it already belongs to another caller, or the
+    ///   family has ended.
     func bind(protocolSession record: ProtocolSessionRecord) async throws -> Bool
     /// The session with this hash, if it was used after `since`; otherwise nil.
     func protocolSession(hash: [UInt8], since: Milliseconds) async throws -> ProtocolSessionRecord?

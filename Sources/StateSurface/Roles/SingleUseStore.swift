@@ -1,15 +1,15 @@
 /// The role for records that are taken once, by any node.
 package protocol SingleUseStore: Sendable {
     /// Stores a record until it is taken or expires. Of the owner's records of its kind that are valid at `now`, the
-    /// oldest beyond `limit` are removed; a record with an empty owner counts for nobody.
+    /// oldest beyond `limit` are removed; a record with an empty owner is not counted.
     /// - Throws: `.duplicate` if there is a record of this kind and hash, also an expired one.
     func put(singleUse record: SingleUseRecord, limit: Int, now: Milliseconds) async throws
     /// The record, without taking it; nil if there is none that is valid at `now`.
     func singleUse(kind: String, hash: [UInt8], now: Milliseconds) async throws -> SingleUseRecord?
     /// Removes a record and returns it; nil if it has been taken or expired. Of several concurrent calls, one gets it.
     func take(singleUse kind: String, hash: [UInt8], now: Milliseconds) async throws -> SingleUseRecord?
-    /// Stores a record, unless there is one of its kind and hash whose payload is not less, byte by byte. It expires when
-    /// the later of the two does.
+    /// Stores a record, unless there is one of its kind and hash whose payload is not less, byte by byte. It expires
+    /// when the later of the two does.
     func raise(singleUse record: SingleUseRecord) async throws
     /// Remembers that something happened, until `expiresAt`.
     /// - Returns: whether this is the first time. Of several concurrent calls, one is.

@@ -7,8 +7,8 @@ package protocol TransactionAbort: Error, Sendable {}
 /// The operations are those of the roles, but synchronous. To avoid deadlocks in stores with row locks, rows must be
 /// used in this order: the account, its families, their sessions.
 package protocol StoreTransaction {
-    /// Says why sessions end from here on in this transaction, for those who are told of it (``StoreEvent``). Nil for
-    /// the reasons of the operations themselves.
+    /// Says why sessions end from here on in this transaction, for the receivers of its ``StoreEvent``. Nil for the
+    /// reasons of the operations themselves.
     func because(_ reason: String?)
 
     // MARK: Sessions

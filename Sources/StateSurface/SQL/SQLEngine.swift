@@ -19,7 +19,7 @@ struct SQLStatement: Sendable, Equatable {
 protocol SQLTransaction: AnyObject, StoreTransaction {
     /// How the statements are written for this database.
     var dialect: SQLDialect { get }
-    /// Where events for others are collected; nil if nobody is told of any.
+    /// Where events for others are collected; nil if there are no receivers.
     var events: EventLine? { get set }
     /// Runs a statement and returns its rows (also those of `RETURNING`).
     func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow]
@@ -50,8 +50,8 @@ protocol SQLEngine: Sendable {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value
-    /// The same, for a body that begins with this SELECT. The engine may run it before, at any time since the transaction
-    /// began: together with those of others, so that they wait for one answer and not for one each.
+    /// The same, for a body that begins with this SELECT. The engine may run it before, at any time since the
+    /// transaction began: together with those of others, so that they wait for one answer and not for one each.
     func write<Value: Sendable>(
         reading first: SQLStatement, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value

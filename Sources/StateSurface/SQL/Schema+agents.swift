@@ -26,7 +26,7 @@ extension Schema {
         "CREATE INDEX protocol_sessions_by_use ON protocol_sessions (last_used_at)",
     ]
 
-    /// Every scope that an account has had. A scope that is in it is given to those who have it, also when the last of
-    /// them has lost it.
+    /// Every scope that an account has had. A scope in this table is granted only to accounts that have it, also after
+    /// the last account has lost it.
     static let accountScopes = ["CREATE TABLE account_scopes (scope TEXT NOT NULL PRIMARY KEY)"]
 }

@@ -1,7 +1,8 @@
 private enum AccountSQL {
     static let insert = "INSERT INTO accounts (\(AccountRecord.columns)) VALUES (\(sqlParameters(13)))"
     static let byID = "SELECT \(AccountRecord.columns) FROM accounts WHERE user_id = ?1"
-    /// Finds up to so many accounts by their ids. There are few of them, so that each is prepared once.
+    /// Statements that find up to 4, 16 or 64 accounts by their ids. There are only three, so that each is prepared
+    /// once.
     static let byIDs = [4, 16, 64].map { count in
         (count: count, sql: "SELECT \(AccountRecord.columns) FROM accounts WHERE user_id IN (\(sqlParameters(count)))")
     }

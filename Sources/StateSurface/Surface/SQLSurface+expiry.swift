@@ -94,8 +94,8 @@ extension SQLSurface {
 
     /// The tables whose rows are removed by a time alone: the column with that time, and until when rows go.
     private static func timed(now: Milliseconds) -> [(table: String, end: String, until: Milliseconds)] {
-        // An hour after their end, because the clocks of the nodes that still need them may be behind: what says that
-        // something was done before is not forgotten early. Those who read them compare the time themselves.
+        // An hour after their end, because the clocks of the nodes that still need them may be behind: a record that
+        // something has already been done must not be forgotten early. Readers compare the time themselves.
         let longPast = now.subtractingReportingOverflow(Revocation.margin).partialValue
         // Expired by this node's clock; that of another may be a minute behind.
         let past = now.subtractingReportingOverflow(60_000).partialValue

@@ -144,7 +144,8 @@ extension SQLSurface {
 
     /// A scan, but only people who decide on a consent page cause it, and the first match ends it.
     func accountsHave(scope: String) async throws -> Bool {
-        // Also one that no account has any more: a right that was taken from the last holder is not everybody's.
+        // Also one that no account has any more: a scope that was taken from its last holder must not become free for
+        // all.
         if try await row("SELECT 1 FROM account_scopes WHERE scope = ?1", [.text(scope)]) != nil { return true }
         // Those of accounts that an older version wrote.
         let position = engine.dialect.positionFunction

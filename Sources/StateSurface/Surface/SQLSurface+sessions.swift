@@ -63,8 +63,9 @@ private enum SessionSQL {
         """
     }
 
-    /// For databases whose WITH clauses may write: as ``owners(_:)``, and whether the session was replaced, which it only
-    /// is if the two allow it. One statement, because every answer that is waited for takes time from the writes behind.
+    /// For databases whose WITH clauses may write: as ``owners(_:)``, and whether the session was replaced, which it
+    /// only is if the two allow it. One statement, because every answer that is waited for takes time from the writes
+    /// behind.
     ///
     /// The account and the family are locked first, as everywhere: until they are, the condition of the update is open.
     private static func makeReplaceOwned(_ state: StoredSessionState) -> String {
@@ -158,7 +159,7 @@ extension SQLTransaction {
             rows(SessionSQL.endByFamily, [.text(familyID), .integer(at)]), at: at, StoreEvent.EndReason.familyEnded)
     }
 
-    /// - Parameter reason: why, for those who are told of it.
+    /// - Parameter reason: why, for the receivers of events.
     ///
     /// - Returns: the ids of the sessions that were ended.
     func endSessions(userID: String, at: Milliseconds, because reason: String) throws -> [String] {
@@ -253,8 +254,9 @@ extension SQLSurface {
         try await write { try $0.replace(session: record) }
     }
 
-    /// The row is read without a lock, maybe before other writes of the same transaction: the version detects a concurrent
-    /// change, and locks are taken in one order everywhere, that of the owner and of the family before that of the session.
+    /// The row is read without a lock, maybe before other writes of the same transaction: the version detects a
+    /// concurrent change, and locks are taken in one order everywhere, that of the owner and of the family before that
+    /// of the session.
     func change<Outcome: Sendable>(
         sessionID: String,
         _ decide: @escaping @Sendable (SessionRecord?) -> (next: SessionRecord?, outcome: Outcome)

@@ -2,11 +2,11 @@ import Foundation
 
 /// Finds the file of an audit log that a command has to write to.
 ///
-/// Usually that is the one with the log's name. Between the moment when a rotation moves it away and the moment when the
-/// gateway opens a new one, there is none: the gateway still writes the file that was moved, and so does the command, or
-/// the chain would have two ends.
+/// Usually that is the one with the log's name. Between the moment when a rotation moves it away and the moment when
+/// the gateway opens a new one, there is none: the gateway still writes the file that was moved, and the command has to
+/// append to the same file, or the chain would fork.
 enum AuditRotation {
-    /// So many files beside the log are looked at, the newest first.
+    /// The most files beside the log that are looked at, the newest first.
     private static let mostSiblings = 16
 
     static func file(of path: String) throws(CommandFailure) -> AuditFile {

@@ -20,7 +20,7 @@ final class BackupWriting: Sendable {
 
     init(_ path: String) throws(CommandFailure) {
         var there = stat()
-        // The copy takes the place of what has its name: a device, a pipe or a link would be gone.
+        // The copy replaces the file of this name, so it must not be a device, a pipe or a link.
         guard lstat(path, &there) != 0 || there.st_mode & S_IFMT == S_IFREG else {
             throw CommandFailure("\(path): it is there and no regular file, so a copy does not take its place")
         }

@@ -13,7 +13,9 @@ struct AdminCommand: ParsableCommand {
         commandName: "admin", abstract: "Gives access to the operator's API of the admin listener.",
         subcommands: [Token.self])
 
-    /// `admin token`.
+    /// `admin token`: prints an access token with the scope `gatehouse:admin`, signed with the gateway's active key.
+    /// The audit log, if there is one, records its `jti` and the operator before it is printed. Exits with status 1 if
+    /// there is no active key or the audit log can't be written, and with 2 for a lifetime out of range.
     struct Token: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Prints an access token for the operator's API.",
@@ -53,8 +55,8 @@ struct AdminCommand: ParsableCommand {
             Terminal.answer(token)
         }
 
-        /// `cli_operator_` and the system's user, so that the audit log says on whose behalf a session was ended. What a
-        /// subject cannot have is left out.
+        /// `cli_operator_` and the system's user, so that the audit log says on whose behalf a session was ended. What
+        /// a subject cannot have is left out.
         private static var subject: String {
             let name = CommandAudit.operatorName.utf8.filter { byte in
                 switch byte {

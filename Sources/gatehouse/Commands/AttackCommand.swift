@@ -55,6 +55,7 @@ struct AttackCommand: AsyncParsableCommand {
     @Flag(name: .customLong("i-own-this-target"), help: "Allow a target that is not this machine.")
     var ownsTarget = false
 
+    /// Refuses values out of range and unknown words as wrong usage, before a target is connected to.
     func validate() throws {
         try selection.validate(isListing: url == nil)
         guard (1...10_000).contains(rate) else { throw ValidationError("--rate must lie between 1 and 10000") }
@@ -70,6 +71,7 @@ struct AttackCommand: AsyncParsableCommand {
         }
     }
 
+    /// Lists cases, replays a report, or runs the selected cases. The status is that of ``show(_:_:_:)``.
     func run() async throws {
         if selection.isListing {
             try selection.show(asJSON: json)
@@ -103,6 +105,7 @@ struct AttackCommand: AsyncParsableCommand {
             connector: Connector(endpoint: endpoint, tls: tls), usesHTTP2: isHTTP2, timeout: .seconds(timeout))
     }
 
+    /// The options of the run: `--transport` takes precedence over the profile's carrier.
     private func options(
         _ profile: AttackProfile, _ keySet: (aim: AttackAim, sender: RawSender)?
     ) -> AttackCourse.Options {
@@ -113,6 +116,9 @@ struct AttackCommand: AsyncParsableCommand {
 
     // MARK: Output
 
+    /// Prints the report and writes its files, then throws what decides the exit status: 1 if a case failed; else 2 if
+    /// any was inconclusive or nothing could be judged, or if the target refuses tokens signed with `--key`; nothing
+    /// for 0.
     private func show(_ report: Report, _ files: [ReportFile], _ place: String) throws {
         if json {
             Terminal.answer(TerminalJSON.text(.object(report.json(target: place))))
@@ -125,7 +131,7 @@ struct AttackCommand: AsyncParsableCommand {
         do throws(CommandFailure) {
             for file in files { try file.write(report, target: place) }
         } catch {
-            // What failed counts for more than a file that can't be written.
+            // Cases that failed decide the exit status, and not a file that can't be written.
             guard code == 1 else { throw error }
             Terminal.notice(ErrorText.oneLine("gatehouse: \(error.description)"))
         }
@@ -137,6 +143,7 @@ struct AttackCommand: AsyncParsableCommand {
         }
     }
 
+    /// The raw values of an enumeration, for help and messages.
     private static func names<T: CaseIterable & RawRepresentable>(_ type: T.Type) -> String where T.RawValue == String {
         type.allCases.map(\.rawValue).joined(separator: " ")
     }

@@ -6,7 +6,8 @@ import Encodings
 import JOSE
 
 extension AuditCommand {
-    /// `audit why`.
+    /// `audit why`: prints the log's lines of one request, and for a refusal the check that failed and the key that
+    /// decides about it. Exits with status 1 if the log has no such request, and with 2 if no log is named.
     struct Why: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Says what the audit log knows of a request, and which part of the configuration decided.",
@@ -60,7 +61,7 @@ extension AuditCommand {
             return texts
         }
 
-        /// The route of a refused request, by the configuration as it is now.
+        /// The index of a refused request's route in the present configuration; nil if there is none.
         private static func route(of line: JSONObject, _ loaded: LoadedConfiguration) -> Int? {
             if let path = line["route"]?.stringValue {
                 return RefusalAdvice.route(
@@ -75,6 +76,7 @@ extension AuditCommand {
             return route.index
         }
 
+        /// A route in one line: path, host, methods, where it is configured, and what it requires.
         private static func describe(
             _ route: RouteConfiguration, _ index: Int, _ loaded: LoadedConfiguration
         ) -> String {

@@ -7,7 +7,8 @@ struct AuditCommand: ParsableCommand {
         commandName: "audit", abstract: "Checks the audit log, and looks up requests in it.",
         subcommands: [Verify.self, Why.self])
 
-    /// `audit verify`.
+    /// `audit verify`: exits with status 1 at the first line that breaks the chain, which it names as `FILE:LINE`, and
+    /// for a file that can't be read.
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Checks every line of an audit log against the one before it.",
@@ -33,6 +34,8 @@ struct AuditCommand: ParsableCommand {
             Terminal.answer("ok: lines: \(verification.lines), head: \(verification.head)")
         }
 
+        /// Reads one file in pieces of 64 KiB, so that a log of any size takes little memory. Throws
+        /// `AuditVerification.Break` at the first broken line, and ``CommandFailure`` if the file can't be read.
         private func check(_ file: String, _ verification: inout AuditVerification) throws {
             let descriptor = open(file, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw CommandFailure("\(file): \(FileBytes.reason(errno))") }

@@ -12,7 +12,8 @@ struct ClientsCommand: AsyncParsableCommand {
         commandName: "clients", abstract: "Adds, lists and disables OAuth clients.",
         subcommands: [Add.self, List.self, Disable.self])
 
-    /// `clients add`.
+    /// `clients add`: prints the id and, for a confidential client, the secret, of which only a hash is stored. Makes
+    /// the store if there is none.
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Adds a client and prints its id and, if it has one, its secret, which is shown this once.")
@@ -35,6 +36,7 @@ struct ClientsCommand: AsyncParsableCommand {
         var json = false
         @OptionGroup var options: StateOptions
 
+        /// Refuses contradicting flags, redirect URIs of a form that is not allowed, and a public client without one.
         func validate() throws {
             if isPublic, isConfidential {
                 throw ValidationError("--public and --confidential contradict each other: give one of them")
@@ -68,6 +70,7 @@ struct ClientsCommand: AsyncParsableCommand {
             }
         }
 
+        /// Prints the id and the secret, which can't be shown again; nil for a public client.
         private func show(_ client: ClientRecord, _ secret: String?) {
             if json {
                 var answer: JSONObject = ["client_id": .string(client.clientID)]
@@ -82,7 +85,7 @@ struct ClientsCommand: AsyncParsableCommand {
         }
     }
 
-    /// `clients list`.
+    /// `clients list`: prints all clients but expired registrations, newest first.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the clients.")
 
@@ -94,7 +97,7 @@ struct ClientsCommand: AsyncParsableCommand {
                 let clients = try await store.surface.clients(limit: listing.limit)
                 var rows = Listing(columns: ["client_id", "name", "tenant_id", "scope", "disabled", "created_at"])
                 let now = SystemClock.milliseconds()
-                // A registration that nobody has used in its time is forgotten; the store removes it a little later.
+                // A registration that was not used in time has expired; the store removes it a little later.
                 for client in clients where client.expiresAt.map({ $0 > now }) ?? true {
                     rows.rows.append([
                         "client_id": .string(client.clientID), "name": .string(client.name),
@@ -107,7 +110,7 @@ struct ClientsCommand: AsyncParsableCommand {
         }
     }
 
-    /// `clients disable`.
+    /// `clients disable`: cannot be undone. Exits with status 1 if there is no such client.
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Disables a client for good; its tokens, and the sessions opened with them, end at once.")

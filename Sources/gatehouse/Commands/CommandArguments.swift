@@ -6,6 +6,7 @@ enum CommandArguments {
     /// The length of a `kid`, which is a SHA-256 thumbprint in base64url.
     private static let keyIDLength = 43
 
+    /// The arguments of this process without its name, as the parser gets them; see ``settled(_:)``.
     static func ofProcess() -> [String] { settled(Array(ProcessInfo.processInfo.arguments.dropFirst())) }
 
     /// Overwrites what is secret in the memory of the arguments, where `ps` finds them. To be called after they were
@@ -13,7 +14,7 @@ enum CommandArguments {
     static func hideSecrets() { ProcessMemory.hideArguments(behind: shownCount) }
 
     /// How many bytes of an argument may be shown, if it has a secret: a URL with a password, a token, or a web address
-    /// with a query, of whose values no name says which are secret.
+    /// with a query, whose names do not tell which values are secret. Nil if it has none.
     static func shownCount(of argument: String, after previous: String) -> Int? {
         let option = argument.hasPrefix("--") ? argument.firstRange(of: "=").map { argument[..<$0.upperBound] } : nil
         let value = String(argument.dropFirst(option?.count ?? 0))
@@ -47,7 +48,8 @@ enum CommandArguments {
         return AuditScrub.clean(text)
     }
 
-    /// What is shorter, in bytes, is no secret, and replacing it would make any text unreadable.
+    /// The shortest argument that is hidden, in bytes. A shorter one is not a secret, and replacing it would garble the
+    /// message.
     private static let leastHidden = 4
 
     /// One `kid` in 64 begins with `-` and would be parsed as an option. It is moved behind `--`, after which there are
@@ -66,6 +68,7 @@ enum CommandArguments {
     /// Whether the next argument is the value of this one: an option without `=`.
     private static func takesValue(_ word: String) -> Bool { word.hasPrefix("--") && !word.contains("=") }
 
+    /// Whether a text has the form of a `kid` that begins with `-`.
     private static func isDashedKeyID(_ text: String) -> Bool {
         guard text.hasPrefix("-"), text.utf8.count == keyIDLength else { return false }
         return text.utf8.allSatisfy { byte in

@@ -15,6 +15,8 @@ struct ConfigCommand: ParsableCommand {
 
         @OptionGroup var options: ConfigurationOptions
 
+        /// Exits with status 2 if there is any fault, the files that the configuration names included. Each fault is a
+        /// line on standard error.
         func run() throws {
             do throws(ConfigurationFaults) {
                 let loaded = try options.load()
@@ -34,6 +36,8 @@ struct ConfigCommand: ParsableCommand {
 
         @OptionGroup var options: ConfigurationOptions
 
+        /// The output can be used as a configuration file, except for the secrets that were left out. The issuer is
+        /// shown as the gateway would use it, unless it depends on a port that the system chooses.
         func run() throws {
             var configuration = try options.load().configuration
             if configuration.server.listen.port != 0 || configuration.server.listen.path != nil {

@@ -2,7 +2,8 @@ import ArgumentParser
 import Encodings
 import JOSE
 
-/// `gatehouse doctor`: looks at a deployment, and says what is wrong with it.
+/// `gatehouse doctor`: looks at a deployment, and says what is wrong with it. Exits with status 1 if a finding is
+/// `wrong`, and with 2 if the configuration can't be used.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Looks at a deployment, and says what is wrong and which line to change.",
@@ -55,6 +56,7 @@ struct DoctorCommand: AsyncParsableCommand {
         Terminal.answer(TerminalJSON.text(report.json))
     }
 
+    /// The flags that set keys of the configuration, so that they take precedence over file and environment.
     private var flags: [ConfigurationFlag] {
         [("--state", "state.url", state), ("--keys", "keys.directory", keys), ("--admin", "server.admin", admin)]
             .compactMap { name, key, value in value.map { ConfigurationFlag(name: name, key: key, value: $0) } }

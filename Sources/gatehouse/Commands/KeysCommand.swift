@@ -13,7 +13,7 @@ struct KeysCommand: ParsableCommand {
         discussion: "A running gateway obeys within a second.",
         subcommands: [Generate.self, List.self, Rotate.self, Retire.self, JWKS.self])
 
-    /// `keys generate`.
+    /// `keys generate`: prints the new key's `kid`. Makes the directory if there is none.
     struct Generate: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a key: the first one signs at once, a later one waits for a rotation.")
@@ -30,7 +30,8 @@ struct KeysCommand: ParsableCommand {
         }
     }
 
-    /// `keys list`.
+    /// `keys list`: prints every key of the index, retired ones included, with its state and when that will change by
+    /// itself.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the keys and what each is used for.")
 
@@ -55,7 +56,7 @@ struct KeysCommand: ParsableCommand {
         }
     }
 
-    /// `keys rotate`.
+    /// `keys rotate`: prints the `kid` of the next signing key, and on standard error when it begins to sign.
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Publishes the next signing key now and signs with it once every verifier can know it.")
@@ -77,7 +78,8 @@ struct KeysCommand: ParsableCommand {
         }
     }
 
-    /// `keys retire`.
+    /// `keys retire`: if it was the signing key, another one replaces it in the same step, and is made if there is
+    /// none. Exits with status 1 for an unknown `kid`.
     struct Retire: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Takes a key out of service at once: its tokens die with it.")
@@ -103,7 +105,7 @@ struct KeysCommand: ParsableCommand {
         }
     }
 
-    /// `keys jwks`.
+    /// `keys jwks`: prints the key set as `/.well-known/jwks.json` serves it.
     struct JWKS: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "jwks", abstract: "Prints the public keys as they are served.")
@@ -158,7 +160,8 @@ struct KeyOptions: ParsableArguments {
         return directory
     }
 
-    /// The audit log, for commands that change the keys.
+    /// The audit log, for commands that change the keys: open it before the change, which is not made if it can't be
+    /// recorded.
     func openAudit() throws -> CommandAudit { try CommandAudit(state.configuration.load(warn: false).configuration) }
 
     /// Warns of files in the directory that are ignored because they cannot be used.

@@ -6,7 +6,8 @@ import Experience
 import NIOCore
 import NIOHTTP1
 
-/// `gatehouse reload`: has the running gateway read its configuration again, through its admin listener.
+/// `gatehouse reload`: has the running gateway read its configuration again, through its admin listener. Exits with
+/// status 1 if no gateway answers or `server.admin` is off, and with 2 if the gateway refuses the configuration.
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Has the running gateway read its configuration again.",
@@ -35,6 +36,9 @@ struct ReloadCommand: AsyncParsableCommand {
         }
     }
 
+    /// Sends `POST /reload` to the admin listener. The answer comes when the reload is done, which may take 30 seconds.
+    ///
+    /// - Throws: ``CommandFailure`` if nothing answers there.
     private func ask(_ address: ListenAddress) async throws(CommandFailure) -> (status: UInt, text: String) {
         let client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: .init(redirectConfiguration: .disallow))
@@ -47,6 +51,7 @@ struct ReloadCommand: AsyncParsableCommand {
         }
     }
 
+    /// The result of a call, so that the client can be shut down before an error is thrown.
     private static func result<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
         do { return .success(try await body()) } catch { return .failure(error) }
     }

@@ -3,7 +3,8 @@ import EdgeConfiguration
 import Experience
 import Logging
 
-/// `gatehouse serve`: runs the gateway.
+/// `gatehouse serve`: runs the gateway until the process is told to stop and has drained. A configuration that can't be
+/// used is an error before anything is opened.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Runs the gateway until it is told to stop.",
@@ -39,6 +40,7 @@ struct ServeCommand: AsyncParsableCommand {
         ).run()
     }
 
+    /// The flags that set keys of the configuration, so that they take precedence over file and environment.
     private var flags: [ConfigurationFlag] {
         let flags = [
             ("--listen", "server.listen", listen), ("--admin", "server.admin", admin), ("--state", "state.url", state),

@@ -3,12 +3,12 @@ import Encodings
 import Runtime
 import StateSurface
 
-/// `gatehouse sessions`: what is alive, and ending it.
+/// `gatehouse sessions`: lists and ends sessions in the store. Running gateways learn of an end by the change feed.
 struct SessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions", abstract: "Lists and ends sessions.", subcommands: [List.self, End.self])
 
-    /// `sessions list`.
+    /// `sessions list`: prints sessions, newest first.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists live sessions. An id is an address, not a credential: it opens nothing.")
@@ -33,6 +33,7 @@ struct SessionsCommand: AsyncParsableCommand {
             }
         }
 
+        /// One session as a row of the listing. Times are RFC 3339 in UTC.
         private func row(_ session: SessionRecord) -> JSONObject {
             [
                 "session_id": .string(session.id), "state": .string(session.state.rawValue),
@@ -45,7 +46,8 @@ struct SessionsCommand: AsyncParsableCommand {
         }
     }
 
-    /// `sessions end`.
+    /// `sessions end`: ends every session that is named, and reports for each whether it was live. Exits with status 1
+    /// if any id is unknown; the others have been ended all the same.
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Ends sessions, their sockets, and the refresh families that are at home in them.")
@@ -78,9 +80,9 @@ struct SessionsCommand: AsyncParsableCommand {
     }
 }
 
-/// Ends a session from outside the gateway, by the rules that hold inside.
+/// Ends a session from outside the gateway, by the same rules as the gateway.
 struct SessionEnding {
-    /// A session that is written again and again meanwhile is being used; more tries would not help.
+    /// How often ending is tried while other writers change the session.
     private static let attempts = 16
 
     let store: Store
@@ -88,8 +90,9 @@ struct SessionEnding {
     /// The session was written between reading and ending it.
     private struct Changed: TransactionAbort {}
 
-    /// Ends a session, and its family if it is at home there: a family ends with its home, and lives on without a guest.
-    /// - Returns: whether it was alive; nil when there is no such session.
+    /// Ends a session, and its family if the session is the family's home. The end of a guest does not end the family.
+    /// - Returns: whether it was live; nil if there is no such session.
+    /// - Throws: ``CommandFailure`` if other writers changed the session in every attempt; the store's errors.
     func end(_ id: String) async throws -> Bool? {
         let (now, revokedUntil) = (SystemClock.milliseconds(), store.revokedUntil)
         for _ in 0..<Self.attempts {
@@ -98,13 +101,15 @@ struct SessionEnding {
                     try Self.end(id, at: now, revokedUntil: revokedUntil, transaction)
                 }
             } catch is Changed {
-                // Nothing has happened.
+                // The transaction was rolled back.
             }
         }
         throw CommandFailure("the session is being changed all the time: try again")
     }
 
-    /// - Returns: whether it was alive; nil when there is no such session.
+    /// Ends a session inside a transaction.
+    /// - Returns: whether it was live; nil if there is no such session.
+    /// - Throws: ``Changed`` if another writer was faster.
     private static func end(
         _ id: String, at now: Milliseconds, revokedUntil: Milliseconds, _ transaction: any StoreTransaction
     ) throws -> Bool? {

@@ -52,6 +52,7 @@ struct StateOptions: ParsableArguments {
         return try await withStore(of: configuration, body)
     }
 
+    /// Opens the store of this configuration, runs `body`, and closes the store.
     private func withStore<R>(
         of configuration: GatewayConfiguration, _ body: (Store) async throws -> R
     ) async throws -> R {
@@ -67,7 +68,7 @@ struct StateOptions: ParsableArguments {
     }
 }
 
-/// `--json` of every listing.
+/// `--json` and `--limit` of listings.
 struct ListingOptions: ParsableArguments {
     @Flag(help: "Answer as one JSON array.")
     var json = false
@@ -75,6 +76,7 @@ struct ListingOptions: ParsableArguments {
     @Option(help: "How many at most, newest first.")
     var limit = 1_000
 
+    /// Refuses a limit out of range as wrong usage.
     func validate() throws {
         guard (1...100_000).contains(limit) else { throw ValidationError("--limit must lie between 1 and 100000") }
     }
@@ -96,13 +98,17 @@ struct Store {
     /// recorded.
     func openAudit() throws(CommandFailure) -> CommandAudit { try CommandAudit(configuration) }
 
+    /// Opens the store, and migrates its tables if they are of an older version.
+    ///
+    /// - Throws: the store's errors; `GuardError` for settings of tokens that can't be used.
     static func open(_ configuration: GatewayConfiguration) async throws -> Store {
         let surface = try await StateSurfaceFactory.open(url: configuration.state.url, clock: SystemClock.milliseconds)
-        // The receivers of `events` are told of what a command does; a gateway of the store delivers it.
+        // The command stores events for the receivers of `events`; a running gateway of the same store delivers them.
         surface.tell(with: EventReceivers(configuration.events).writer(clock: SystemClock.milliseconds))
         return Store(surface: surface, policy: try TokenPolicy(configuration), configuration: configuration)
     }
 
+    /// The accounts in this store, with the settings of the configuration.
     var accounts: Accounts {
         Accounts(state: surface, policy: policy, clock: SystemClock.milliseconds)
     }

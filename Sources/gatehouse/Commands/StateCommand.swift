@@ -8,7 +8,8 @@ struct StateCommand: AsyncParsableCommand {
         commandName: "state", abstract: "Copies the store to a file, and fills a new store from one.",
         subcommands: [Backup.self, Restore.self])
 
-    /// `state backup`.
+    /// `state backup`: copies the store as it is at one moment. A file of that name is replaced only when the copy is
+    /// complete.
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Copies the store, as it is at one moment, to a file; gateways go on meanwhile.",
@@ -46,7 +47,8 @@ struct StateCommand: AsyncParsableCommand {
         }
     }
 
-    /// `state restore`.
+    /// `state restore`: fills an empty store in one transaction, and makes the store if there is none. Fails for a
+    /// damaged file, a store that is not empty, and a copy of a newer version.
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Fills a new store from a copy.",

@@ -3,7 +3,8 @@ import Encodings
 import JOSE
 import Runtime
 
-/// `gatehouse token inspect`: shows what a token contains. The signature is not checked, as there is no key.
+/// `gatehouse token inspect`: shows what a token contains. The signature is not checked, as there is no key. Exits with
+/// status 1 only for a token that can't be parsed.
 struct TokenInspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect", abstract: "Decodes and explains a token, and checks it against RFC 8725.",

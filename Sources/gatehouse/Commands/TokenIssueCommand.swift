@@ -45,6 +45,7 @@ struct TokenIssueCommand: AsyncParsableCommand {
     @OptionGroup var passphrase: KeyPassphraseOption
     @OptionGroup var options: KeyOptions
 
+    /// Refuses a passphrase file without `--key` as wrong usage.
     func validate() throws {
         if key == nil, passphrase.passphraseFile != nil {
             throw ValidationError(
@@ -59,7 +60,8 @@ struct TokenIssueCommand: AsyncParsableCommand {
         Terminal.answer(try signingKey().sign(claims: try claims(policy, tenant: home), type: type))
     }
 
-    /// Where the subject is at home. A store that is not there, or can't be asked, is no reason to sign nothing.
+    /// The tenant of the subject, from the store; nil if there is no store, it can't be reached, or it does not know
+    /// the subject: a token can be signed without it.
     private func tenantOfSubject() async throws -> String? {
         do {
             return try await options.state.withStoreIfThere { (store: Store) -> String? in
@@ -72,6 +74,9 @@ struct TokenIssueCommand: AsyncParsableCommand {
         }
     }
 
+    /// The claims of the token. `--claim` may replace any of them. Times are whole seconds.
+    ///
+    /// - Throws: ``CommandFailure`` of status 2 for a lifetime or a `--claim` that can't be read.
     private func claims(_ policy: TokenPolicy, tenant: String) throws -> JSONObject {
         let milliseconds = try lifetime.map { text in
             try ValueFormat.duration(Quantity.second...3_650 * Quantity.day).checked(text, as: "--lifetime")
@@ -96,6 +101,7 @@ struct TokenIssueCommand: AsyncParsableCommand {
         return claims
     }
 
+    /// The key of `--key`, or else the gateway's active one.
     private func signingKey() throws -> SigningKey {
         let algorithm = try algorithm.map { try AlgorithmNames.verifying.checked($0, as: "--algorithm") }
         if let key {
@@ -116,6 +122,12 @@ struct TokenIssueCommand: AsyncParsableCommand {
             passphrase: directory.passphrase, setting: "keys.passphrase_file")
     }
 
+    /// Reads a private key from a file of at most 64 KiB.
+    ///
+    /// - Parameters:
+    ///   - algorithm: for a key that does not name its own; nil if none was given.
+    ///   - setting: the key of the configuration or the flag that names the passphrase, for messages.
+    /// - Throws: ``CommandFailure`` of status 2 for a file that is not there, is no private key, or can't be decrypted.
     private static func signingKey(
         _ path: String, _ algorithm: SignatureAlgorithm?, keyID: String?, passphrase: KeyPassphrase?, setting: String
     ) throws(CommandFailure) -> SigningKey {

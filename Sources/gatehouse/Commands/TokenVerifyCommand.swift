@@ -2,7 +2,8 @@ import ArgumentParser
 import Encodings
 import JOSE
 
-/// `gatehouse token verify`: verifies a token with the keys that are named.
+/// `gatehouse token verify`: verifies a token with the keys that are named. Exits with status 1 if it is refused, or
+/// with `--lines` if any is, and with 2 for wrong usage and keys that can't be used.
 struct TokenVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verifies a token with a key.",
@@ -37,6 +38,7 @@ struct TokenVerifyCommand: AsyncParsableCommand {
     @Flag(help: "Answer as one JSON object, with --lines one for each line.")
     var json = false
 
+    /// Refuses combinations of flags that contradict each other as wrong usage.
     func validate() throws {
         if lines, input.token != nil {
             throw ValidationError("--lines reads tokens from standard input: leave the argument out")
@@ -66,6 +68,9 @@ struct TokenVerifyCommand: AsyncParsableCommand {
         }
     }
 
+    /// Reads the key or the key set. Only a key set named by a URL is fetched.
+    ///
+    /// - Throws: ``CommandFailure`` of status 2 for an unknown algorithm and for keys that can't be used.
     private func keys() async throws -> TokenKeyring {
         var algorithms: [SignatureAlgorithm] = []
         for name in algorithm {
@@ -78,6 +83,7 @@ struct TokenVerifyCommand: AsyncParsableCommand {
 
     // MARK: Lines
 
+    /// Answers each line of standard input, then throws status 1 if any token was refused.
     private func judgeLines(_ judgement: TokenJudgement) throws {
         let lines = TokenLines(judgement: judgement, now: Double(SystemClock.milliseconds()) / 1_000, json: json)
         guard try lines.judgeInput() else { throw ExitCode(CommandFailure.Status.failed.rawValue) }
@@ -85,6 +91,7 @@ struct TokenVerifyCommand: AsyncParsableCommand {
 
     // MARK: Output
 
+    /// Prints a verified token: algorithm, key and claims; with `--json` as one object.
     private func report(_ verified: TokenJudgement.Verified) {
         guard json else {
             Terminal.answer("verified: \(verified.algorithm), key \(TerminalText.escaped(verified.keyID))")
@@ -101,6 +108,7 @@ struct TokenVerifyCommand: AsyncParsableCommand {
         Terminal.answer(TerminalJSON.text(.object(answer)))
     }
 
+    /// Prints why a token is refused: with `--json` on standard output, otherwise on standard error.
     private func report(_ refusal: TokenRefusal) {
         if json {
             let answer: JSONObject = [

@@ -35,7 +35,7 @@ struct UserPasskeysCommand: AsyncParsableCommand {
         }
     }
 
-    /// `users passkeys remove`.
+    /// `users passkeys remove`: exits with status 1 if the account has no passkey with this id.
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Removes a passkey: nobody signs in with it any more. Sessions that are open stay open.")

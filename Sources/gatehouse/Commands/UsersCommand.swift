@@ -5,7 +5,8 @@ import Runtime
 import SecurityGuard
 import StateSurface
 
-/// `gatehouse users`: accounts with a password.
+/// `gatehouse users`: accounts. A command that names an account exits with status 1 if there is none, or if several
+/// tenants have the e-mail and none is named.
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users", abstract: "Adds, changes, lists, disables and enables accounts.",
@@ -13,7 +14,7 @@ struct UsersCommand: AsyncParsableCommand {
             Add.self, Set.self, List.self, Disable.self, Enable.self, Password.self, UserPasskeysCommand.self,
         ])
 
-    /// `users add`.
+    /// `users add`: prints the id of the new account. Its e-mail counts as verified. Makes the store if there is none.
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Adds an account; asks for its password.")
 
@@ -32,7 +33,7 @@ struct UsersCommand: AsyncParsableCommand {
         @OptionGroup var options: StateOptions
 
         func run() async throws {
-            // A configuration that can't be used is told before anything is asked.
+            // A configuration that can't be used is reported before a password is asked for.
             _ = try options.load()
             let password = try PasswordPrompt.password(fromInput: passwordStdin)
             try await options.withStore(makes: true) { store in
@@ -47,7 +48,7 @@ struct UsersCommand: AsyncParsableCommand {
         }
     }
 
-    /// `users set`.
+    /// `users set`: changes the name and the groups. What is not given stays.
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Replaces the name, the groups or both; running gateways obey within a second.")
@@ -61,6 +62,7 @@ struct UsersCommand: AsyncParsableCommand {
         var noGroups = false
         @OptionGroup var options: StateOptions
 
+        /// Refuses a call that changes nothing, and `--group` beside `--no-groups`, as wrong usage.
         func validate() throws {
             guard group.isEmpty || !noGroups else {
                 throw ValidationError("--group and --no-groups exclude each other")
@@ -82,7 +84,7 @@ struct UsersCommand: AsyncParsableCommand {
         }
     }
 
-    /// `users list`.
+    /// `users list`: prints accounts, newest first. `--tenant` is applied after `--limit`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the accounts.")
 
@@ -113,7 +115,7 @@ struct UsersCommand: AsyncParsableCommand {
         }
     }
 
-    /// `users disable`.
+    /// `users disable`: ends the account's families, sessions, tokens and sockets in the same transaction.
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Disables an account; its sessions, tokens and sockets end at once.")
@@ -132,7 +134,7 @@ struct UsersCommand: AsyncParsableCommand {
         }
     }
 
-    /// `users enable`.
+    /// `users enable`: lets a disabled account sign in again, and is no error for one that is not disabled.
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lets a disabled account log in again; what ended with it stays ended.")
@@ -151,7 +153,7 @@ struct UsersCommand: AsyncParsableCommand {
         }
     }
 
-    /// `users password`.
+    /// `users password`: sets a password without asking for the old one, and ends every session of the account.
     struct Password: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sets a new password; every session of the account ends.")
@@ -162,7 +164,7 @@ struct UsersCommand: AsyncParsableCommand {
         @OptionGroup var options: StateOptions
 
         func run() async throws {
-            // A configuration that can't be used is told before anything is asked.
+            // A configuration that can't be used is reported before a password is asked for.
             _ = try options.load()
             let password = try PasswordPrompt.password(fromInput: passwordStdin)
             try await options.withStore { store in
@@ -183,7 +185,7 @@ struct AccountName: ParsableArguments {
     @Option(parsing: .unconditional, help: "The tenant, where several have this e-mail.")
     var tenant: String?
 
-    /// The account with that name. Throws if there is none, or more than one.
+    /// The account with that user id or e-mail. Throws if there is none, or more than one.
     func account(in store: Store) async throws -> AccountRecord {
         let found = try await store.accounts.find(user, tenantID: tenant)
         guard let account = found.first else { throw AuthError(.notFound) }

@@ -171,7 +171,7 @@ struct ConfigurationLoader: Sendable {
         }
     }
 
-    /// Takes over the URL of the store from its file. A flag or variable that names the store goes before it.
+    /// Takes over the URL of the store from its file. A flag or variable that names the store takes precedence.
     private func takeStateURL(into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
         guard let path = draft.stateURLFile else { return }
         let place = draft.places["state.url_file"] ?? "configuration"

@@ -47,7 +47,7 @@ enum RouteReader {
         }
     }
 
-    /// Refuses an `allow` that lists nothing: it would let everybody in, which nobody writes it for.
+    /// Refuses an `allow` that lists nothing: it would let every caller in, which cannot be what it was written for.
     private static func checkAllow(of route: FileValue, label: String, faults: inout [ConfigurationFault]) {
         for (key, value) in route.mapping ?? [] where key.text == "allow" {
             guard value.isEmpty || value.mapping?.isEmpty == true else { continue }

@@ -84,14 +84,14 @@ extension URLText {
         return shown + redactedQuery(of: rest, hides: isSecretName)
     }
 
-    /// A URL or path without user information, the values of its query and its fragment. In the URLs of others no name
-    /// says which of them are secret.
+    /// A URL or path without user information, the values of its query and its fragment. In the URLs of other services
+    /// the names of parameters do not tell which values are secret.
     static func withoutValues(_ text: String) -> String {
         guard let mark = text.firstRange(of: "://"), !text[..<mark.lowerBound].contains(where: { "/?#".contains($0) })
         else { return redactedQuery(of: text[...]) { _ in true } }
         var shown = String(text[..<mark.upperBound])
         var rest = text[mark.upperBound...]
-        // The last @ of all, as in `redacted`: a host too few is shown sooner than a password.
+        // The last @ of all, as in `redacted`: hiding a part of the host is better than showing a part of a password.
         if let at = rest.lastIndex(of: "@") {
             shown += "redacted"
             rest = rest[at...]

@@ -2,6 +2,7 @@ import EdgeConfiguration
 import EdgeCore
 import Experience
 import SecurityGuard
+import StateSurface
 
 extension ValueFormat where Value == ListenAddress {
     /// `HOST:PORT` or `unix:/PATH`. With port 0 the system chooses the port.
@@ -76,10 +77,7 @@ extension ValueFormat where Value == String {
     static var stateURL: Self {
         Self(
             expects: "sqlite:PATH or postgres://USER@HOST/DATABASE",
-            read: { text in
-                if text.hasPrefix("sqlite:") { return text.utf8.count > "sqlite:".utf8.count ? text : nil }
-                return text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") ? text : nil
-            }, write: { URLText.redacted($0) }, isSecret: true)
+            read: { StoreURL($0) == nil ? nil : $0 }, write: { URLText.redacted($0) }, isSecret: true)
     }
 
     /// The URL of a collector of traces: scheme, host and port, without a path.

@@ -17,8 +17,8 @@ enum Terminal {
 
     /// Writes one line of the result to standard output.
     ///
-    /// - Parameter isElsewhere: whether what the command made lies in files or in the store, so that who has closed
-    ///   standard output misses nothing.
+    /// - Parameter isElsewhere: whether the command's result is in files or in the store, so that it is not lost when
+    ///   standard output is closed.
     static func answer(_ line: String, isElsewhere: Bool = false) {
         answer(lines: line + "\n", isElsewhere: isElsewhere)
     }
@@ -30,13 +30,13 @@ enum Terminal {
             if !isElsewhere, !lines.isEmpty { answerError.store(EBADF, ordering: .relaxed) }
             return
         }
-        // Who closes a pipe has read enough, and is not told.
+        // A reader that closes the pipe has read enough: that is no failure.
         if !write(lines, to: STDOUT_FILENO, patience: patience), errno != EPIPE {
             answerError.store(errno, ordering: .relaxed)
         }
     }
 
-    /// Writes one line to standard output, for whoever wants to know.
+    /// Writes one line of news to standard output, such as the address that is listened on. A failure is ignored.
     static func announce(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
 
     /// Throws if a part of the result could not be written, as on a full disk or to a closed output.

@@ -19,37 +19,45 @@ struct DoctorFacts: Sendable {
         var files: [Entry] = []
     }
 
-    /// What asking the store led to.
+    /// What inspecting the store has shown.
     enum Store: Sendable {
+        /// The file of an embedded store does not exist.
         case missing(path: String)
+        /// It can't be reached or read, for this reason.
         case failed(String)
+        /// It was inspected.
         case seen(StoreInspection)
     }
 
     /// A leaf certificate.
     struct Certificate: Sendable {
+        /// Host names and addresses that it is for.
         var names: [String]
         /// Seconds since the Unix epoch.
         var notBefore: Int64
+        /// The end of its validity, in seconds since the Unix epoch.
         var notAfter: Int64
     }
 
     /// What a server answered, or why it did not.
     enum Answer: Sendable {
+        /// There was no answer, for this reason.
         case failed(String)
+        /// The status and the body; status 0 if a connection was all that was asked for.
         case answered(status: Int, body: [UInt8])
     }
 
     /// A server that the gateway needs.
     struct Neighbour: Sendable {
         enum Kind: Sendable, Equatable {
-            /// Something that is connected to; nothing is sent.
+            /// A server that is connected to; nothing is sent.
             case connection
             /// A document that names this issuer.
             case discovery(issuer: String)
             /// A key set.
             case keySet
         }
+        /// The name of the check in the report.
         let check: String
         /// The key of the configuration that names it.
         let key: String
@@ -73,11 +81,11 @@ struct DoctorFacts: Sendable {
         }
     }
 
-    /// Room on the disk of things that grow.
+    /// The room on a disk that holds something that grows: the store, the audit log, the access log.
     struct Disk: Sendable {
         /// The keys of the configuration that name what is on it.
         var keys: [String]
-        /// The number that the system has for it.
+        /// The number of the device, as `stat` gives it.
         let device: UInt64
         /// A directory on it.
         let path: String
@@ -88,17 +96,25 @@ struct DoctorFacts: Sendable {
 
     /// The audit log.
     enum Audit: Sendable {
+        /// `audit.file` is not set.
         case off
+        /// The file does not exist yet.
         case missing(path: String)
+        /// It can't be read, or is too large to be read here.
         case unreadable(String)
+        /// The chain breaks, at this line.
         case broken(String)
+        /// The chain is whole, and has this many lines.
         case whole(lines: Int64)
     }
 
     /// The addresses of the last requests, from the access log or the audit log.
     struct Callers: Sendable {
+        /// How many requests were looked at.
         var seen = 0
+        /// The address that most of them came from.
         var commonest = ""
+        /// How many came from that address.
         var ofCommonest = 0
     }
 

@@ -5,9 +5,9 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Asks servers, each once: 5 seconds, 1 MiB, no redirects.
+/// Asks servers, each once: at most 3 seconds to connect, 5 seconds in all, 1 MiB of body, no redirects.
 enum DoctorFetch {
-    /// What is asked for and what answered. The URL may be `http+unix://`.
+    /// Sends a GET. The URL may be `http+unix://`. Any status is an answer.
     static func get(_ url: String) async -> DoctorFacts.Answer {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(3)
@@ -28,7 +28,7 @@ enum DoctorFetch {
         return answer
     }
 
-    /// Connects, and closes at once.
+    /// Connects, and closes at once. A connection counts as an answer with status 0.
     static func connect(_ target: DoctorTarget) async -> DoctorFacts.Answer {
         let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connectTimeout(.seconds(3))
         do {

@@ -2,6 +2,7 @@ import EdgeCore
 import Encodings
 import Foundation
 import Glibc
+import Libcrypto
 import NIOSSL
 
 /// What the doctor learns from files.
@@ -13,7 +14,7 @@ enum DoctorFiles {
 
     /// A file or directory; nil if it does not exist.
     static func entry(_ path: String) -> DoctorFacts.Entry? {
-        // Permissions of a link say nothing: those of what it leads to count.
+        // The permissions of a link mean nothing: those of its target count.
         let place = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let facts = try? FileManager.default.attributesOfItem(atPath: place),
             let mode = (facts[.posixPermissions] as? NSNumber)?.uint32Value
@@ -32,8 +33,8 @@ enum DoctorFiles {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The disks of these things that grow, each once: their keys and the directories that they are in. What does not
-    /// exist is left out.
+    /// The disks that these directories are on, each once, with the keys that name what is there. A directory that does
+    /// not exist is left out.
     static func disks(_ places: [(key: String, directory: String)]) -> [DoctorFacts.Disk] {
         var disks: [DoctorFacts.Disk] = []
         for place in places {
@@ -47,6 +48,7 @@ enum DoctorFiles {
         return disks
     }
 
+    /// The disk that a directory is on; nil if the directory does not exist.
     private static func disk(key: String, path: String) -> DoctorFacts.Disk? {
         var entry = stat()
         guard stat(path, &entry) == 0, let room = try? FileManager.default.attributesOfFileSystem(forPath: path),
@@ -61,13 +63,9 @@ enum DoctorFiles {
         guard let bytes = (try? FileBytes.read(path, limit: 1 << 20)) ?? nil,
             let leaf = (try? NIOSSLCertificate.fromPEMBytes(bytes))?.first
         else { return nil }
-        let names = leaf._subjectAlternativeNames().compactMap { name -> String? in
-            switch name.nameType {
-            case .dnsName: String(decoding: Array(name.contents), as: UTF8.self)
-            case .ipAddress: IPAddress.canonical(Array(name.contents)).map(IPAddress.text)
-            default: nil
-            }
-        }
+        let found = (try? leaf.toDERBytes()).flatMap { CertificateNames(certificate: $0) }
+        let addresses = (found?.addresses ?? []).compactMap { IPAddress.canonical($0).map(IPAddress.text) }
+        let names = (found?.hosts ?? []) + addresses
         return DoctorFacts.Certificate(
             names: names, notBefore: Int64(leaf.notValidBefore), notAfter: Int64(leaf.notValidAfter))
     }
@@ -89,7 +87,7 @@ enum DoctorFiles {
                 let count = read(descriptor, &chunk, chunk.count)
                 if count < 0, errno == EINTR { continue }
                 guard count >= 0 else { return .unreadable("\(path): \(FileBytes.reason(errno))") }
-                // A gateway may be in the middle of its next line, so the end is not asked to be whole.
+                // A gateway may be writing its next line, so an incomplete last line is no fault.
                 if count == 0 { return .whole(lines: verification.lines) }
                 bytes += count
                 guard bytes <= mostBytes else {
@@ -111,6 +109,8 @@ enum DoctorFiles {
         return DoctorFacts.Callers()
     }
 
+    /// Counts the values of `client` in the last MiB of a log of JSON lines. The first line, which may be cut, is left
+    /// out.
     private static func callers(at path: String) -> DoctorFacts.Callers {
         var counts: [String: Int] = [:]
         var seen = 0
@@ -125,6 +125,7 @@ enum DoctorFiles {
         return DoctorFacts.Callers(seen: seen, commonest: most.key, ofCommonest: most.value)
     }
 
+    /// The last MiB of a file; empty if it can't be read.
     private static func lastBytes(of path: String) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }

@@ -23,14 +23,17 @@ struct DoctorFinding: Sendable, Equatable {
     /// What to do; empty where there is nothing to do.
     var advice = ""
 
+    /// A finding that makes the exit status 1. It always has advice.
     static func wrong(_ check: String, _ key: String = "", _ message: String, _ advice: String) -> Self {
         DoctorFinding(level: .wrong, check: check, key: key, message: message, advice: advice)
     }
 
+    /// A finding that may be intended, and does not change the exit status.
     static func note(_ check: String, _ key: String = "", _ message: String, _ advice: String = "") -> Self {
         DoctorFinding(level: .note, check: check, key: key, message: message, advice: advice)
     }
 
+    /// What was checked and is in order.
     static func good(_ check: String, _ message: String) -> Self {
         DoctorFinding(level: .good, check: check, message: message)
     }
@@ -42,6 +45,7 @@ struct DoctorReport: Sendable {
     /// Where a key was given: `FILE:LINE:COLUMN`, a variable or a flag; the file for one that was not given.
     let place: @Sendable (String) -> String
 
+    /// Whether any finding is `wrong`, so that the exit status is 1.
     var hasFaults: Bool { findings.contains { $0.level == .wrong } }
 
     /// One line for each finding, what is wrong first, and a last line that counts.
@@ -55,6 +59,7 @@ struct DoctorReport: Sendable {
         return "wrong: \(count(.wrong)), notes: \(count(.note)), in order: \(count(.good))"
     }
 
+    /// `LEVEL  CHECK KEY (PLACE) MESSAGE: ADVICE`, safe to print on a terminal.
     private func line(_ finding: DoctorFinding) -> String {
         let level = finding.level.rawValue.padded(to: 5)
         let key = finding.key.isEmpty ? "" : " \(finding.key) (\(place(finding.key)))"

@@ -4,13 +4,14 @@ import Encodings
 import JOSE
 
 extension DoctorJudgement {
-    /// From where a listener or an address can be reached.
+    /// The part of the network from which a listener or an address can be reached.
     enum Reach: Equatable {
         case machine
         case network
         case everyone
     }
 
+    /// A Unix socket is reached from this machine alone.
     static func reach(of address: ListenAddress) -> Reach {
         address.path != nil ? .machine : reach(of: address.host)
     }
@@ -24,11 +25,13 @@ extension DoctorJudgement {
         return blocks.compactMap(AddressBlock.init).contains { $0.contains(bytes) } ? .network : .everyone
     }
 
+    /// Whether a host names this machine: `localhost`, a name below it, or a loopback address as it is usually written.
     static func isLoopbackName(_ host: String) -> Bool {
         ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host) || host.hasSuffix(".localhost")
     }
 
-    /// The gateway that runs, if one does.
+    /// The running gateway: whether it is ready, has reached its upstreams, has this command's version and writes its
+    /// log.
     var gateway: [DoctorFinding] {
         guard let gateway = facts.gateway else {
             guard let admin = configuration.server.admin else {

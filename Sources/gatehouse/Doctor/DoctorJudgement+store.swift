@@ -14,6 +14,7 @@ extension DoctorJudgement {
         }
     }
 
+    /// Whether this program knows the tables: newer ones are wrong, older ones are migrated by the next start.
     private func version(_ seen: StoreInspection) -> [DoctorFinding] {
         let known = StoreInspection.knownVersion
         guard let version = seen.version else {
@@ -36,6 +37,7 @@ extension DoctorJudgement {
         return [.good("store", "the store answers, its tables have version \(version)")]
     }
 
+    /// Whether this user may write to the store.
     private func writes(_ seen: StoreInspection) -> [DoctorFinding] {
         guard !seen.isWritable else { return [] }
         let advice =
@@ -44,6 +46,8 @@ extension DoctorJudgement {
         return [.wrong("store", "state.url", "this user may not write to the store", advice)]
     }
 
+    /// Whether this machine's clock agrees with the store's within `tokens.clock_skew`, at least a second. An embedded
+    /// store has no clock: there the newest session must not be from the future.
     private func clock(_ seen: StoreInspection) -> [DoctorFinding] {
         let skew = max(configuration.tokens.clockSkew, 1_000)
         if let offset = seen.clockOffset {
@@ -65,7 +69,7 @@ extension DoctorJudgement {
         return []
     }
 
-    /// Whether PostgreSQL keeps what it has answered, and has room for the nodes' connections.
+    /// Whether PostgreSQL is set to keep committed writes, and has room for the connections of one more node.
     var postgres: [DoctorFinding] {
         guard case .seen(let seen) = facts.store, seen.clockOffset != nil else { return [] }
         var found: [DoctorFinding] = []
@@ -96,6 +100,6 @@ extension DoctorJudgement {
         return found.isEmpty ? [.good("postgres", "it keeps what it has answered")] : found
     }
 
-    /// Eight write, four read, one reads the change log.
+    /// The connections of one node: eight write, four read, one reads the change log.
     private static let connectionsOfNode: Int64 = 13
 }

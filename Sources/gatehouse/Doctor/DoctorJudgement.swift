@@ -19,7 +19,7 @@ struct DoctorJudgement {
 
     // MARK: What the configuration alone tells
 
-    /// The loader's warnings; left out are those of keys with which a check finds something wrong.
+    /// The loader's warnings, without those of keys that a check has found wrong.
     private func warnings(besides judged: [DoctorFinding]) -> [DoctorFinding] {
         loaded.warnings.compactMap { warning in
             // A variable that sets no key has its name as its place.
@@ -29,9 +29,10 @@ struct DoctorJudgement {
         }
     }
 
-    /// Whether others than this machine can reach the public listener.
+    /// Whether other machines can reach the public listener.
     var isPublic: Bool { Self.reach(of: configuration.server.listen) != .machine }
 
+    /// Whether the admin listener can be reached from outside, and settings that are unsafe on a public listener.
     private var exposure: [DoctorFinding] {
         var found: [DoctorFinding] = []
         if let admin = configuration.server.admin {
@@ -62,6 +63,7 @@ struct DoctorJudgement {
         return found
     }
 
+    /// `server.allowed_origins`: loopback origins beside an `https` issuer, origins without TLS, and the gateway's own.
     private var origins: [DoctorFinding] {
         var found: [DoctorFinding] = []
         let isSecure = configuration.tokens.issuer?.hasPrefix("https:") == true
@@ -71,7 +73,7 @@ struct DoctorJudgement {
                 if isSecure {
                     found.append(
                         .note(
-                            "origins", "server.allowed_origins", "\(origin) is somebody's own machine",
+                            "origins", "server.allowed_origins", "\(origin) is the visitor's own machine",
                             "remove it unless pages are developed against this gateway"))
                 }
             } else if url.scheme == "http" {
@@ -107,6 +109,7 @@ struct DoctorJudgement {
 
     // MARK: Files
 
+    /// Whether the configuration file holds secrets that every user of the machine can read.
     private var file: [DoctorFinding] {
         guard let file = facts.file, file.mode & 0o004 != 0 else { return [] }
         var secrets: [String] = []
@@ -123,6 +126,7 @@ struct DoctorJudgement {
         }
     }
 
+    /// The permissions of the key directory and of its files, and whether there is a key.
     private var keys: [DoctorFinding] {
         guard let directory = facts.keys.directory else {
             return [
@@ -156,6 +160,7 @@ struct DoctorJudgement {
         return found.isEmpty ? [.good("keys", "keys in \(directory.path): \(pems.count)")] : found
     }
 
+    /// Whether there is an audit log and its chain is whole.
     private var audit: [DoctorFinding] {
         switch facts.audit {
         case .off:
@@ -170,6 +175,7 @@ struct DoctorJudgement {
         }
     }
 
+    /// The free room of each disk: wrong below 256 MiB, a note below 1 GiB or 5 %.
     private var disks: [DoctorFinding] {
         facts.disks.map { disk in
             let percent = disk.total == 0 ? 100 : Int(Double(disk.free) / Double(disk.total) * 100)

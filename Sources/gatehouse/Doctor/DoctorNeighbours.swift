@@ -45,6 +45,7 @@ enum DoctorNeighbours {
         return found
     }
 
+    /// The URL of an issuer's OpenID configuration.
     private static func discovery(of issuer: String) -> String {
         (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + "/.well-known/openid-configuration"
     }
@@ -68,6 +69,7 @@ enum DoctorNeighbours {
         return asked
     }
 
+    /// Fetches a document, or connects where no document is asked for.
     private static func ask(_ neighbour: DoctorFacts.Neighbour) async -> DoctorFacts.Answer {
         guard neighbour.kind == .connection else { return await DoctorFetch.get(neighbour.target) }
         guard let target = DoctorTarget(neighbour.target) else { return .failed("this address can't be read") }

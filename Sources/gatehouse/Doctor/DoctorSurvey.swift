@@ -9,7 +9,7 @@ struct DoctorSurvey {
 
     private var configuration: GatewayConfiguration { loaded.configuration }
 
-    /// All that is judged.
+    /// Collects everything that is judged. Does not throw: what can't be seen is a fact, too.
     func facts() async -> DoctorFacts {
         async let store = lookAtStore()
         async let neighbours = DoctorNeighbours.ask(DoctorNeighbours.all(configuration))
@@ -29,6 +29,7 @@ struct DoctorSurvey {
         return facts
     }
 
+    /// Inspects the store without making or migrating it.
     private func lookAtStore() async -> DoctorFacts.Store {
         let url = configuration.state.url
         do {
@@ -39,8 +40,8 @@ struct DoctorSurvey {
         }
     }
 
-    /// The metadata at the issuer's own URL. Asked only while a gateway runs, which would answer, or where that is not
-    /// known.
+    /// The metadata at the issuer's own URL. Asked only if a gateway runs, or if that can't be known because
+    /// `server.admin` is off.
     private func askIssuer(isRunning: Bool) async -> DoctorFacts.Answer? {
         guard let issuer = configuration.tokens.issuer, isRunning || configuration.server.admin == nil else {
             return nil
@@ -48,6 +49,7 @@ struct DoctorSurvey {
         return await DoctorFetch.get("\(issuer)/.well-known/oauth-authorization-server")
     }
 
+    /// The key directory, its PEM files and its index. Only permissions are read, not the keys.
     private func keys() -> DoctorFacts.Keys {
         let path = configuration.keys.directory
         var keys = DoctorFacts.Keys(directory: DoctorFiles.entry(path))
@@ -56,11 +58,10 @@ struct DoctorSurvey {
         return keys
     }
 
+    /// The disks of the embedded store, the audit log and the access log, where these are files.
     private func disks() -> [DoctorFacts.Disk] {
         var places: [(key: String, path: String)] = []
-        if configuration.state.url.hasPrefix("sqlite:") {
-            places.append(("state.url", String(configuration.state.url.dropFirst("sqlite:".count))))
-        }
+        if case .sqlite(let path) = StoreURL(configuration.state.url) { places.append(("state.url", path)) }
         if let file = configuration.audit.file { places.append(("audit.file", file)) }
         if let file = configuration.log.access, file != "stderr" { places.append(("log.access", file)) }
         return DoctorFiles.disks(places.map { ($0.key, DoctorFiles.folder(of: $0.path)) })

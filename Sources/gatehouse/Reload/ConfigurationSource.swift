@@ -15,8 +15,8 @@ struct ConfigurationSource: Sendable {
         return loaded
     }
 
-    /// The same for a running gateway: a file that has become empty is one that is being written, and not the wish to
-    /// have the default of every key.
+    /// The same for a running gateway: a file that has become empty is taken to be one that is being written, and not a
+    /// configuration of defaults alone.
     func reload() throws(ConfigurationFaults) -> LoadedConfiguration {
         if let contents = contents(), !contents.contains(where: { $0 > 0x20 }) {
             throw ConfigurationFaults(faults: [ConfigurationFault(place: "\(path):1", message: "the file is empty")])

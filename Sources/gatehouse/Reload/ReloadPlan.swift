@@ -1,6 +1,7 @@
 import EdgeConfiguration
 
-/// What a running gateway makes of a changed configuration: what it goes on with, and which keys need a restart.
+/// How a running gateway applies a changed configuration: the configuration that it goes on with, and the keys that
+/// need a restart.
 struct ReloadPlan {
     /// The keys that take effect without a restart, besides the lists of entries such as `routes` and `issuers`.
     static let reloadable: Set<String> = [

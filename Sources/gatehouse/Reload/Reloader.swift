@@ -12,7 +12,7 @@ actor Reloader {
     private var running: GatewayConfiguration
     /// What was read last, which is in use.
     private(set) var loaded: LoadedConfiguration
-    /// What came of the last reload; nil before the first.
+    /// The result of the last reload; nil before the first.
     private(set) var lastReload: ReloadEntry?
     private var gateway: Gateway?
     /// The reload that began last. The next one waits for it.

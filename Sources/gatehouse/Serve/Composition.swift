@@ -23,7 +23,8 @@ struct Composition {
     /// Runs until the process is told to stop and has drained.
     func run() async throws {
         let audit = try configuration.audit.file.map { path throws(CommandFailure) in
-            // Of two gateways side by side, one is about to take over from the other: both write the same log.
+            // With `server.reuse_port`, a new gateway takes over from the old one while both run, and both write the
+            // same log.
             try AuditLog(
                 path: path, owns: !configuration.server.reusePort, logger: logger, clock: SystemClock.milliseconds)
         }
@@ -81,7 +82,8 @@ struct Composition {
         running.append(.init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup))
         var services = ServiceGroupConfiguration(
             services: running, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        // The gateway drains by itself; what has not come to an end long after that is not going to.
+        // The gateway drains within `server.drain`. A service that has not ended ten seconds after that hangs, and is
+        // cancelled.
         services.maximumGracefulShutdownDuration = .milliseconds(configuration.server.drain) + .seconds(10)
         try await ServiceGroup(configuration: services).run()
     }

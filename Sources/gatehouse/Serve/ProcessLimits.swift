@@ -10,8 +10,8 @@ enum ProcessLimits {
         ProcessMemory.forbidDumps()
     }
 
-    /// Opens standard input, output and error where they are closed: a file opened later would take their place, and
-    /// what is written for people would go into it.
+    /// Opens standard input, output and error where they are closed: a file opened later would get the same descriptor,
+    /// and output for people would be written into it.
     static func occupyStandardStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             // The lowest one that is free.

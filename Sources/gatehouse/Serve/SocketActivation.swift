@@ -20,8 +20,8 @@ enum SocketActivation {
         let address: ListenAddress?
     }
 
-    /// The sockets of this process, if it was given any. Those that are not used are closed, so that no connection
-    /// waits at them for ever.
+    /// The sockets of this process, if it was given any. Those that are not used are closed, so that no client waits
+    /// for an accept that never comes.
     ///
     /// - Parameter unused: is told of each socket that is closed: its name or address.
     /// - Throws: a failure for a descriptor that is no listening stream socket.

@@ -37,7 +37,7 @@ struct AdminProbe: Sendable {
 }
 
 extension TestUser {
-    /// Somebody whose tokens open the operator's API.
+    /// A user whose tokens open the operator's API.
     static let operations = TestUser(
         email: "ops@example.com", password: "steady hands", tenant: "acme", scopes: ["gatehouse:admin"])
 }

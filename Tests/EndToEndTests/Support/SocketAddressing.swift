@@ -53,10 +53,10 @@ enum SocketAddressing {
         return descriptor
     }
 
-    /// A port without a listener, which nobody else is given.
+    /// A port without a listener, which no other test is given.
     ///
-    /// It lies below those that the kernel gives to connections and to listeners that ask for any: until a test listens on
-    /// it, or for as long as it must be dead, no other test can come to it by chance.
+    /// It lies below those that the kernel gives to connections and to listeners that ask for any: until a test listens
+    /// on it, or for as long as it must be dead, no other test can come to it by chance.
     static func unusedPort() throws -> Int {
         for _ in 0..<ports.count {
             let port = lastPort.withLock { last in
