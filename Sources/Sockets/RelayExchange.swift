@@ -277,7 +277,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
             out.fields.add("Sec-WebSocket-Protocol", own)
         }
         let relay = SocketRelay(
-            writer: writer, upstream: upstream, place: terms.place, leases: leases, leaseID: leaseID.take(), early: early)
+            writer: writer, upstream: upstream, place: terms.place, leases: leases, leaseID: leaseID.take(),
+            early: early)
         upstream.lend(to: relay)
         writer.switchProtocols(out, to: relay)
     }

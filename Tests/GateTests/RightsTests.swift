@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("A token that is revoked while the store is asked admits nothing, and no socket opens when the feed falls silent")
+    @Test("A token that is revoked while the store is asked admits nothing; no socket opens when the feed falls silent")
     func endedMeanwhile() async throws {
         let fixture = try await GateFixture()
         let terms = AccessTerms(requirement: .token)
