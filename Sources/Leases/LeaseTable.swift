@@ -76,16 +76,25 @@ package final class LeaseTable {
     /// routes. To be asked before an answer or a socket begins, since the upstream may have taken its time.
     package func endBeforeUse(of terms: LeaseTerms?) -> LeaseEnd? {
         guard let terms else { return nil }
-        if let expiresAt = terms.expiresAt, expiresAt <= authority.clock() { return .tokenExpired }
-        return authority.knownEnd(of: terms)
+        return isExpired(terms) ? .tokenExpired : authority.knownEnd(of: terms)
     }
 
-    /// Asks the store about a lease whose session memory does not know to be live.
+    /// The same for a lease that was taken before, whose terms a refresh may have changed since.
+    package func endBeforeUse(of id: ID) -> LeaseEnd? {
+        guard let entry = entries[id] else { return nil }
+        return entry.overBefore ?? endBeforeUse(of: entry.terms)
+    }
+
+    private func isExpired(_ terms: LeaseTerms) -> Bool { (terms.expiresAt ?? .max) <= authority.clock() }
+
+    /// Asks the store about a lease whose session memory does not know to be live, or whose token has expired, since a
+    /// refresh of its family may have been missed.
     ///
     /// - Parameter done: called where the store was asked, on any thread, after the holder was told of an end.
     /// - Returns: whether the store is asked.
     package func confirm(_ id: ID, done: @escaping @Sendable () -> Void) -> Bool {
-        guard let terms = entries[id]?.terms, !authority.knowsSession(of: terms) else { return false }
+        guard let terms = entries[id]?.terms else { return false }
+        if authority.knowsSession(of: terms), !isExpired(terms) { return false }
         authority.confirm(terms, done: done)
         return true
     }

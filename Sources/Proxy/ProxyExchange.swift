@@ -305,13 +305,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         guard writer.takesAnyBytes || ResponseFilter.isText(head) else {
             return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
         }
-        // While the upstream was preparing its answer there was no lease that could end the request. From the first
-        // pause on there is.
-        if machine.endsWithLease || leases.revocationCount != revocationsBefore,
-            let end = leases.endBeforeUse(of: leaseTerms())
-        {
-            return machine.admissionEnded(Problem(overBeforeUse: end))
-        }
+        if let end = endBeforeAnswer { return machine.admissionEnded(Problem(overBeforeUse: end)) }
         deadline.arm(after: terms.timeout)
         // Of the answers without a body, only those to HEAD and 304 may say how long it would be (RFC 9110 section
         // 8.6).
@@ -320,6 +314,15 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
             of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: keepsLength,
             dropsProtocolSession: terms.dropsProtocolSession, date: writer.date)
         writer.startResponse(out, framing: ResponseFraming(of: head))
+    }
+
+    /// Why what admitted the request is over. While the upstream was preparing its answer there was no lease that could
+    /// have told. Unless it is a stream, only a revocation counts.
+    private var endBeforeAnswer: LeaseEnd? {
+        if let leaseID { return leases.endBeforeUse(of: leaseID) }
+        guard leases.revocationCount != revocationsBefore, var lease = leaseTerms() else { return nil }
+        lease.sessionID = nil
+        return leases.endBeforeUse(of: lease)
     }
 
     /// Takes a lease for an answer that is not complete after its first burst of bytes. A stream is ended by everything

@@ -229,7 +229,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     /// The refusal, if the credentials that admitted the upgrade ended while the upstream was preparing its answer.
     private var refusalBeforeUse: Problem? {
-        leases.endBeforeUse(of: terms.lease).map(Problem.init(overBeforeUse:))
+        leaseID.flatMap(leases.endBeforeUse(of:)).map(Problem.init(overBeforeUse:))
     }
 
     private func startAnswer(_ head: ResponseHead) {

@@ -38,8 +38,8 @@ import Testing
 
     /// The states, each as what leads to it.
     enum Standing: String, CaseIterable {
-        case idle, insideHead, body, paused, answering, streaming, answeringBody, done, tunnel, lingering, outputClosed
-        case closed
+        case idle, insideHead, body, paused, answering, awaitingTunnel, streaming, answeringBody, done, tunnel
+        case lingering, outputClosed, closed
     }
 
     private static let post = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n"
@@ -59,6 +59,9 @@ import Testing
             receive(post)
             machine.pauseBody()
         case .answering: receive(get)
+        case .awaitingTunnel:
+            receive(get)
+            machine.expectTunnel()
         case .streaming:
             receive(get)
             _ = machine.startAnswer(.stream)
@@ -92,7 +95,7 @@ import Testing
     enum Event: String, CaseIterable {
         case bytes, inputClosed, deadline, deadlineOfSlowReader, drain, outputFinished, start, finish, abort, pause,
             resume
-        case closeAfter, switchProtocols, interim
+        case closeAfter, switchProtocols, interim, gone, expectTunnel
     }
 
     private static func apply(_ event: Event, to machine: inout Machine) {
@@ -111,6 +114,8 @@ import Testing
         case .closeAfter: machine.closeAfterAnswer()
         case .switchProtocols: _ = machine.switchProtocols()
         case .interim: _ = machine.sendInterim(isContinue: true)
+        case .gone: machine.gone()
+        case .expectTunnel: machine.expectTunnel()
         }
     }
 
@@ -118,46 +123,49 @@ import Testing
     private static let table: [Standing: [String]] = [
         .idle: [
             "refuse 400", "finish", "close", "close", "arm moment", "-", "-", "-", "close", "-", "-", "-", "-", "-",
+            "-", "-",
         ],
         .insideHead: [
-            "-", "finish", "refuse 408", "refuse 408", "-", "-", "-", "-", "close", "-", "-", "-", "-",
-            "-",
+            "-", "finish", "refuse 408", "refuse 408", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-", "-", "-",
         ],
         .body: [
             "body cd, end", "drop, respond 400", "drop, respond 408", "drop, respond 408", "-", "-", "-", "-",
-            "close", "-", "-", "-", "-", "-",
+            "close", "-", "-", "-", "-", "-", "-", "-",
         ],
         .paused: [
-            "-", "-", "arm idle", "arm idle", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-",
+            "-", "-", "arm idle", "arm idle", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-", "-", "-",
         ],
         .answering: [
-            "-", "-", "arm idle", "close", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-",
+            "-", "-", "arm idle", "close", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-", "-", "-",
+        ],
+        .awaitingTunnel: [
+            "-", "close", "arm idle", "close", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-", "-", "-",
         ],
         .streaming: [
-            "-", "arm moment", "arm idle", "close", "-", "-", "-", "arm idle", "close", "-", "-", "-", "-",
+            "-", "arm moment", "arm idle", "close", "-", "-", "-", "arm idle", "close", "-", "-", "-", "-", "-", "-",
             "-",
         ],
         .answeringBody: [
-            "body cd, end", "drop, close", "close", "close", "-", "-", "-", "-", "close", "-", "-", "-", "-",
-            "-",
-        ],
-        .done: [
-            "arm idle, arm idle", "finish", "close", "close", "finish", "-", "-", "-", "close", "-", "-",
-            "finish", "-", "-",
-        ],
-        .tunnel: [
-            "-", "close", "-", "-", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-",
-        ],
-        .lingering: [
-            "-", "-", "close", "close", "-", "arm moment, close output", "-", "-", "close", "-", "-", "-", "-",
-            "-",
-        ],
-        .outputClosed: [
-            "-", "close", "close", "close", "-", "arm moment, close output", "-", "-", "close", "-", "-", "-",
+            "body cd, end", "drop, close", "close", "close", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-",
             "-", "-",
         ],
+        .done: [
+            "arm idle, arm idle", "finish", "close", "close", "finish", "-", "-", "-", "close", "-", "-", "finish",
+            "-", "-", "-", "-",
+        ],
+        .tunnel: [
+            "-", "close", "-", "-", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-", "-", "-",
+        ],
+        .lingering: [
+            "-", "-", "close", "close", "-", "arm moment, close output", "-", "-", "close", "-", "-", "-", "-", "-",
+            "-", "-",
+        ],
+        .outputClosed: [
+            "-", "close", "close", "close", "-", "arm moment, close output", "-", "-", "close", "-", "-", "-", "-",
+            "-", "-", "-",
+        ],
         .closed: [
-            "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-",
+            "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-",
         ],
     ]
 
@@ -171,6 +179,16 @@ import Testing
             let actions = Self.actions(&machine)
             #expect((actions.isEmpty ? "-" : actions.joined(separator: ", ")) == expected, "\(standing), \(event)")
         }
+    }
+
+    @Test("A client that has closed its side before its upgrade is passed on waits for no tunnel")
+    func leavesBeforeTunnel() {
+        var machine = Self.machine(.answering)
+        machine.inputClosed()
+        let before = Self.actions(&machine)
+        machine.expectTunnel()
+        let after = Self.actions(&machine)
+        #expect(before.isEmpty && after == ["close"])
     }
 
     @Test("While a request waits, what is behind it is read if it has no body, and not much of it")

@@ -266,6 +266,17 @@ import Testing
         #expect(table.count == 0)
     }
 
+    @Test("A lease that a refresh has extended while the upstream thought is not over")
+    func extendedBeforeUse() {
+        let table = LeaseTable(
+            now: Self.start, authority: LeaseAuthorityModel(clock: { Self.start + 51 }))
+        let holder = Holder()
+        let id = table.insert(terms(expiresAt: Self.start + 50), holder: holder)
+        #expect(table.endBeforeUse(of: id) == .tokenExpired)
+        table.familyRefreshed("f", expiresAt: Self.start + 1_000)
+        #expect(table.endBeforeUse(of: id) == nil)
+    }
+
     @Test("A lease that has moved ends for its new holder alone")
     func moved() {
         let table = LeaseTable(now: Self.start)

@@ -27,7 +27,11 @@ package enum AccountStoreConformance {
         #expect(try await store.account(userID: "usr_a") == account)
         #expect(try await store.accounts(emailKey: account.emailKey).map(\.userID) == ["usr_a", "usr_b"])
         #expect(try await store.accounts(emailKey: "nobody").isEmpty)
-        #expect(try await store.accounts(limit: 10).count == 2)
+        #expect(try await store.accounts(tenantID: nil, limit: 10).count == 2)
+        // Filtered before the limit.
+        for (tenant, user) in [("other", "usr_b"), (account.tenantID, "usr_a")] {
+            #expect(try await store.accounts(tenantID: tenant, limit: 1).map(\.userID) == [user])
+        }
     }
 
     @Sendable private static func byIDs(_ store: Store) async throws {
@@ -82,7 +86,7 @@ package enum AccountStoreConformance {
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
         #expect(users.count == 1)
-        #expect(try await store.accounts(limit: 100).count == 1)
+        #expect(try await store.accounts(tenantID: nil, limit: 100).count == 1)
         let other = try await store.identity(issuer: "https://idp", subject: "43", tenantID: "acme") {
             Sample.account("usr_other", email: "")
         }

@@ -9,8 +9,8 @@ package protocol AccountStore: Sendable {
     func accounts(userIDs: [String]) async throws -> [AccountRecord]
     /// The accounts with this e-mail, at most one of each tenant. None for an empty key.
     func accounts(emailKey: String) async throws -> [AccountRecord]
-    /// All accounts, newest first, at most `limit`, for operators.
-    func accounts(limit: Int) async throws -> [AccountRecord]
+    /// The accounts of a tenant, or all where none is named, newest first, at most `limit`, for operators.
+    func accounts(tenantID: String?, limit: Int) async throws -> [AccountRecord]
     /// Replaces the account if its stored version is unchanged, as ``SessionStore/replace(session:)`` does. The
     /// credential epoch is not changed.
     /// - Returns: whether it was replaced.

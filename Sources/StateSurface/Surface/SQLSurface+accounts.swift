@@ -80,10 +80,12 @@ extension SQLSurface {
         ).map(AccountRecord.init(row:))
     }
 
-    func accounts(limit: Int) async throws -> [AccountRecord] {
+    func accounts(tenantID: String?, limit: Int) async throws -> [AccountRecord] {
         try await rows(
-            "SELECT \(AccountRecord.columns) FROM accounts ORDER BY created_at DESC, user_id LIMIT ?1",
-            [.limit(limit)]
+            """
+            SELECT \(AccountRecord.columns) FROM accounts \(tenantID == nil ? "" : "WHERE tenant_id = ?2")
+            ORDER BY created_at DESC, user_id LIMIT ?1
+            """, [.limit(limit)] + (tenantID.map { [.text($0)] } ?? [])
         ).map(AccountRecord.init(row:))
     }
 

@@ -84,7 +84,7 @@ struct UsersCommand: AsyncParsableCommand {
         }
     }
 
-    /// `users list`: prints accounts, newest first. `--tenant` is applied after `--limit`.
+    /// `users list`: prints accounts, of one tenant or all, newest first.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the accounts.")
 
@@ -95,12 +95,12 @@ struct UsersCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { store in
-                let accounts = try await store.surface.accounts(limit: listing.limit)
+                let accounts = try await store.surface.accounts(tenantID: tenant, limit: listing.limit)
                 var rows = Listing(columns: [
                     "user_id", "email", "tenant_id", "scope", "disabled", "email_verified", "created_at",
                     "name", "groups",
                 ])
-                for account in accounts where tenant.map({ $0.utf8.elementsEqual(account.tenantID.utf8) }) ?? true {
+                for account in accounts {
                     rows.rows.append([
                         "user_id": .string(account.userID), "email": .string(account.email),
                         "tenant_id": .string(account.tenantID), "scope": .array(account.scope.map { .string($0) }),

@@ -80,7 +80,11 @@ final class MemorySurface: GuardStore {
         return accounts
     }
 
-    func accounts(limit: Int) async throws -> [AccountRecord] { tables.withLock { Array($0.accounts.values) } }
+    func accounts(tenantID: String?, limit: Int) async throws -> [AccountRecord] {
+        tables.withLock { tables in
+            Array(tables.accounts.values.filter { tenantID == nil || $0.tenantID == tenantID }.prefix(limit))
+        }
+    }
     func replace(account record: AccountRecord) async throws -> Bool {
         try check()
         let isReplaced = tables.withLock { tables in
