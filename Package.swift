@@ -360,7 +360,7 @@ let package = Package(
         .testTarget(
             name: "EdgeTests",
             dependencies: [
-                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire",
+                "AgentTools", "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire", "Leases",
                 "RandomForTests", "Runtime", "StateSurface",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

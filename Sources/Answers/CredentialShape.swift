@@ -3,10 +3,11 @@
 /// The kinds are disjoint by prefix; a value that looks like one kind and is sent as another is answered
 /// `credentials_swapped`. A shape says nothing about validity: `tkt_` followed by anything is a ``ticket``.
 package enum CredentialShape: Sendable, Equatable {
-    /// An ``accessToken`` is a compact JWS (RFC 7515 section 7.1); `ses_`, `sec_`, `ref_` and `tkt_` begin the others.
-    /// A ``subject`` is the id of a user (`usr_`) or a client (`cli_`), which is no credential. Everything else, a
-    /// personal access token and the empty text among it, is ``other`` and counts as swapped nowhere.
-    case accessToken, sessionID, sessionSecret, refreshToken, ticket, subject, other
+    /// An ``accessToken`` is a compact JWS (RFC 7515 section 7.1); `ses_`, `sec_`, `ref_`, `tkt_` and `pat_` begin the
+    /// others. A ``personalToken`` is taken where access tokens are. A ``subject`` is the id of a user (`usr_`) or a
+    /// client (`cli_`), which is no credential. Everything else, the empty text among it, is ``other`` and counts as
+    /// swapped nowhere.
+    case accessToken, sessionID, sessionSecret, refreshToken, ticket, personalToken, subject, other
 
     /// Tells the kind from the first bytes, and that of a JWS from its dots.
     package init(_ value: some Collection<UInt8>) {
@@ -30,15 +31,22 @@ package enum CredentialShape: Sendable, Equatable {
             self = .accessToken
         } else if bytes.starts(with: Self.userPrefix) || bytes.starts(with: Self.clientPrefix) {
             self = .subject
+        } else if bytes.starts(with: Self.personalTokenPrefix) {
+            self = .personalToken
         } else {
             self = .other
         }
     }
 
-    /// Whether a value of this form was sent in a carrier for another kind. False for ``other``: such a value is left
-    /// to the check of its carrier, which refuses it like any wrong one.
+    /// Whether a value of this form was sent in a carrier for another kind. False for ``other``, and for a personal
+    /// access token in the place of an access token: such a value is left to the check of its carrier, which refuses it
+    /// like any wrong one where it does not take it.
     package func isSwapped(from expected: CredentialShape) -> Bool {
-        self != expected && self != .other
+        switch self {
+        case expected, .other: false
+        case .personalToken: expected != .accessToken
+        case .accessToken, .sessionID, .sessionSecret, .refreshToken, .ticket, .subject: true
+        }
     }
 
     private static let sessionIDPrefix = Array("ses_".utf8)
@@ -47,6 +55,7 @@ package enum CredentialShape: Sendable, Equatable {
     private static let ticketPrefix = Array("tkt_".utf8)
     private static let tokenPrefix = Array("ey".utf8)
     private static let userPrefix = Array("usr_".utf8)
+    private static let personalTokenPrefix = Array("pat_".utf8)
     private static let clientPrefix = Array("cli_".utf8)
 
     /// Whether the value has three segments of which the first begins like base64url of `{"`.

@@ -66,6 +66,11 @@ enum ToolStream: Sendable {
         if case .call = self { false } else { true }
     }
 
+    /// Whether it is the session's own, which ends in order where the gateway stops.
+    var listens: Bool {
+        if case .listen = self { true } else { false }
+    }
+
     /// Of the session that the stream belongs to.
     var permit: Permit {
         switch self {
