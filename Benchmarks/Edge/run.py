@@ -138,22 +138,27 @@ class Edge:
 
     def before(self):
         """This build beside another of the program, which GATEHOUSE_BEFORE names: nothing may get slower by more than
-        3 %. Each kind of request is made to both in turns."""
+        3 %. Each kind of request is made to both in turns. Of a user, an older build may tell the upstream less: the row
+        of another user's token that tells user, tenant, scope and assertion alone is the one that compares the same work."""
         if not BEFORE:
             raise SystemExit("GATEHOUSE_BEFORE has to name the other binary")
+        ours = Gateway(self.place, self.upstream.port, name="gateway-now", routes=f"""
+  - {{path: /less, upstream: "http://127.0.0.1:{self.upstream.port}", require: token, strip_prefix: true, identity: [user, tenant, scope, assertion]}}
+""")
         other = Gateway(self.place, self.upstream.port, name="gateway-before", binary=Path(BEFORE).resolve())
-        for what, path, cold in (
-            ("proxied, same token", "/token/x", False),
-            ("proxied, same token and session", "/owned/x", False),
-            ("proxied, every request another user's token", "/token/x", True),
-            ("decided by /api/auth/verify", "/api/auth/verify", False),
+        for what, path, path_before, cold in (
+            ("proxied, same token", "/token/x", "/token/x", False),
+            ("proxied, same token and session", "/owned/x", "/owned/x", False),
+            ("proxied, every request another user's token, told as before", "/less/x", "/token/x", True),
+            ("proxied, every request another user's token", "/token/x", "/token/x", True),
+            ("decided by /api/auth/verify", "/api/auth/verify", "/api/auth/verify", False),
         ):
             now, then = (
                 self.subject(
-                    f"{name}: {what}", server, server.port, path,
+                    f"{name}: {what}", server, server.port, server_path,
                     server.many_tokens(COLD_TOKENS) if cold else server.token_file,
                     *(("--field", server.owner) if "session" in what else ()))
-                for name, server in (("now", self.gateway), ("before", other)))
+                for name, server, server_path in (("now", ours, path), ("before", other, path_before)))
             interleave(now, then, rounds=max(15, REPETITIONS))
             cost, note = cost_beside(now, then)
             self.table.at_most(f"CPU time of a request {what}, now / before", cost, 1.03, 1, "x", note)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`make bench-sockets`: WebSockets through Gatehouse beside HAProxy. See ../README.md."""
 
+import os
 import sys
 import threading
 import time
@@ -8,10 +9,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from harness.measure import SECONDS, Subject, Table, interleave, ratio
+from harness.measure import REPETITIONS, SECONDS, Subject, Table, cost_beside, interleave, ratio
 from harness.place import Place, cpu_seconds, resident_bytes
 from harness.servers import Gateway, HAProxy, settle, start_upstream
 
+# Another build of the program, for the part `before`.
+BEFORE = os.environ.get("GATEHOUSE_BEFORE")
 EMBEDDED, RELAYED = "/api/runtime/agent", "/socket/x"
 
 
@@ -31,11 +34,11 @@ class Sockets:
     def options(self, gateway, path):
         return ["--port", gateway.port, "--path", path, "--tokens", gateway.token_file, "--field", gateway.owner]
 
-    def subject(self, mode, name, server, port, path, tokens, connections):
+    def subject(self, mode, name, server, port, path, tokens, connections, owner=None):
         def run():
             return self.place.load(
                 "ws-load", mode, "--port", port, "--path", path, "--connections", connections, "--seconds", SECONDS,
-                "--tokens", tokens, "--field", self.gateway.owner)
+                "--tokens", tokens, "--field", owner or self.gateway.owner)
         return Subject(name, server.pid, run)
 
     def hold(self, gateway, path, count):
@@ -72,6 +75,23 @@ class Sockets:
         interleave(ours, peer)
         self.table.at_least(
             "relayed 128-byte messages/s / HAProxy tunnel", ratio(ours, peer), 0.8, 1, "64 sockets, ping-pong")
+
+    def before(self):
+        """This build beside another of the program, which GATEHOUSE_BEFORE names: nothing may get slower by more than
+        3 %. Each kind is run at both in turns."""
+        if not BEFORE:
+            raise SystemExit("GATEHOUSE_BEFORE has to name the other binary")
+        other = Gateway(self.place, self.upstream.port, name="gateway-before", binary=Path(BEFORE).resolve())
+        for mode, what, path, connections in (
+            ("upgrades", "relayed upgrade", RELAYED, 32), ("upgrades", "embedded upgrade", EMBEDDED, 32),
+            ("messages", "relayed message", RELAYED, 64),
+        ):
+            now, then = (
+                self.subject(mode, f"{name}: {what}", server, server.port, path, server.token_file, connections, server.owner)
+                for name, server in (("now", self.gateway), ("before", other)))
+            interleave(now, then, rounds=max(15, REPETITIONS))
+            cost, note = cost_beside(now, then)
+            self.table.at_most(f"CPU time of a {what}, now / before", cost, 1.03, 1, "x", note)
 
     # MARK: Held sockets
 
