@@ -66,23 +66,12 @@ struct APIStage: RequestStage {
             requestID: request.id, path: path, query: request.query.map { String(decoding: $0, as: UTF8.self) },
             clientAddress: ClientBucket.name(request.clientAddress), peerAddress: request.clientAddress,
             shownPath: String(decoding: RedactedTarget.redacted(path: request.path), as: UTF8.self),
-            authorization: Self.authorization(credentials),
+            authorization: credentials.authorization,
             sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),
             sessionCookie: text(credentials.sessionCookie), refreshCookie: text(credentials.refreshCookie),
             cookieMode: request.cookieMode, isBrowser: head.present.contains(.secFetchSite),
             origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [],
             isNavigation: head.isNavigation)
-    }
-
-    private static func authorization(_ credentials: PresentedCredentials) -> APIRequestFacts.Authorization {
-        switch credentials.authorization {
-        case .absent: .absent
-        case .bearer:
-            credentials.accessToken.flatMap { $0.isEmpty ? nil : .bearer(String(decoding: $0, as: UTF8.self)) }
-                ?? .absent
-        case .basic(let rest): .basic(String(decoding: rest, as: UTF8.self))
-        case .other: .other
-        }
     }
 
     private func text(_ bytes: [UInt8]?) -> String? {
@@ -194,8 +183,8 @@ final class APIExchange: Exchange, DeadlineHolder {
     /// Judges the access token here, where the loop's cache of verified tokens can be used. The route decides what
     /// follows from it.
     private func judgeToken() {
-        guard case .bearer(let token) = facts.authorization, CredentialShape(token.utf8) == .accessToken else { return }
-        facts.verdict = connection.edition.gate.tokens.principal(for: token.utf8, now: connection.loop.now())
+        guard case .bearer(let token) = facts.authorization, CredentialShape(token) == .accessToken else { return }
+        facts.verdict = connection.edition.gate.tokens.principal(for: token, now: connection.loop.now())
     }
 
     /// Records the refusal and the caller that the endpoint has determined, for the access log.

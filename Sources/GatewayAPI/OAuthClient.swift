@@ -61,11 +61,11 @@ enum OAuthClient {
                 throw OAuthProblem(.invalidRequest, "'client_secret' comes with 'client_id'.")
             }
             return Credentials(id: id, secret: secret)
-        case .basic(let text):
+        case .basic(let bytes):
             guard form["client_secret"] == nil else {
                 throw OAuthProblem(.invalidRequest, "The client authenticates itself twice; do it once.")
             }
-            guard let credentials = decodeBasic(text) else {
+            guard let credentials = decodeBasic(bytes) else {
                 throw OAuthProblem(.invalidClient, "Client authentication failed.", reason: "basic_malformed")
             }
             guard form["client_id"].map({ $0.hasSameBytes(as: credentials.id) }) ?? true else {
@@ -79,8 +79,8 @@ enum OAuthClient {
     }
 
     /// `base64(form(id) ":" form(secret))` (RFC 6749 section 2.3.1).
-    private static func decodeBasic(_ text: String) -> Credentials? {
-        var bytes = Array(text.utf8)
+    private static func decodeBasic(_ base64: [UInt8]) -> Credentials? {
+        var bytes = base64
         guard bytes.count.isMultiple(of: 4),
             !bytes.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
         else { return nil }
