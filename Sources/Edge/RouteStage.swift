@@ -20,17 +20,11 @@ struct RouteStage: GatedStage {
     /// Whether the upstream is the external Runtime, which is told the session as well.
     let isRuntime: Bool
 
-    /// Checks what the route asks of the connection and the body, then goes through the gate. A caller that the gate
-    /// knows from an earlier request skips most of it where there is no query.
+    /// Checks what the route asks of the connection and the body, then goes through the gate.
     func start() throws(Problem) -> (any Exchange)? {
         try connection.requireCertificate(for: route, at: request.receivedAt)
         // The announced length is already too large.
         if let maxBody, case .length(let count) = head.framing, count > maxBody { throw Problem(.payloadTooLarge) }
-        if request.query == nil,
-            let admission = Gate(dispatcher.edition.gate).admitKnown(head, route.access, now: request.receivedAt)
-        {
-            return try proceed(admission)
-        }
         let asked = GateRequest(
             head: head, query: request.query, way: .fields, cookies: request.cookieMode, receivedAt: request.receivedAt)
         return try dispatcher.admit(asked, route.access, for: self)
