@@ -30,12 +30,13 @@ struct APIStage: RequestStage {
     func start() throws(Problem) -> (any Exchange)? {
         let credentials = try Carriers.read(fields: request.head, query: request.query, cookies: request.cookieMode)
         try credentials.requireShapes()
-        if case .length(let count) = request.head.framing, count > Self.maxBody {
+        let body = BodyCollector(limit: Self.maxBody)
+        guard body.takes(request.head.framing) else {
             dispatcher.connection.closeAfterAnswer()
             throw Self.tooLarge(at: path)
         }
         let exchange = APIExchange(
-            connection: dispatcher.connection, request: request, facts: facts(credentials), form: form)
+            connection: dispatcher.connection, request: request, facts: facts(credentials), form: form, body: body)
         if !isBodyAtHand { exchange.limitTime() }
         return exchange
     }
@@ -70,20 +71,14 @@ struct APIStage: RequestStage {
             sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),
             sessionCookie: text(credentials.sessionCookie), refreshCookie: text(credentials.refreshCookie),
             cookieMode: request.cookieMode, isBrowser: head.present.contains(.secFetchSite),
-            origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [],
+            origin: head.first(.origin).map { head.string($0.value) },
+            // What stands behind a space is ignored like a parameter.
+            contentType: head.mediaType.map { String($0.prefix { $0 != " " }) }, body: [],
             isNavigation: head.isNavigation)
     }
 
     private func text(_ bytes: [UInt8]?) -> String? {
         bytes.flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// The media type; nil where there is none, and where there are several, since the gateway would have to guess
-    /// which one counts.
-    private func contentType(_ head: RequestHead) -> String? {
-        guard let field = head.only(.contentType) else { return nil }
-        let type = head.string(field.value).prefix { $0 != ";" }
-        return type.trimmingPrefix { $0 == " " }.lowercased().split(separator: " ").first.map(String.init) ?? ""
     }
 }
 
@@ -94,15 +89,18 @@ final class APIExchange: Exchange, DeadlineHolder {
     private let request: EdgeRequest
     private var facts: APIRequestFacts
     private let form: RefusalForm
-    private var body = ByteBuffer()
+    private var body: BodyCollector
     private var isOver = false
     private let bodyDeadline: ConnectionDeadline
 
-    init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, form: RefusalForm) {
+    init(
+        connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, form: RefusalForm, body: BodyCollector
+    ) {
         self.connection = connection
         self.request = request
         self.facts = facts
         self.form = form
+        self.body = body
         bodyDeadline = ConnectionDeadline(connection.loop.deadlines)
     }
 
@@ -125,11 +123,7 @@ final class APIExchange: Exchange, DeadlineHolder {
     /// after the answer.
     func received(body part: ByteBuffer) {
         guard !isOver else { return }
-        guard body.readableBytes + part.readableBytes <= APIStage.maxBody else {
-            return refuse(APIStage.tooLarge(at: facts.path))
-        }
-        var part = part
-        body.writeBuffer(&part)
+        if !body.append(part) { refuse(APIStage.tooLarge(at: facts.path)) }
     }
 
     /// Calls the router. A body of another type than the endpoint takes is answered with 415 instead; an empty body
@@ -139,13 +133,13 @@ final class APIExchange: Exchange, DeadlineHolder {
         guard !isOver else { return }
         let expectedType =
             APIResponder.takesForm(facts.path) ? "application/x-www-form-urlencoded" : "application/json"
-        if body.readableBytes > 0, facts.contentType != expectedType {
+        if !body.isEmpty, facts.contentType != expectedType {
             return refuse(
                 Problem(
                     APIResponder.code(ofBody: .unsupportedMediaType, at: facts.path),
                     detail: "Send the body as \(expectedType).", reason: "media_type"))
         }
-        facts.body = Array(body.readableBytesView)
+        facts.body = body.take()
         respond()
     }
 

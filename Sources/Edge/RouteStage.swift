@@ -52,13 +52,10 @@ struct RouteStage: GatedStage {
     private func proceed(
         _ admission: Admission, _ principal: Principal, _ stage: ResourceStage
     ) throws(Problem) -> (any Exchange)? {
-        switch stage.claim(of: head) {
+        switch try stage.session(namedBy: head) {
         case .ignored: return try forward(admission, Agents(dropsSession: true))
         case .none:
             return try forward(admission, Agents(judge: ProtocolSessionJudge(stage: stage, principal: principal)))
-        case .many:
-            throw Problem(.invalidRequest, detail: "Mcp-Session-Id was sent more than once.", reason: "sent_twice")
-        case .malformed: throw ResourceStage.unknown
         case .one(let id):
             let judge = ProtocolSessionJudge(
                 stage: stage, principal: principal, own: id, isDelete: head.knownMethod == .delete)
