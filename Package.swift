@@ -47,6 +47,9 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "HostileTokens", dependencies: ["Encodings", "JOSE"]),
 
+        // Why requests of OAuth are refused: codes, by the names of the RFCs.
+        .target(name: "OAuth"),
+
         // MARK: Signing in with what people have, and telling others: decisions alone
         .target(name: "IdentityProviders", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
         .target(name: "Passkeys", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
@@ -61,7 +64,9 @@ let package = Package(
             ]),
 
         // MARK: Who calls, what may be started, what runs
-        .target(name: "SecurityGuard", dependencies: ["Caching", "Encodings", "JOSE", "StateSurface", "Libcrypto"]),
+        .target(
+            name: "SecurityGuard",
+            dependencies: ["Caching", "Encodings", "JOSE", "OAuth", "StateSurface", "Libcrypto"]),
         .target(name: "TrafficCop", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "Runtime", dependencies: ["Caching", "Encodings", "TrafficCop", "StateSurface", "Libcrypto"]),
 
@@ -69,13 +74,13 @@ let package = Package(
         .target(name: "AgentTools", dependencies: ["Encodings", "Libcrypto", "Runtime"]),
 
         // OAuth for agents: what clients may ask for, and what codes, consents and personal tokens are. Pure.
-        .target(name: "AuthorizationServer", dependencies: ["Encodings", "IdentityProviders", "Libcrypto"]),
+        .target(name: "AuthorizationServer", dependencies: ["Encodings", "IdentityProviders", "Libcrypto", "OAuth"]),
 
         // Signing in and out: what has to happen together.
         .target(
             name: "SignIn",
             dependencies: [
-                "AuthorizationServer", "Caching", "Encodings", "IdentityProviders", "Libcrypto", "Passkeys",
+                "AuthorizationServer", "Caching", "Encodings", "IdentityProviders", "Libcrypto", "OAuth", "Passkeys",
                 "Runtime", "SecurityGuard", "StateSurface", "TrafficCop",
             ]),
 
@@ -88,7 +93,7 @@ let package = Package(
         // How a refusal is told, and the form of credentials.
         .target(
             name: "Answers",
-            dependencies: ["Encodings", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop"]),
+            dependencies: ["Encodings", "OAuth", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop"]),
         // Who calls, and whether what they name is theirs.
         .target(
             name: "Gate",
@@ -132,7 +137,7 @@ let package = Package(
             name: "GatewayAPI",
             dependencies: [
                 "Answers", "AuthorizationServer", "EdgeConfiguration", "Encodings", "IdentityProviders",
-                "Libcrypto", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
+                "Libcrypto", "OAuth", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -261,7 +266,8 @@ let package = Package(
             name: "IdentityProvidersTests",
             dependencies: ["IdentityProviders", "Encodings", "JOSE", "RandomForTests"]),
         .testTarget(
-            name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "Encodings", "IdentityProviders"]),
+            name: "AuthorizationServerTests",
+            dependencies: ["AuthorizationServer", "Encodings", "IdentityProviders", "OAuth"]),
         .testTarget(name: "AgentToolsTests", dependencies: ["AgentTools", "Encodings", "Runtime"]),
         .testTarget(
             name: "PasskeysTests",
@@ -284,7 +290,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "SecurityGuardTests",
-            dependencies: ["SecurityGuard", "Encodings", "JOSE", "StateSurface", "StateSurfaceTesting"]),
+            dependencies: ["SecurityGuard", "Encodings", "JOSE", "OAuth", "StateSurface", "StateSurfaceTesting"]),
         .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop"]),
         .testTarget(
             name: "RuntimeTests",
@@ -347,8 +353,8 @@ let package = Package(
             name: "GatewayAPITests",
             dependencies: [
                 "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI",
-                "IdentityProviders", "Leases", "LeasesForTests", "Libcrypto", "Passkeys", "PasskeysForTests", "Proxy",
-                "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop", "Web",
+                "IdentityProviders", "Leases", "LeasesForTests", "Libcrypto", "OAuth", "Passkeys", "PasskeysForTests",
+                "Proxy", "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop", "Web",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

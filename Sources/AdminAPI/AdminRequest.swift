@@ -1,15 +1,7 @@
+import Answers
+
 /// A request to the operator's API, as its listener has read it. Nothing in it has been judged.
 package struct AdminRequest: Sendable {
-    /// How the `Authorization` field was used.
-    package enum Authorization: Sendable, Equatable {
-        /// There is no such field.
-        case absent
-        /// `Bearer` with one token.
-        case bearer(String)
-        /// Another scheme, or the field more than once.
-        case other
-    }
-
     /// The id of the request.
     package var id: String
     /// The method; a HEAD is given as its GET.
@@ -18,8 +10,8 @@ package struct AdminRequest: Sendable {
     package var path: String
     /// The query without its question mark.
     package var query: String?
-    /// How the `Authorization` field was used.
-    package var authorization = Authorization.absent
+    /// How the `Authorization` field was used; ``PresentedAuthorization/other`` also where it came more than once.
+    package var authorization = PresentedAuthorization.absent
     /// The value of `Origin`.
     package var origin: String?
     /// The value of `Sec-Fetch-Site`.

@@ -29,7 +29,7 @@ package struct AdminRights: Sendable {
     ) throws(Problem) -> AdminCaller {
         try requireOwnPage(request)
         if case .process(let user) = request.peer, user == 0 || user == self.user { return .user(user) }
-        guard case .bearer(let token) = request.authorization else { throw Problem(.credentialsMissing) }
+        guard let token = request.authorization.bearerToken else { throw Problem(.credentialsMissing) }
         switch verify(token) {
         case .failure(let fault): throw Problem(fault)
         case .success(let principal):

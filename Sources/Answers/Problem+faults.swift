@@ -1,3 +1,4 @@
+import OAuth
 import Runtime
 import SecurityGuard
 import SignIn
@@ -22,8 +23,7 @@ extension Problem {
         case let fault as StateSurfaceError where fault.code == .ownerGone:
             Problem(.invalidToken, reason: "ended_meanwhile")
         case let fault as StateSurfaceError: Problem(.storeUnavailable, reason: "store_\(fault.code.rawValue)")
-        case let refusal as OAuthProblem: refusal.problem
-        case let fault as OAuthFault: OAuthProblem(fault).problem
+        case let fault as OAuthFault: Problem(fault)
         default: Problem(.overloaded, reason: unexpectedReason)
         }
     }
@@ -126,29 +126,5 @@ extension Problem {
         // The others are internal faults, which a client cannot correct.
         default: self.init(.overloaded, reason: denial.code.rawValue, headers: retry)
         }
-    }
-}
-
-extension OAuthProblem {
-    /// The OAuth problem for an error of OAuth; nil for others, which are translated by ``Problem/from(_:)``.
-    package static func from(_ error: any Error) -> OAuthProblem? {
-        switch error {
-        case let problem as OAuthProblem: problem
-        case let fault as OAuthFault: OAuthProblem(fault)
-        default: nil
-        }
-    }
-
-    package init(_ fault: OAuthFault) {
-        let code: Code =
-            switch fault.code {
-            case .invalidRequest: .invalidRequest
-            case .invalidClient: .invalidClient
-            case .invalidGrant: .invalidGrant
-            case .invalidScope: .invalidScope
-            case .invalidTarget: .invalidTarget
-            case .unauthorizedClient: .unauthorizedClient
-            }
-        self.init(code, fault.detail, reason: fault.reason)
     }
 }

@@ -1,4 +1,5 @@
 import Encodings
+import OAuth
 import SecurityGuard
 
 /// The codes of refusals. Their statuses are in `Problem+status.swift`.
@@ -133,6 +134,8 @@ package struct Problem: Error, Sendable {
     package var members: [(name: String, value: JSONValue)] = []
     /// The sign-in that would help, for ``ProblemCircumstance/stepUp``.
     package var stepUp: StepUp?
+    /// The code of OAuth that says what is wrong; nil for a refusal that is not one of OAuth's.
+    package internal(set) var oauthCode: OAuthFault.Code?
     /// Whose request it is, where the token was accepted before something else was refused. For the logs; the client is
     /// not told.
     package internal(set) var caller: Principal?

@@ -32,10 +32,14 @@ package struct RefusalAnswer: Sendable {
     /// A problem, an OAuth error or a page, as the form asks.
     package let body: [UInt8]
 
-    /// - Parameter explain: whether the client is told the reason (`errors.explain`).
+    /// - Parameters:
+    ///   - form: that of the path. A refusal with a code of OAuth is told in OAuth's form everywhere.
+    ///   - explain: whether the client is told the reason (`errors.explain`).
     package init(_ problem: Problem, as form: RefusalForm, requestID: String, explain: Bool) {
-        switch form {
-        case .oauth: self.init(OAuthProblem(problem), explain: explain)
+        switch problem.oauthCode == nil ? form : .oauth {
+        case .oauth:
+            self.init(
+                status: problem.status, fields: problem.oauthHeaders(), body: problem.oauthBody(explain: explain))
         case .problem:
             self.init(
                 status: problem.status, fields: problem.answerHeaders(),
@@ -46,12 +50,6 @@ package struct RefusalAnswer: Sendable {
                 status: problem.status, fields: ErrorPage.fields + others,
                 body: ErrorPage.html(problem, requestID: requestID, explain: explain))
         }
-    }
-
-    /// A refusal with a code of OAuth.
-    package init(_ refusal: OAuthProblem, explain: Bool) {
-        self.init(
-            status: refusal.problem.status, fields: refusal.answerHeaders(), body: refusal.body(explain: explain))
     }
 
     private init(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {

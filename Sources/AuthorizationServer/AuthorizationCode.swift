@@ -1,5 +1,6 @@
 import Encodings
 import Libcrypto
+import OAuth
 
 /// An authorization code: `code_` and base64url of 32 random bytes, of which only the hash is stored.
 ///
@@ -43,29 +44,28 @@ package struct AuthorizationCode: Sendable, Equatable {
         return Digest.sha256(text.utf8)
     }
 
-    /// The kinds of refusal of a code.
-    package enum Refusal: String, Error, Sendable {
-        /// It belongs to another client.
-        case foreignClient = "code_foreign_client"
-        /// The redirect URI is another than the request's.
-        case redirectMismatch = "code_redirect_mismatch"
-        /// The PKCE verifier is missing or wrong.
-        case proofFailed = "pkce_failed"
-        /// The resource is another than the request's. The client is told `invalid_target`.
-        case resourceMismatch = "code_resource_mismatch"
+    /// The refusal of a code. Clients are told the same whatever is wrong with it.
+    package static func refused(_ reason: String) -> OAuthFault {
+        OAuthFault(.invalidGrant, "The authorization code is not accepted.", reason: reason)
     }
 
     /// Checks what a client presents with the code.
     /// - Parameters:
     ///   - redirectURI: compared if it is given; PKCE already binds the code to the request.
-    ///   - resources: all values of `resource`; none, or the one of the request.
+    ///   - resource: the value of `resource`; none, or the one of the request.
+    /// - Throws: `invalid_grant` for a code of another client, another redirect URI than the request's and a PKCE
+    ///   verifier that is missing or wrong; `invalid_target` for another resource.
     package func check(
         clientID: String, redirectURI: String?, verifier: String?, resource: String?
-    ) throws(Refusal) {
-        guard clientID.hasSameBytes(as: self.clientID) else { throw .foreignClient }
-        if let redirectURI, !redirectURI.hasSameBytes(as: self.redirectURI) { throw .redirectMismatch }
-        guard let verifier, ProofKey.verifies(verifier, challenge: challenge) else { throw .proofFailed }
-        if let resource, !ResourceIdentifier.areSame(resource, self.resource) { throw .resourceMismatch }
+    ) throws(OAuthFault) {
+        guard clientID.hasSameBytes(as: self.clientID) else { throw Self.refused("code_foreign_client") }
+        if let redirectURI, !redirectURI.hasSameBytes(as: self.redirectURI) {
+            throw Self.refused("code_redirect_mismatch")
+        }
+        guard let verifier, ProofKey.verifies(verifier, challenge: challenge) else { throw Self.refused("pkce_failed") }
+        if let resource, !ResourceIdentifier.areSame(resource, self.resource) {
+            throw OAuthFault(.invalidTarget, "The code is for another resource.", reason: "code_resource_mismatch")
+        }
     }
 
     /// The record's payload.

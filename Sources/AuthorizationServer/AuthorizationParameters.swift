@@ -1,5 +1,6 @@
 import Encodings
 import IdentityProviders
+import OAuth
 
 /// The parameters of an authorization request (RFC 6749 section 4.1.1), read but not yet judged.
 package struct AuthorizationParameters: Sendable {
@@ -49,29 +50,29 @@ package struct AuthorizationParameters: Sendable {
     }
 
     /// Judges everything but client and redirect URI.
-    /// - Throws: ``AuthorizationFault``, which is told to the client.
+    /// - Throws: `OAuthFault`, which is told to the client.
     package func judge(
         client: AuthorizationClient, redirectURI: RedirectURI, resources: [ProtectedResource]
-    ) throws(AuthorizationFault) -> JudgedAuthorization {
+    ) throws(OAuthFault) -> JudgedAuthorization {
         let single = ["response_type", "scope", "state", "code_challenge", "code_challenge_method"]
         guard single.allSatisfy({ name in parameters.count { $0.name.hasSameBytes(as: name) } <= 1 }) else {
-            throw AuthorizationFault(.invalidRequest, "A parameter is there more than once.")
+            throw OAuthFault(.invalidRequest, "A parameter is there more than once.")
         }
         guard let type = values("response_type").first else {
-            throw AuthorizationFault(.invalidRequest, "'response_type' is needed.")
+            throw OAuthFault(.invalidRequest, "'response_type' is needed.")
         }
         guard type.hasSameBytes(as: "code") else {
-            throw AuthorizationFault(.unsupportedResponseType, "Only the response type 'code' is supported.")
+            throw OAuthFault(.unsupportedResponseType, "Only the response type 'code' is supported.")
         }
         guard let challenge = values("code_challenge").first,
             values("code_challenge_method").first?.hasSameBytes(as: "S256") == true, ProofKey.isChallenge(challenge)
-        else { throw AuthorizationFault(.invalidRequest, "PKCE with the method S256 is needed.") }
+        else { throw OAuthFault(.invalidRequest, "PKCE with the method S256 is needed.") }
         let asked = values("resource")
         guard asked.count == 1, let name = asked.first,
             let resource = resources.first(where: { ResourceIdentifier.areSame($0.identifier, name) })
-        else { throw AuthorizationFault(.invalidTarget, "'resource' must name exactly one resource of this server.") }
+        else { throw OAuthFault(.invalidTarget, "'resource' must name exactly one resource of this server.") }
         guard let scopes = ScopeAlgebra.parse(values("scope").first ?? "") else {
-            throw AuthorizationFault(.invalidScope, "'scope' is malformed.")
+            throw OAuthFault(.invalidScope, "'scope' is malformed.")
         }
         return JudgedAuthorization(
             clientID: client.id, redirectURI: redirectURI, resource: resource, scopes: scopes, state: state,
@@ -111,7 +112,7 @@ package enum AuthorizationRedirect {
 
     /// The location for a refusal.
     package static func location(
-        _ uri: RedirectURI, fault: AuthorizationFault, state: String?, issuer: String
+        _ uri: RedirectURI, fault: OAuthFault, state: String?, issuer: String
     ) -> String {
         let error = [FormParameter("error", fault.code.rawValue), FormParameter("error_description", fault.detail)]
         return uri.adding(error + common(state, issuer))

@@ -1,14 +1,9 @@
 import Encodings
+import OAuth
 
 /// The metadata of a client (RFC 7591 section 2), from a registration or from a metadata document. Unknown members are
 /// ignored.
 package struct ClientMetadata: Sendable, Equatable {
-    /// The kinds of fault. Each is also the `error` of RFC 7591 section 3.2.2.
-    package enum Fault: String, Error, Sendable {
-        case invalidRedirectURI = "invalid_redirect_uri"
-        case invalidClientMetadata = "invalid_client_metadata"
-    }
-
     private static let maximumRedirects = 16
 
     /// The name for people; empty if the client has none.
@@ -19,19 +14,20 @@ package struct ClientMetadata: Sendable, Equatable {
     package let scopes: [String]
 
     /// Reads the members.
-    package init(_ object: JSONObject) throws(Fault) {
+    /// - Throws: `invalid_redirect_uri` or `invalid_client_metadata` (RFC 7591 section 3.2.2).
+    package init(_ object: JSONObject) throws(OAuthFault) {
         name = try Self.name(object["client_name"])
         guard let list = object["redirect_uris"]?.arrayValue, !list.isEmpty, list.count <= Self.maximumRedirects else {
-            throw .invalidRedirectURI
+            throw Self.redirectRefused
         }
         var uris: [RedirectURI] = []
         for value in list {
-            guard let uri = value.stringValue.flatMap({ RedirectURI($0) }) else { throw .invalidRedirectURI }
+            guard let uri = value.stringValue.flatMap({ RedirectURI($0) }) else { throw Self.redirectRefused }
             uris.append(uri)
         }
         redirectURIs = uris
         if let scope = object["scope"], !scope.isNull {
-            guard let scopes = scope.stringValue.flatMap(ScopeAlgebra.parse) else { throw .invalidClientMetadata }
+            guard let scopes = scope.stringValue.flatMap(ScopeAlgebra.parse) else { throw Self.unsupported }
             self.scopes = scopes
         } else {
             scopes = []
@@ -42,11 +38,11 @@ package struct ClientMetadata: Sendable, Equatable {
 
     /// A name of up to 128 bytes without control characters, trimmed; directional marks are not allowed, because they
     /// change how the consent page reads.
-    private static func name(_ value: JSONValue?) throws(Fault) -> String {
+    private static func name(_ value: JSONValue?) throws(OAuthFault) -> String {
         guard let value, !value.isNull else { return "" }
         guard let text = value.stringValue, text.utf8.count <= 128,
             text.unicodeScalars.allSatisfy({ !isMisleading($0) })
-        else { throw .invalidClientMetadata }
+        else { throw Self.unsupported }
         return text
     }
 
@@ -58,9 +54,15 @@ package struct ClientMetadata: Sendable, Equatable {
     }
 
     /// A list that is given must contain what this server supports.
-    private static func requireMember(_ name: String, of value: JSONValue?) throws(Fault) {
+    private static func requireMember(_ name: String, of value: JSONValue?) throws(OAuthFault) {
         guard let value, !value.isNull else { return }
         guard let list = value.arrayValue, list.contains(where: { $0.stringValue?.hasSameBytes(as: name) == true })
-        else { throw .invalidClientMetadata }
+        else { throw Self.unsupported }
     }
+
+    private static let redirectRefused = OAuthFault(
+        .invalidRedirectURI,
+        "'redirect_uris' needs https, http on loopback, or a private-use scheme with a dot, without a fragment.")
+    private static let unsupported = OAuthFault(
+        .invalidClientMetadata, "The metadata is malformed, or asks for what is not supported.")
 }

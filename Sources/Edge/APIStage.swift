@@ -30,12 +30,13 @@ struct APIStage: RequestStage {
     func start() throws(Problem) -> (any Exchange)? {
         let credentials = try Carriers.read(fields: request.head, query: request.query, cookies: request.cookieMode)
         try credentials.requireShapes()
-        if case .length(let count) = request.head.framing, count > Self.maxBody {
+        let body = BodyCollector(limit: Self.maxBody)
+        guard body.takes(request.head.framing) else {
             dispatcher.connection.closeAfterAnswer()
             throw Self.tooLarge(at: path)
         }
         let exchange = APIExchange(
-            connection: dispatcher.connection, request: request, facts: facts(credentials), form: form)
+            connection: dispatcher.connection, request: request, facts: facts(credentials), form: form, body: body)
         if !isBodyAtHand { exchange.limitTime() }
         return exchange
     }
@@ -66,35 +67,18 @@ struct APIStage: RequestStage {
             requestID: request.id, path: path, query: request.query.map { String(decoding: $0, as: UTF8.self) },
             clientAddress: ClientBucket.name(request.clientAddress), peerAddress: request.clientAddress,
             shownPath: String(decoding: RedactedTarget.redacted(path: request.path), as: UTF8.self),
-            authorization: Self.authorization(credentials),
+            authorization: credentials.authorization,
             sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),
             sessionCookie: text(credentials.sessionCookie), refreshCookie: text(credentials.refreshCookie),
             cookieMode: request.cookieMode, isBrowser: head.present.contains(.secFetchSite),
-            origin: head.first(.origin).map { head.string($0.value) }, contentType: contentType(head), body: [],
+            origin: head.first(.origin).map { head.string($0.value) },
+            // What stands behind a space is ignored like a parameter.
+            contentType: head.mediaType.map { String($0.prefix { $0 != " " }) }, body: [],
             isNavigation: head.isNavigation)
-    }
-
-    private static func authorization(_ credentials: PresentedCredentials) -> APIRequestFacts.Authorization {
-        switch credentials.authorization {
-        case .absent: .absent
-        case .bearer:
-            credentials.accessToken.flatMap { $0.isEmpty ? nil : .bearer(String(decoding: $0, as: UTF8.self)) }
-                ?? .absent
-        case .basic(let rest): .basic(String(decoding: rest, as: UTF8.self))
-        case .other: .other
-        }
     }
 
     private func text(_ bytes: [UInt8]?) -> String? {
         bytes.flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// The media type; nil where there is none, and where there are several, since the gateway would have to guess
-    /// which one counts.
-    private func contentType(_ head: RequestHead) -> String? {
-        guard let field = head.only(.contentType) else { return nil }
-        let type = head.string(field.value).prefix { $0 != ";" }
-        return type.trimmingPrefix { $0 == " " }.lowercased().split(separator: " ").first.map(String.init) ?? ""
     }
 }
 
@@ -105,15 +89,18 @@ final class APIExchange: Exchange, DeadlineHolder {
     private let request: EdgeRequest
     private var facts: APIRequestFacts
     private let form: RefusalForm
-    private var body = ByteBuffer()
+    private var body: BodyCollector
     private var isOver = false
     private let bodyDeadline: ConnectionDeadline
 
-    init(connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, form: RefusalForm) {
+    init(
+        connection: EdgeConnection, request: EdgeRequest, facts: APIRequestFacts, form: RefusalForm, body: BodyCollector
+    ) {
         self.connection = connection
         self.request = request
         self.facts = facts
         self.form = form
+        self.body = body
         bodyDeadline = ConnectionDeadline(connection.loop.deadlines)
     }
 
@@ -136,11 +123,7 @@ final class APIExchange: Exchange, DeadlineHolder {
     /// after the answer.
     func received(body part: ByteBuffer) {
         guard !isOver else { return }
-        guard body.readableBytes + part.readableBytes <= APIStage.maxBody else {
-            return refuse(APIStage.tooLarge(at: facts.path))
-        }
-        var part = part
-        body.writeBuffer(&part)
+        if !body.append(part) { refuse(APIStage.tooLarge(at: facts.path)) }
     }
 
     /// Calls the router. A body of another type than the endpoint takes is answered with 415 instead; an empty body
@@ -150,13 +133,13 @@ final class APIExchange: Exchange, DeadlineHolder {
         guard !isOver else { return }
         let expectedType =
             APIResponder.takesForm(facts.path) ? "application/x-www-form-urlencoded" : "application/json"
-        if body.readableBytes > 0, facts.contentType != expectedType {
+        if !body.isEmpty, facts.contentType != expectedType {
             return refuse(
                 Problem(
                     APIResponder.code(ofBody: .unsupportedMediaType, at: facts.path),
                     detail: "Send the body as \(expectedType).", reason: "media_type"))
         }
-        facts.body = Array(body.readableBytesView)
+        facts.body = body.take()
         respond()
     }
 
@@ -194,8 +177,8 @@ final class APIExchange: Exchange, DeadlineHolder {
     /// Judges the access token here, where the loop's cache of verified tokens can be used. The route decides what
     /// follows from it.
     private func judgeToken() {
-        guard case .bearer(let token) = facts.authorization, CredentialShape(token.utf8) == .accessToken else { return }
-        facts.verdict = connection.edition.gate.tokens.principal(for: token.utf8, now: connection.loop.now())
+        guard case .bearer(let token) = facts.authorization, CredentialShape(token) == .accessToken else { return }
+        facts.verdict = connection.edition.gate.tokens.principal(for: token, now: connection.loop.now())
     }
 
     /// Records the refusal and the caller that the endpoint has determined, for the access log.

@@ -158,11 +158,6 @@ struct DecisionStage: GatedStage {
     private func judge(
         query: [UInt8]?, method: [UInt8]?, way: GateRequest.Way
     ) throws(Problem) -> (any Exchange)? {
-        if query == nil, way == .fields,
-            let admission = Gate(dispatcher.edition.gate).admitKnown(head, route.access, now: request.receivedAt)
-        {
-            return try proceed(admission)
-        }
         let asked = GateRequest(
             head: head, query: query, way: way, cookies: way == .fields ? request.cookieMode : .none, method: method,
             receivedAt: request.receivedAt)

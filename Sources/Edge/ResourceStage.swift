@@ -18,8 +18,31 @@ struct ResourceStage {
     /// The identifier of the resource (RFC 8707 section 2).
     let resource: String
 
-    /// What the request says about its session.
-    func claim(of head: RequestHead) -> ProtocolSession.Claim {
+    /// What a request says of its session.
+    enum NamedSession {
+        /// It is of a revision without sessions: the field is neither read nor forwarded.
+        case ignored
+        /// There is no session.
+        case none
+        /// It belongs to this session, if there is one with this id.
+        case one([UInt8])
+    }
+
+    /// The session that the request names. One whose id is malformed is told to be unknown, which no session has.
+    ///
+    /// - Throws: `invalid_request` for a field that is there more than once; `not_found` for an id that is malformed.
+    func session(namedBy head: RequestHead) throws(Problem) -> NamedSession {
+        switch claim(of: head) {
+        case .ignored: return .ignored
+        case .none: return .none
+        case .one(let id): return .one(id)
+        case .many:
+            throw Problem(.invalidRequest, detail: "Mcp-Session-Id was sent more than once.", reason: "sent_twice")
+        case .malformed: throw Self.unknown
+        }
+    }
+
+    private func claim(of head: RequestHead) -> ProtocolSession.Claim {
         let version = head.only(.mcpProtocolVersion).map { field in head.withBytes(field.value) { Array($0) } }
         guard head.present.contains(.mcpSessionID) else {
             return ProtocolSession.claim(ids: [], version: version)

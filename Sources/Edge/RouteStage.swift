@@ -20,17 +20,11 @@ struct RouteStage: GatedStage {
     /// Whether the upstream is the external Runtime, which is told the session as well.
     let isRuntime: Bool
 
-    /// Checks what the route asks of the connection and the body, then goes through the gate. A caller that the gate
-    /// knows from an earlier request skips most of it where there is no query.
+    /// Checks what the route asks of the connection and the body, then goes through the gate.
     func start() throws(Problem) -> (any Exchange)? {
         try connection.requireCertificate(for: route, at: request.receivedAt)
         // The announced length is already too large.
         if let maxBody, case .length(let count) = head.framing, count > maxBody { throw Problem(.payloadTooLarge) }
-        if request.query == nil,
-            let admission = Gate(dispatcher.edition.gate).admitKnown(head, route.access, now: request.receivedAt)
-        {
-            return try proceed(admission)
-        }
         let asked = GateRequest(
             head: head, query: request.query, way: .fields, cookies: request.cookieMode, receivedAt: request.receivedAt)
         return try dispatcher.admit(asked, route.access, for: self)
@@ -58,13 +52,10 @@ struct RouteStage: GatedStage {
     private func proceed(
         _ admission: Admission, _ principal: Principal, _ stage: ResourceStage
     ) throws(Problem) -> (any Exchange)? {
-        switch stage.claim(of: head) {
+        switch try stage.session(namedBy: head) {
         case .ignored: return try forward(admission, Agents(dropsSession: true))
         case .none:
             return try forward(admission, Agents(judge: ProtocolSessionJudge(stage: stage, principal: principal)))
-        case .many:
-            throw Problem(.invalidRequest, detail: "Mcp-Session-Id was sent more than once.", reason: "sent_twice")
-        case .malformed: throw ResourceStage.unknown
         case .one(let id):
             let judge = ProtocolSessionJudge(
                 stage: stage, principal: principal, own: id, isDelete: head.knownMethod == .delete)

@@ -18,7 +18,7 @@ struct ToolStage: GatedStage {
     /// Only the route's own path is served, nothing below it. The length that is announced is judged before the gate.
     func start() throws(Problem) -> (any Exchange)? {
         guard request.path.elementsEqual(route.prefix) else { throw Problem(.notFound) }
-        if case .length(let count) = head.framing, count > RPCBody.maximumBytes {
+        guard BodyCollector(limit: RPCBody.maximumBytes).takes(head.framing) else {
             connection.closeAfterAnswer()
             throw Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here.")
         }
@@ -39,21 +39,16 @@ struct ToolStage: GatedStage {
         }
         let stage = ResourceStage(loop: dispatcher.loop, services: services, resource: resource)
         var session: [UInt8]?
-        switch stage.claim(of: head) {
-        case .ignored, .none: break
-        case .many:
-            throw Problem(.invalidRequest, detail: "Mcp-Session-Id was sent more than once.", reason: "sent_twice")
-        case .malformed: throw ResourceStage.unknown
-        case .one(let id): session = id
-        }
+        if case .one(let id) = try stage.session(namedBy: head) { session = id }
         let facts = ToolFacts(
             method: head.knownMethod,
             headers: ToolHeaders(
                 version: value("mcp-protocol-version"), method: value("mcp-method"), name: value("mcp-name")),
             session: session,
             isKnown: session.map { stage.remembered(stage.record($0, of: principal)) != nil } ?? false,
-            lastEventID: value("last-event-id"), takesStream: takesStream, sendsJSON: sendsJSON, principal: principal,
-            resource: resource, client: ClientBucket.name(request.clientAddress))
+            lastEventID: value("last-event-id"), takesStream: takesStream,
+            sendsJSON: head.mediaType == "application/json", principal: principal, resource: resource,
+            client: ClientBucket.name(request.clientAddress))
         return ToolExchange(connection: connection, request: request, route: route, admission: admission, facts: facts)
     }
 
@@ -67,12 +62,6 @@ struct ToolStage: GatedStage {
         let found = head.fields.filter { head.equals($0.name, name) }
         guard found.count == 1, let field = found.first else { return nil }
         return head.string(field.value)
-    }
-
-    private var sendsJSON: Bool {
-        guard let field = head.only(.contentType) else { return false }
-        let type = head.string(field.value).prefix { $0 != ";" }
-        return type.lowercased().split(separator: " ").elementsEqual(["application/json"])
     }
 
     /// Whether the client takes an event stream, which the protocol asks of every client.

@@ -37,11 +37,6 @@ extension AccessTerms {
         try requireSignIn(at: principal.authenticatedAt, acr: principal.acr, now: now)
     }
 
-    /// The same check, where the reason for a refusal is not needed.
-    func permits(_ principal: Principal, _ profile: CallerProfile?, now: Int64) -> Bool {
-        (try? requireRights(of: principal, profile, now: now)) != nil
-    }
-
     /// Judges the owner of a session that was opened by its secret.
     ///
     /// - Throws: `not_allowed`; an anonymous session meets no list.

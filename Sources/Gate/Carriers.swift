@@ -50,27 +50,17 @@ package enum Carriers {
         if requirement == .token { reader.found.sessionID = nil }
         return reader.found
     }
-
-    /// The token of a value that is `Bearer`, one space and a token of no unusual length; nil for any other.
-    static func bearerToken(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        guard value.count > 7, value.count <= CarrierReader.maxAuthorization, value[6] == UInt8(ascii: " "),
-            AuthorizationScheme.matches(value[..<6], "bearer")
-        else { return nil }
-        return UnsafeRawBufferPointer(rebasing: value[7...])
-    }
 }
 
 /// Collects credentials, each kind once.
 private struct CarrierReader {
-    /// The longest accepted `Authorization`: 8 KiB after the scheme. No token is that long.
-    static let maxAuthorization = 8 * 1024 + "Bearer ".utf8.count
-
     /// Whether values may come in other ways than header fields. A refusal of two values then names the kind of
     /// credential, not the field.
     let isHandshake: Bool
     /// Whether `Session-Secret` is a carrier here.
     let readsSecret: Bool
     var found = PresentedCredentials()
+    var hasAuthorization = false
 
     mutating func read(_ head: RequestHead, cookies: CookieMode) throws(Problem) {
         for field in head.fields {
@@ -87,21 +77,23 @@ private struct CarrierReader {
     }
 
     private mutating func readAuthorization(_ head: RequestHead, _ value: ByteRange) throws(Problem) {
-        guard found.authorization == .absent else {
+        guard !hasAuthorization else {
             throw isHandshake ? Self.twoCarriers("Authorization") : Self.sentTwice("Authorization")
         }
         // Refused before it is parsed. A handshake's token may come in the query as well, so its length is judged with
         // the token.
-        guard isHandshake || value.count <= Self.maxAuthorization else {
+        guard isHandshake || value.count <= PresentedAuthorization.maximumBytes else {
             throw Problem(.headerTooLarge, reason: "authorization_too_long")
         }
-        switch head.withBytes(value, { AuthorizationScheme.read($0) }) {
-        case .bearer(let token):
-            found.authorization = .bearer
-            try take(token: token)
-        case .basic(let rest): found.authorization = .basic(rest)
-        case .other: found.authorization = .other
+        hasAuthorization = true
+        let authorization = head.withBytes(value) { PresentedAuthorization($0) }
+        guard case .bearer(let token) = authorization else {
+            found.authorization = authorization
+            return
         }
+        // An empty token is told to be missing where one is needed, and counts as no field elsewhere.
+        if !token.isEmpty { found.authorization = authorization }
+        try take(token: token)
     }
 
     mutating func take(token: [UInt8]) throws(Problem) {
@@ -156,30 +148,5 @@ private struct CarrierReader {
 
     private static func twoCarriers(_ kind: String) -> Problem {
         Problem(.invalidRequest, detail: "More than one \(kind) was sent.", reason: "two_carriers")
-    }
-}
-
-/// A value of `Authorization`, sorted by its scheme.
-private enum AuthorizationScheme {
-    case bearer([UInt8])
-    case basic([UInt8])
-    case other
-
-    /// The scheme is case-insensitive and one space follows it (RFC 9110 section 11.6.2, RFC 6750 section 2.1).
-    static func read(_ value: UnsafeRawBufferPointer) -> AuthorizationScheme {
-        guard let space = value.firstIndex(of: UInt8(ascii: " ")) else {
-            return matches(value[...], "bearer") ? .bearer([]) : .other
-        }
-        let scheme = value[..<space]
-        let rest = value[value.index(after: space)...]
-        if matches(scheme, "bearer") { return .bearer(Array(rest)) }
-        if matches(scheme, "basic") { return .basic(Array(rest)) }
-        return .other
-    }
-
-    static func matches(_ bytes: Slice<UnsafeRawBufferPointer>, _ lowercase: StaticString) -> Bool {
-        guard bytes.count == lowercase.utf8CodeUnitCount else { return false }
-        let expected = UnsafeBufferPointer(start: lowercase.utf8Start, count: lowercase.utf8CodeUnitCount)
-        return zip(bytes, expected).allSatisfy { ($0.0 | 0x20) == $0.1 }
     }
 }

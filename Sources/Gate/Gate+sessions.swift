@@ -8,20 +8,59 @@ import SecurityGuard
 extension Gate {
     // MARK: Tokens
 
+    /// What memory says of the caller of a good token.
+    enum Recollection {
+        /// The caller may pass.
+        case admitted(Admission)
+        /// Their account is not known.
+        case accountUnknown
+        /// They have the rights, and the session is not known: this one, or where there is no id, that of the cookie.
+        case sessionUnknown(Caller, sessionID: String?)
+    }
+
+    /// 6. and 7. for the caller of a good token, by what memory knows: the account, the rights, the session. Both ways to
+    /// admit by memory end here, and what is not known is asked of the store in the same order, by ``StoreAdmission``:
+    /// it waits for each answer, and Swift has no function that may either wait or not.
+    ///
+    /// - Parameters:
+    ///   - credentials: which session the request names, if the terms ask for one.
+    ///   - now: in ms since the epoch.
+    /// - Throws: the refusal.
+    func recall(
+        _ principal: Principal, _ credentials: some NamesSession, _ terms: AccessTerms, now: Int64
+    ) throws(Problem) -> Recollection {
+        guard case .known(let profile) = account(of: principal, terms) else { return .accountUnknown }
+        let caller = try Caller(principal, profile, terms, now: now)
+        if let admission = caller.admission(terms) { return .admitted(admission) }
+        let sessionID: String
+        switch try credentials.namedSession() {
+        case .id(let id): sessionID = id
+        case .secret(let hash):
+            guard case .granted(let permit) = memory.runtime.view.admit(secretHash: hash, now: now) else {
+                return .sessionUnknown(caller, sessionID: nil)
+            }
+            sessionID = permit.sessionID
+        }
+        let known = memory.runtime.view.admit(
+            sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject, now: now)
+        guard case .granted(let permit) = known else { return .sessionUnknown(caller, sessionID: sessionID) }
+        return .admitted(caller.admission(terms, with: permit))
+    }
+
     /// `token` and `token+session`: the rights of the caller, and then their session.
     func admit(
         _ principal: Principal, _ credentials: PresentedCredentials, _ terms: AccessTerms, opensSocket: Bool
     ) throws(Problem) -> GateVerdict {
         let asked = storeAdmission(terms)
-        guard case .known(let profile) = account(of: principal, terms) else {
+        switch try recall(principal, credentials, terms, now: memory.now()) {
+        case .admitted(let admission): return try grant(admission, opensSocket: opensSocket)
+        case .accountUnknown:
             return try askStore(about: principal.subject) { try await asked.admit(principal, credentials) }
+        case .sessionUnknown(let caller, sessionID: let sessionID?):
+            return try askStore { try await asked.owner(caller, of: sessionID) }
+        case .sessionUnknown(let caller, sessionID: nil):
+            return try askStore { try await asked.owner(caller, credentials) }
         }
-        try terms.requireRights(of: principal, profile, now: memory.now())
-        guard terms.requirement == .tokenAndSession else {
-            return try grant(Admission(.token(principal), profile, terms), opensSocket: opensSocket)
-        }
-        let caller = StoreAdmission.Caller(principal: principal, profile: profile)
-        return try admitOwner(caller, credentials, asked, opensSocket: opensSocket)
     }
 
     /// The same for another issuer's token that is not in memory. Its keys may have to be fetched, so it is verified off
@@ -35,38 +74,6 @@ extension Gate {
         return try askStore {
             try await asked.admit(try await foreignTokens.identify(token, resource: resource), credentials)
         }
-    }
-
-    /// `token+session`: the session that the request names, else the one of its cookie, must be the caller's.
-    private func admitOwner(
-        _ caller: StoreAdmission.Caller, _ credentials: PresentedCredentials, _ asked: StoreAdmission,
-        opensSocket: Bool
-    ) throws(Problem) -> GateVerdict {
-        if let sessionID = credentials.sessionID, !sessionID.isEmpty {
-            let sessionID = String(decoding: sessionID, as: UTF8.self)
-            return try admit(caller, sessionID: sessionID, asked, opensSocket: opensSocket)
-        }
-        guard let cookie = credentials.sessionCookie, let hash = SessionSecret.hash(ofPresented: cookie) else {
-            throw Problem(.credentialsMissing, reason: "no_session")
-        }
-        if case .granted(let permit) = memory.runtime.view.admit(secretHash: hash, now: memory.now()) {
-            return try admit(caller, sessionID: permit.sessionID, asked, opensSocket: opensSocket)
-        }
-        return try askStore { try await asked.owner(caller, credentials) }
-    }
-
-    /// The session with this id, if it is live, authenticated and the caller's.
-    private func admit(
-        _ caller: StoreAdmission.Caller, sessionID: String, _ asked: StoreAdmission, opensSocket: Bool
-    ) throws(Problem) -> GateVerdict {
-        let principal = caller.principal
-        let known = memory.runtime.view.admit(
-            sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject, now: memory.now())
-        if case .granted(let permit) = known {
-            let admission = Admission(.tokenAndSession(principal, permit), caller.profile, asked.terms)
-            return try grant(admission, opensSocket: opensSocket)
-        }
-        return try askStore { try await asked.owner(caller, of: sessionID) }
     }
 
     // MARK: Secrets
@@ -128,8 +135,13 @@ extension Gate {
     private func grant(_ admission: Admission, opensSocket: Bool) throws(Problem) -> GateVerdict {
         // While the store is silent, memory may admit requests, but no new socket.
         if opensSocket, memory.storeHealth != .current { throw Problem(.storeUnavailable, reason: "feed_silent") }
-        if let permit = admission.permit { memory.runtime.noteUse(permit.sessionID) }
+        noteUse(of: admission)
         return .admitted(admission)
+    }
+
+    /// The session of an admission was used.
+    func noteUse(of admission: Admission) {
+        if let permit = admission.permit { memory.runtime.noteUse(permit.sessionID) }
     }
 
     /// Judges again what may have changed while the store was asked: a token that was good then may be revoked by now,

@@ -8,58 +8,14 @@ import SecurityGuard
 /// ``Admission``.
 ///
 /// Every request goes through the same checks in the same order, in ``judge(_:_:)``. Decisions come from memory, on the
-/// event loop and without waiting; where memory can't say yes, the verdict is a question to the store.
+/// event loop and without waiting; where memory can't say yes, the verdict is a question to the store. There is no
+/// second order for requests that memory knows: ``judge(_:_:)`` takes a shorter way to read their credentials, and asks
+/// the same ``recall(_:_:_:now:)`` about the caller.
 package struct Gate {
     let memory: GateMemory
 
     /// Creates a gate that judges by this memory.
     package init(_ memory: GateMemory) { self.memory = memory }
-
-    // MARK: What is known
-
-    /// The usual request: a token that was verified before and, where the route asks for one, a session that memory
-    /// knows to be the caller's. nil for any other request: then ``judge(_:_:)`` decides.
-    ///
-    /// For requests without a query. Copies nothing and allocates nothing.
-    ///
-    /// - Parameter now: when the head was complete, in ms since the epoch.
-    package func admitKnown(_ head: RequestHead, _ terms: AccessTerms, now: Int64) -> Admission? {
-        guard terms.requirement == .token || terms.requirement == .tokenAndSession, memory.storeHealth != .lost,
-            !head.present.contains(.sessionSecret), !carriesOwnCookie(head),
-            terms.resource == nil || !head.present.contains(.origin),
-            let principal = rememberedPrincipal(head, terms, now: now),
-            terms.requirement == .token || !PersonalAccess.isPersonal(principal),
-            case .known(let profile) = account(of: principal, terms),
-            terms.permits(principal, profile, now: now)
-        else { return nil }
-        if terms.requirement == .token {
-            return head.present.contains(.sessionID) ? nil : Admission(.token(principal), profile, terms)
-        }
-        guard let sessionID = head.only(.sessionID).map({ head.string($0.value) }),
-            case .granted(let permit) = memory.runtime.view.admit(
-                sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject, now: now)
-        else { return nil }
-        memory.runtime.noteUse(sessionID)
-        return Admission(.tokenAndSession(principal, permit), profile, terms)
-    }
-
-    private func rememberedPrincipal(_ head: RequestHead, _ terms: AccessTerms, now: Int64) -> Principal? {
-        guard let field = head.only(.authorization) else { return nil }
-        return head.withBytes(field.value) { value in
-            Carriers.bearerToken(in: value).flatMap { token in
-                memory.tokens.remembered(token, now: now, resource: terms.resource)
-                    ?? memory.foreignTokens?.known(Array(token), now: now, resource: terms.resource)
-            }
-        }
-    }
-
-    /// Whether one of the gateway's cookies may be among those of the request.
-    private func carriesOwnCookie(_ head: RequestHead) -> Bool {
-        guard head.present.contains(.cookie) else { return false }
-        return head.fields.contains { field in
-            field.id == .cookie && head.withBytes(field.value) { CookieHeader.mayHoldGatewayCookie($0) }
-        }
-    }
 
     // MARK: The order of checks
 
@@ -85,7 +41,8 @@ package struct Gate {
             if !request.opensSocket { try CredentialQuery.requireReadable(request.query) }
             return .admitted(Admission(.open(OpenRoute(.requiresNothing))))
         }
-        if let known = admitKnownHandshake(request, offers, terms) { return .admitted(known) }
+        // 3. to 5. find no fault with plain credentials that memory knows.
+        if let known = admitKnown(request, offers, terms) { return .admitted(known) }
         // 3. Carriers.
         let credentials: PresentedCredentials
         if request.opensSocket {
@@ -118,7 +75,10 @@ package struct Gate {
         if terms.requirement == .session { return try admitSecret(credentials, terms, opensSocket: opensSocket) }
         if let ticket = credentials.ticket, !ticket.isEmpty { return try redeem(ticket, terms, head) }
         let token = credentials.accessToken ?? []
-        if terms.requirement == .token, PersonalAccess.isMeant(by: token) {
+        if PersonalAccess.isMeant(by: token) {
+            guard PersonalAccess.counts(for: terms) else {
+                throw Problem(.invalidToken, reason: "personal_token_not_here")
+            }
             return try admit(personalToken: token, credentials, terms, opensSocket: opensSocket)
         }
         if let foreignTokens = memory.foreignTokens, foreignTokens.shared.claims(token, resource: terms.resource) {
@@ -139,14 +99,29 @@ package struct Gate {
             origin: head.withBytes(field.value) { Array($0) }, originCount: head.count(.origin), fetchSite: nil)
     }
 
-    /// The usual handshake of a client that is not a browser: both credentials are in header fields, and memory knows
-    /// them.
-    private func admitKnownHandshake(
-        _ request: GateRequest, _ offers: Subprotocols, _ terms: AccessTerms
-    ) -> Admission? {
-        guard request.opensSocket, request.query == nil, !offers.carriesCredentials, memory.storeHealth == .current
+    // MARK: 3. Carriers
+
+    /// The usual request, and the usual handshake of a client that is not a browser: plain credentials, a token that was
+    /// verified before and, where the route asks for one, a session that memory knows to be the caller's.
+    ///
+    /// nil for any other request, which says nothing about it: the whole order decides. Copies and allocates nothing but
+    /// the id of a session.
+    func admitKnown(_ request: GateRequest, _ offers: Subprotocols, _ terms: AccessTerms) -> Admission? {
+        guard request.opensSocket ? memory.storeHealth == .current : memory.storeHealth != .lost,
+            let plain = PlainCredentials(request, offers, terms.requirement),
+            let principal = remembered(plain, terms, now: request.receivedAt),
+            case .admitted(let admission)? = try? recall(principal, plain, terms, now: request.receivedAt)
         else { return nil }
-        return admitKnown(request.head, terms, now: request.receivedAt)
+        noteUse(of: admission)
+        return admission
+    }
+
+    private func remembered(_ plain: PlainCredentials, _ terms: AccessTerms, now: Int64) -> Principal? {
+        plain.withToken { token in
+            guard PersonalAccess.counts(for: terms) || !PersonalAccess.isMeant(by: token) else { return nil }
+            return memory.tokens.remembered(token, now: now, resource: terms.resource)
+                ?? memory.foreignTokens?.known(Array(token), now: now, resource: terms.resource)
+        }
     }
 
     // MARK: 4. Presence
@@ -187,9 +162,6 @@ package struct Gate {
 
     /// Who an access token speaks for.
     private func identify(_ token: [UInt8], _ terms: AccessTerms) throws(Problem) -> Principal {
-        guard !PersonalAccess.isMeant(by: token) else {
-            throw Problem(.invalidToken, reason: "personal_token_not_here")
-        }
         switch memory.tokens.principal(for: token, now: memory.now(), resource: terms.resource) {
         case .success(let principal): return principal
         case .failure(let fault): throw Problem(fault)

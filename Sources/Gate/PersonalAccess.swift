@@ -7,12 +7,10 @@ import SecurityGuard
 /// endpoint.
 enum PersonalAccess {
     /// Whether a bearer token has the prefix of a personal access token.
-    static func isMeant(by token: [UInt8]) -> Bool { token.starts(with: PersonalToken.prefix.utf8) }
+    static func isMeant(by token: some Collection<UInt8>) -> Bool { token.starts(with: PersonalToken.prefix.utf8) }
 
-    /// Whether a principal is that of a personal access token.
-    static func isPersonal(_ principal: Principal) -> Bool {
-        principal.clientID.utf8.elementsEqual(PersonalToken.clientID.utf8)
-    }
+    /// Whether personal access tokens count for these terms.
+    static func counts(for terms: AccessTerms) -> Bool { terms.requirement == .token }
 }
 
 extension Gate {

@@ -2,20 +2,8 @@ import Answers
 
 /// The credentials that a request presents. Only their form has been checked.
 package struct PresentedCredentials: Sendable {
-    /// How `Authorization` was used.
-    package enum Authorization: Sendable, Equatable {
-        /// There is no such field.
-        case absent
-        /// The token is ``PresentedCredentials/accessToken``.
-        case bearer
-        /// HTTP Basic; with what follows the scheme.
-        case basic([UInt8])
-        /// Another scheme.
-        case other
-    }
-
-    /// How `Authorization` was used.
-    package var authorization = Authorization.absent
+    /// How `Authorization` was used. The token of `Bearer` is ``accessToken`` as well.
+    package var authorization = PresentedAuthorization.absent
     /// From `Authorization: Bearer`; in a handshake also from the query or a subprotocol.
     package var accessToken: [UInt8]?
     /// From `Session-Id`; in a handshake also from the query or a subprotocol.

@@ -3,18 +3,13 @@ import EdgeConfiguration
 import Runtime
 import SecurityGuard
 
-/// Admits by the store's answers, where memory can't say yes. Used off the event loop.
+/// Admits by the store's answers, where memory can't say yes. Used off the event loop. The order is that of
+/// ``Gate/recall(_:_:_:now:)``: the account, the rights, the session.
 struct StoreAdmission: Sendable {
     let terms: AccessTerms
     let runtime: Runtime
     let securityGuard: SecurityGuard
     let now: @Sendable () -> Int64
-
-    /// What a token speaks for: the caller, and their account where the terms need it.
-    struct Caller: Sendable {
-        let principal: Principal
-        let profile: CallerProfile?
-    }
 
     /// The account of a user, if the terms need it.
     func profile(of userID: String?) async throws -> CallerProfile? {
@@ -38,31 +33,26 @@ struct StoreAdmission: Sendable {
     /// The caller of a verified token, if they have the rights.
     func caller(_ principal: Principal) async throws -> Caller {
         let profile = try await profile(of: principal.subject)
-        try terms.requireRights(of: principal, profile, now: now())
-        return Caller(principal: principal, profile: profile)
+        return try Caller(principal, profile, terms, now: now())
     }
 
     /// The caller of a verified token, with their session where the terms need one.
     func admit(_ principal: Principal, _ credentials: PresentedCredentials) async throws -> Admission {
         let caller = try await caller(principal)
-        guard terms.requirement == .tokenAndSession else {
-            return Admission(.token(principal), caller.profile, terms)
-        }
+        if let admission = caller.admission(terms) { return admission }
         return try await owner(caller, credentials)
     }
 
     /// The caller with the session that the request names, else the one of its cookie.
     func owner(_ caller: Caller, _ credentials: PresentedCredentials) async throws -> Admission {
-        if let sessionID = credentials.sessionID, !sessionID.isEmpty {
-            return try await owner(caller, of: String(decoding: sessionID, as: UTF8.self))
+        switch try credentials.namedSession() {
+        case .id(let sessionID): return try await owner(caller, of: sessionID)
+        case .secret(let hash):
+            guard case .success(let permit) = try await runtime.admit(secretHash: hash) else {
+                throw Problem(.credentialsMissing, reason: "session_cookie_dead")
+            }
+            return try await owner(caller, of: permit.sessionID)
         }
-        guard let cookie = credentials.sessionCookie, let hash = SessionSecret.hash(ofPresented: cookie) else {
-            throw Problem(.credentialsMissing, reason: "no_session")
-        }
-        guard case .success(let permit) = try await runtime.admit(secretHash: hash) else {
-            throw Problem(.credentialsMissing, reason: "session_cookie_dead")
-        }
-        return try await owner(caller, of: permit.sessionID)
     }
 
     /// The caller with this session, if it is live, authenticated and theirs.
@@ -71,7 +61,7 @@ struct StoreAdmission: Sendable {
         let admitted = try await runtime.admit(
             sessionID: sessionID, tenantID: principal.tenantID, userID: principal.subject)
         guard case .success(let permit) = admitted else { throw Problem(.sessionMismatch).asked(by: principal) }
-        return Admission(.tokenAndSession(principal, permit), caller.profile, terms)
+        return caller.admission(terms, with: permit)
     }
 
     /// The session whose current secret this is; nil when there is none.
@@ -107,6 +97,6 @@ struct StoreAdmission: Sendable {
         guard permit.epoch == grant.epoch else {
             throw Problem(.invalidToken, reason: "ticket_of_an_older_epoch")
         }
-        return Admission(.tokenAndSession(principal, permit), caller.profile, terms)
+        return caller.admission(terms, with: permit)
     }
 }

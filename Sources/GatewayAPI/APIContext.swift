@@ -9,19 +9,6 @@ import SecurityGuard
 /// as ``verdict`` says. The edge fills it in on its event loop, and gives it to ``APIResponder`` once the body is
 /// complete.
 package struct APIRequestFacts: Sendable {
-    /// How the `Authorization` field was used.
-    package enum Authorization: Sendable, Equatable {
-        /// There is no such field.
-        case absent
-        /// `Bearer` with one token. The token is not empty, and may be of any form.
-        case bearer(String)
-        /// `Basic`, with the part after the scheme. It is base64 where the client kept to RFC 7617 section 2; that is
-        /// not checked here.
-        case basic(String)
-        /// Another scheme.
-        case other
-    }
-
     /// The id of the request.
     package var requestID: String
     /// Canonical path, `/api/sessions…` already written as `/api/session…`.
@@ -36,7 +23,7 @@ package struct APIRequestFacts: Sendable {
     /// The path as the logs show it, without credentials and ids. For the audit log only; no route goes by it.
     package var shownPath: String
     /// How the `Authorization` field was used.
-    package var authorization: Authorization
+    package var authorization: PresentedAuthorization
     /// `Session-Secret`, at most one.
     package var sessionSecret: String?
     /// `Session-Id`, at most one.
@@ -68,7 +55,7 @@ package struct APIRequestFacts: Sendable {
     /// - Parameter shownPath: nil for the path itself.
     package init(
         requestID: String, path: String, query: String? = nil, clientAddress: String,
-        peerAddress: String = "", shownPath: String? = nil, authorization: Authorization,
+        peerAddress: String = "", shownPath: String? = nil, authorization: PresentedAuthorization,
         sessionSecret: String? = nil, sessionID: String? = nil, sessionCookie: String? = nil,
         refreshCookie: String? = nil, cookieMode: CookieMode, isBrowser: Bool, origin: String? = nil,
         contentType: String? = nil, body: [UInt8], verdict: Result<Principal, TokenFault>? = nil,

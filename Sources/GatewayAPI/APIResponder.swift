@@ -136,10 +136,6 @@ private func answer(
                     "error": "\(String(describing: type(of: error)))",
                 ])
         }
-        if let refusal = OAuthProblem.from(error) {
-            let answer = RefusalAnswer(refusal, explain: services.configuration.errors.explain)
-            return response(answer, to: refusal.problem, services, call.facts, cookies: call.setCookies)
-        }
         return refusalResponse(problem, services, call.facts, cookies: call.setCookies)
     }
 }
@@ -154,19 +150,13 @@ private func response(_ answer: APIAnswer, _ call: APICall) -> Response {
     return Response(status: answer.status, headers: fields, body: body)
 }
 
-/// The response for a refusal, in the form that its path uses. The refusal is written to the audit log.
+/// The response for a refusal, in its own form or the one that its path uses. The refusal is written to the audit log.
 private func refusalResponse(
     _ problem: Problem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
 ) -> Response {
     let answer = RefusalAnswer(
         problem, as: RefusalForm(path: facts.path, isNavigation: facts.isNavigation), requestID: facts.requestID,
         explain: services.configuration.errors.explain)
-    return response(answer, to: problem, services, facts, cookies: cookies)
-}
-
-private func response(
-    _ answer: RefusalAnswer, to problem: Problem, _ services: APIServices, _ facts: APIRequestFacts, cookies: [String]
-) -> Response {
     services.note(problem, of: facts)
     var fields = HTTPFields()
     append(answer.fields, to: &fields)

@@ -4,7 +4,7 @@ import Hummingbird
 
 /// One method of one path, and the function that answers it.
 package struct APIRoute: Sendable {
-    /// Answers a call. Runs off the event loops. It refuses by throwing: a ``Problem``, an ``OAuthProblem``, or a fault
+    /// Answers a call. Runs off the event loops. It refuses by throwing: a ``Problem``, or a fault such as `OAuthFault`
     /// that ``Problem/from(_:)`` translates. Any other error becomes a 503 and a line in the operator's log.
     package typealias Handler = @Sendable (APICall) async throws -> APIAnswer
 

@@ -4,6 +4,7 @@ import EdgeConfiguration
 import Encodings
 import HTTPTypes
 import IdentityProviders
+import OAuth
 import Runtime
 import SignIn
 
@@ -42,7 +43,7 @@ enum AuthorizeRoutes {
                 do {
                     request = try parameters.judge(
                         client: client, redirectURI: uri, resources: agents.settings.grantable)
-                } catch let fault as AuthorizationFault {
+                } catch let fault as OAuthFault {
                     // These clients have registered themselves: a link to this server must not lead to their pages
                     // before the person has signed in (RFC 9700 section 4.11.2).
                     guard session != nil || client.origin == .configured else {
@@ -56,7 +57,7 @@ enum AuthorizeRoutes {
                 case .redirect(let location): return redirect(location)
                 case .ask(let question): return AgentPages.consent(question, action: path)
                 }
-            } catch let fault as AuthorizationFault {
+            } catch let fault as OAuthFault {
                 return redirect(
                     AuthorizationRedirect.location(uri, fault: fault, state: parameters.state, issuer: issuer))
             }

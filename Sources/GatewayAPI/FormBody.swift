@@ -1,5 +1,5 @@
-import Answers
 import IdentityProviders
+import OAuth
 
 /// The parameters of an `application/x-www-form-urlencoded` body, each at most once (RFC 6749 section 3.2). At most 64
 /// parameters. Names are compared by bytes; parameters that an endpoint does not know are ignored.
@@ -13,20 +13,20 @@ package struct FormBody: Sendable {
     /// - Parameter bytes: the whole body; the edge takes at most 64 KiB.
     /// - Throws: `invalid_request` for a malformed escape, text that is not UTF-8, a name that is there twice, and too
     ///   many parameters.
-    package init(_ bytes: [UInt8]) throws(OAuthProblem) {
+    package init(_ bytes: [UInt8]) throws(OAuthFault) {
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
             let rest = pair.dropFirst(name.count).dropFirst()
             guard let name = FormText.bytes(unescaping: name), let value = FormText.bytes(unescaping: rest),
                 let text = String(validating: value, as: UTF8.self)
             else {
-                throw OAuthProblem(.invalidRequest, "The body is not well-formed form data.", reason: "form_malformed")
+                throw OAuthFault(.invalidRequest, "The body is not well-formed form data.", reason: "form_malformed")
             }
             guard parameters.count < Self.maximumCount else {
-                throw OAuthProblem(.invalidRequest, "There are too many parameters.", reason: "too_many_parameters")
+                throw OAuthFault(.invalidRequest, "There are too many parameters.", reason: "too_many_parameters")
             }
             guard !parameters.contains(where: { $0.name == name }) else {
-                throw OAuthProblem(.invalidRequest, "A parameter is there twice.", reason: "parameter_repeated")
+                throw OAuthFault(.invalidRequest, "A parameter is there twice.", reason: "parameter_repeated")
             }
             parameters.append((name, text))
         }
@@ -41,9 +41,9 @@ package struct FormBody: Sendable {
     /// The value of a required parameter.
     ///
     /// - Throws: `invalid_request` where it is absent.
-    package func required(_ name: String) throws(OAuthProblem) -> String {
+    package func required(_ name: String) throws(OAuthFault) -> String {
         guard let value = self[name] else {
-            throw OAuthProblem(.invalidRequest, "'\(name)' is needed.", reason: "parameter_missing")
+            throw OAuthFault(.invalidRequest, "'\(name)' is needed.", reason: "parameter_missing")
         }
         return value
     }

@@ -1,6 +1,7 @@
 import Answers
 import Encodings
 import IdentityProviders
+import OAuth
 import SecurityGuard
 import SignIn
 import StateSurface
@@ -29,7 +30,7 @@ enum OAuthClient {
         return client
     }
 
-    private static let missing = OAuthProblem(
+    private static let missing = OAuthFault(
         .invalidClient, "Client authentication is needed.", reason: "client_missing")
 
     /// The client that has proved itself, or that has no secret and has named itself; nil for the public client of
@@ -40,47 +41,47 @@ enum OAuthClient {
         guard let credentials = try credentials(call, form) else {
             guard let id = form["client_id"], !id.hasSameBytes(as: firstPartyClientID) else { return nil }
             guard let client = try await call.services.agents.publicClient(id: id) else {
-                throw OAuthProblem(.invalidClient, "This client has to authenticate itself.", reason: "secret_missing")
+                throw OAuthFault(.invalidClient, "This client has to authenticate itself.", reason: "secret_missing")
             }
             return client
         }
         let client = try await call.services.signIn.proveClient(
             id: credentials.id, secret: credentials.secret, clientAddress: call.facts.clientAddress)
         guard let client else {
-            throw OAuthProblem(.invalidClient, "Client authentication failed.", reason: "client_refused")
+            throw OAuthFault(.invalidClient, "Client authentication failed.", reason: "client_refused")
         }
         return client
     }
 
     /// What the request says of its client; nil where it carries no secret. It may name a client all the same.
-    private static func credentials(_ call: APICall, _ form: FormBody) throws(OAuthProblem) -> Credentials? {
+    private static func credentials(_ call: APICall, _ form: FormBody) throws(OAuthFault) -> Credentials? {
         switch call.facts.authorization {
         case .absent:
             guard let secret = form["client_secret"] else { return nil }
             guard let id = form["client_id"] else {
-                throw OAuthProblem(.invalidRequest, "'client_secret' comes with 'client_id'.")
+                throw OAuthFault(.invalidRequest, "'client_secret' comes with 'client_id'.")
             }
             return Credentials(id: id, secret: secret)
-        case .basic(let text):
+        case .basic(let bytes):
             guard form["client_secret"] == nil else {
-                throw OAuthProblem(.invalidRequest, "The client authenticates itself twice; do it once.")
+                throw OAuthFault(.invalidRequest, "The client authenticates itself twice; do it once.")
             }
-            guard let credentials = decodeBasic(text) else {
-                throw OAuthProblem(.invalidClient, "Client authentication failed.", reason: "basic_malformed")
+            guard let credentials = decodeBasic(bytes) else {
+                throw OAuthFault(.invalidClient, "Client authentication failed.", reason: "basic_malformed")
             }
             guard form["client_id"].map({ $0.hasSameBytes(as: credentials.id) }) ?? true else {
-                throw OAuthProblem(.invalidRequest, "'client_id' is another client than Authorization names.")
+                throw OAuthFault(.invalidRequest, "'client_id' is another client than Authorization names.")
             }
             return credentials
         case .bearer, .other:
-            throw OAuthProblem(
+            throw OAuthFault(
                 .invalidClient, "Clients authenticate themselves with Basic or in the body.", reason: "scheme_unknown")
         }
     }
 
     /// `base64(form(id) ":" form(secret))` (RFC 6749 section 2.3.1).
-    private static func decodeBasic(_ text: String) -> Credentials? {
-        var bytes = Array(text.utf8)
+    private static func decodeBasic(_ base64: [UInt8]) -> Credentials? {
+        var bytes = base64
         guard bytes.count.isMultiple(of: 4),
             !bytes.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
         else { return nil }

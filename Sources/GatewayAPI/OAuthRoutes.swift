@@ -1,13 +1,13 @@
-import Answers
 import AuthorizationServer
 import Encodings
 import HTTPTypes
+import OAuth
 import SecurityGuard
 import SignIn
 import StateSurface
 
 /// The endpoints that OAuth libraries know: token (RFC 6749, 8693), introspection (RFC 7662), revocation (RFC 7009).
-/// Bodies are form data. Refusals are those of ``OAuthProblem``.
+/// Bodies are form data. Refusals are `OAuthFault`s.
 enum OAuthRoutes {
     /// RFC 6749 section 3.2.
     static let tokenPath = "/oauth2/token"
@@ -52,7 +52,7 @@ enum OAuthRoutes {
         case OAuthGrant.refreshToken: return try await refresh(call, form, client)
         case OAuthGrant.tokenExchange: return try await exchange(call, form, client)
         default:
-            throw OAuthProblem(
+            throw OAuthFault(
                 .unsupportedGrantType,
                 "Supported are authorization_code, client_credentials, refresh_token and the token exchange of RFC 8693."
             )
@@ -64,7 +64,7 @@ enum OAuthRoutes {
         _ call: APICall, _ form: FormBody, _ client: ClientRecord?
     ) async throws -> APIAnswer {
         guard let client else {
-            throw OAuthProblem(.invalidClient, "'client_id' is needed.", reason: "client_missing")
+            throw OAuthFault(.invalidClient, "'client_id' is needed.", reason: "client_missing")
         }
         let exchange = CodeExchange(
             code: try form.required("code"), clientID: client.clientID, redirectURI: form["redirect_uri"],
@@ -82,10 +82,10 @@ enum OAuthRoutes {
         _ call: APICall, _ form: FormBody, _ client: ClientRecord?
     ) async throws -> APIAnswer {
         guard let client else {
-            throw OAuthProblem(.invalidClient, "Client authentication is needed.", reason: "client_missing")
+            throw OAuthFault(.invalidClient, "Client authentication is needed.", reason: "client_missing")
         }
         guard !client.isPublic else {
-            throw OAuthProblem(.unauthorizedClient, "A client without a secret gets no tokens of its own.")
+            throw OAuthFault(.unauthorizedClient, "A client without a secret gets no tokens of its own.")
         }
         let token = try await call.services.securityGuard.clientCredentials(client, scope: form["scope"])
         return .json(members(of: token))
@@ -106,7 +106,7 @@ enum OAuthRoutes {
                 presented, clientID: client?.clientID ?? firstPartyClientID,
                 narrowing: form["scope"].flatMap(Scope.parse))
         } catch let fault as SignInFault where fault.code == .invalidGrant {
-            throw OAuthProblem(.invalidGrant, "The refresh token is not accepted.", reason: fault.reason)
+            throw OAuthFault(.invalidGrant, "The refresh token is not accepted.", reason: fault.reason)
         }
         var answer = TokenAnswer.members(of: refreshed.tokens)
         if let next = refreshed.tokens.refreshToken { answer["refresh_token"] = .string(next) }
@@ -124,11 +124,11 @@ enum OAuthRoutes {
         else { return }
         if let scope {
             guard let wanted = Scope.parse(scope), Scope.covers(family.scope, wanted) else {
-                throw OAuthProblem(.invalidScope, "The scope is malformed or wider than what was granted.")
+                throw OAuthFault(.invalidScope, "The scope is malformed or wider than what was granted.")
             }
         }
         if let resource, let own = family.resource, !ResourceIdentifier.areSame(resource, own) {
-            throw OAuthProblem(.invalidTarget, "The refresh token is for another resource.")
+            throw OAuthFault(.invalidTarget, "The refresh token is for another resource.")
         }
     }
 
@@ -138,10 +138,10 @@ enum OAuthRoutes {
         _ call: APICall, _ form: FormBody, _ client: ClientRecord?
     ) async throws -> APIAnswer {
         guard client?.isPublic != true else {
-            throw OAuthProblem(.unauthorizedClient, "A client without a secret exchanges no tokens.")
+            throw OAuthFault(.unauthorizedClient, "A client without a secret exchanges no tokens.")
         }
         guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
-            throw OAuthProblem(.invalidRequest, "Delegation with an actor token is not supported.")
+            throw OAuthFault(.invalidRequest, "Delegation with an actor token is not supported.")
         }
         try call.services.requireStore()
         let request = ExchangeRequest(

@@ -22,10 +22,7 @@ extension APICall {
     }
 
     /// The token of `Authorization: Bearer`, if there is one.
-    var bearerToken: String? {
-        guard case .bearer(let token) = facts.authorization, !token.isEmpty else { return nil }
-        return token
-    }
+    var bearerToken: String? { facts.authorization.bearerToken }
 
     /// Judges an access token from any carrier.
     ///

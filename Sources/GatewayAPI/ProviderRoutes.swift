@@ -4,6 +4,7 @@ import Encodings
 import HTTPTypes
 import IdentityProviders
 import Logging
+import OAuth
 import Runtime
 import SecurityGuard
 import SignIn
@@ -188,11 +189,11 @@ enum ProviderRoutes {
         switch await provider.judge(logoutToken: text) {
         case .success(let verified): token = verified
         case .failure(let fault):
-            throw OAuthProblem(.invalidRequest, "The logout token is not accepted.", reason: fault.label)
+            throw OAuthFault(.invalidRequest, "The logout token is not accepted.", reason: fault.label)
         }
         let memory = call.services.providerMemory
         guard try await !memory.knows(token.replay) else {
-            throw OAuthProblem(.invalidRequest, "The logout token is not accepted.", reason: "replayed")
+            throw OAuthFault(.invalidRequest, "The logout token is not accepted.", reason: "replayed")
         }
         try await memory.noteEnd(
             of: token.target, issuedAt: token.issuedAt, ofProvider: provider.configuration.name)

@@ -1,7 +1,7 @@
-import Answers
 import AuthorizationServer
 import Encodings
 import HTTPTypes
+import OAuth
 import SignIn
 import StateSurface
 
@@ -17,30 +17,21 @@ enum RegistrationRoute {
     private static func register(_ call: APICall) async throws -> APIAnswer {
         try call.services.requireStore()
         guard let body = try? StrictJSON.object(call.facts.body) else {
-            throw OAuthProblem(.invalidClientMetadata, "The body must be a JSON object.")
+            throw OAuthFault(.invalidClientMetadata, "The body must be a JSON object.")
         }
-        do {
-            let (record, metadata) = try await call.services.agents.register(body, address: call.facts.clientAddress)
-            var document: JSONObject = [
-                "client_id": .string(record.clientID),
-                "client_id_issued_at": .integer(record.createdAt / 1000),
-                "client_name": .string(record.name),
-                "redirect_uris": .array(metadata.redirectURIs.map { .string($0.text) }),
-                "grant_types": ["authorization_code", "refresh_token"],
-                "response_types": ["code"],
-                "token_endpoint_auth_method": "none",
-            ]
-            if !metadata.scopes.isEmpty { document["scope"] = .string(metadata.scopes.joined(separator: " ")) }
-            var answer = APIAnswer.json(document)
-            answer.status = .created
-            return answer
-        } catch ClientMetadata.Fault.invalidRedirectURI {
-            throw OAuthProblem(
-                .invalidRedirectURI,
-                "'redirect_uris' needs https, http on loopback, or a private-use scheme with a dot, without a fragment."
-            )
-        } catch ClientMetadata.Fault.invalidClientMetadata {
-            throw OAuthProblem(.invalidClientMetadata, "The metadata is malformed, or asks for what is not supported.")
-        }
+        let (record, metadata) = try await call.services.agents.register(body, address: call.facts.clientAddress)
+        var document: JSONObject = [
+            "client_id": .string(record.clientID),
+            "client_id_issued_at": .integer(record.createdAt / 1000),
+            "client_name": .string(record.name),
+            "redirect_uris": .array(metadata.redirectURIs.map { .string($0.text) }),
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+        ]
+        if !metadata.scopes.isEmpty { document["scope"] = .string(metadata.scopes.joined(separator: " ")) }
+        var answer = APIAnswer.json(document)
+        answer.status = .created
+        return answer
     }
 }

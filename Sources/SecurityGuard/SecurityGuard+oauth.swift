@@ -1,4 +1,5 @@
 import Encodings
+import OAuth
 import StateSurface
 
 extension SecurityGuard {
@@ -30,12 +31,12 @@ extension SecurityGuard {
         return ExchangedToken(accessToken: text, principal: principal)
     }
 
-    /// Exchanges a token (RFC 8693). Throws ``OAuthFault``, or the store's error.
+    /// Exchanges a token (RFC 8693). Throws `OAuthFault`, or the store's error.
     package func exchange(_ request: ExchangeRequest) async throws -> ExchangedToken {
         try await exchanges.exchange(request)
     }
 
-    /// The account that a trusted issuer's token speaks of. Throws ``OAuthFault``, or the store's error.
+    /// The account that a trusted issuer's token speaks of. Throws `OAuthFault`, or the store's error.
     package func identify(subjectToken text: String, tenantID: String?) async throws -> SubjectTokenOwner {
         try await exchanges.identify(text, tenantID: tenantID)
     }

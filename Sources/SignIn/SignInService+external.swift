@@ -1,6 +1,7 @@
 import Encodings
 import IdentityProviders
 import Libcrypto
+import OAuth
 import SecurityGuard
 import StateSurface
 

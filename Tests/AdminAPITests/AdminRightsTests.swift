@@ -44,7 +44,7 @@ import Testing
         ])
     func scopes(_ scope: [String], isTaken: Bool) {
         var asked = request()
-        asked.authorization = .bearer("good")
+        asked.authorization = .bearer(Array("good".utf8))
         let result = judge(asked, scope: scope)
         #expect((try? result.get()) == (isTaken ? .subject("usr_ada") : nil))
         if !isTaken { #expect(code(result) == .insufficientScope) }
@@ -56,7 +56,7 @@ import Testing
         var asked = request()
         asked.authorization = .other
         #expect(code(judge(asked)) == .credentialsMissing)
-        asked.authorization = .bearer("bad")
+        asked.authorization = .bearer(Array("bad".utf8))
         #expect(code(judge(asked)) == .tokenExpired)
         #expect(code(judge(request(.unknown))) == .credentialsMissing)
     }
@@ -81,7 +81,7 @@ import Testing
     func origins(origin: String) {
         for peer in [AdminPeer.network("127.0.0.1"), .process(user: 0)] {
             var asked = request(peer)
-            asked.authorization = .bearer("good")
+            asked.authorization = .bearer(Array("good".utf8))
             asked.origin = origin
             // A name that was made to lead here names itself in both fields.
             asked.host = origin.replacing("http://", with: "")
@@ -92,7 +92,7 @@ import Testing
     @Test("Its own page is let in", arguments: ["http://127.0.0.1:9180", "http://localhost:9180"])
     func ownPage(origin: String) {
         var asked = request()
-        asked.authorization = .bearer("good")
+        asked.authorization = .bearer(Array("good".utf8))
         asked.origin = origin
         asked.fetchSite = "same-origin"
         #expect((try? judge(asked).get()) == .subject("usr_ada"))
@@ -105,7 +105,7 @@ import Testing
         ])
     func sites(site: String) {
         var asked = request()
-        asked.authorization = .bearer("good")
+        asked.authorization = .bearer(Array("good".utf8))
         asked.fetchSite = site
         #expect(code(judge(asked)) == .originRefused)
     }
@@ -119,7 +119,7 @@ import Testing
         ])
     func everywhere(origin: String, host: String, isTaken: Bool) {
         var asked = request()
-        asked.authorization = .bearer("good")
+        asked.authorization = .bearer(Array("good".utf8))
         asked.origin = origin
         asked.host = host
         let result = judge(asked, rights: AdminRights(user: 1, origins: [], takesLiterals: true))

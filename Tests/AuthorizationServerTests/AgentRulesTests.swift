@@ -1,5 +1,6 @@
 import Encodings
 import IdentityProviders
+import OAuth
 import Testing
 
 @testable import AuthorizationServer
@@ -108,17 +109,27 @@ import Testing
             challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", resource: "https://gate.example/mcp")
         #expect(AuthorizationCode(stored: code.stored) == code)
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-        func check(
+        func refusal(
             client: String = "cli_a", uri: String? = "https://app.example/cb", verifier: String? = verifier,
             resource: String? = nil
-        ) throws { try code.check(clientID: client, redirectURI: uri, verifier: verifier, resource: resource) }
-        #expect(throws: Never.self) { try check() }
-        #expect(throws: Never.self) { try check(uri: nil, resource: "https://GATE.example/mcp") }
-        #expect(throws: AuthorizationCode.Refusal.foreignClient) { try check(client: "cli_b") }
-        #expect(throws: AuthorizationCode.Refusal.redirectMismatch) { try check(uri: "https://app.example/cb2") }
-        #expect(throws: AuthorizationCode.Refusal.proofFailed) { try check(verifier: nil) }
-        #expect(throws: AuthorizationCode.Refusal.proofFailed) { try check(verifier: verifier + "x") }
-        #expect(throws: AuthorizationCode.Refusal.resourceMismatch) { try check(resource: "https://gate.example/x") }
+        ) -> OAuthFault? {
+            do throws(OAuthFault) {
+                try code.check(clientID: client, redirectURI: uri, verifier: verifier, resource: resource)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(refusal() == nil && refusal(uri: nil, resource: "https://GATE.example/mcp") == nil)
+        for (refused, reason) in [
+            (refusal(client: "cli_b"), "code_foreign_client"),
+            (refusal(uri: "https://app.example/cb2"), "code_redirect_mismatch"),
+            (refusal(verifier: nil), "pkce_failed"), (refusal(verifier: verifier + "x"), "pkce_failed"),
+        ] {
+            #expect(refused?.code == .invalidGrant && refused?.reason == reason)
+        }
+        let elsewhere = refusal(resource: "https://gate.example/x")
+        #expect(elsewhere?.code == .invalidTarget && elsewhere?.reason == "code_resource_mismatch")
     }
 
     @Test("A consent request is answered in the session that was asked, of the same epoch and user")

@@ -1,6 +1,7 @@
 import AuthorizationServer
 import Encodings
 import IdentityProviders
+import OAuth
 import Testing
 
 @Suite("Authorization requests") struct AuthorizationParametersTests {
@@ -38,25 +39,25 @@ import Testing
     @Test(
         "Every other fault is told to the client",
         arguments: [
-            ("response_type", nil, AuthorizationFault.Code.invalidRequest),
+            ("response_type", nil, OAuthFault.Code.invalidRequest),
             ("response_type", "token", .unsupportedResponseType), ("code_challenge", nil, .invalidRequest),
             ("code_challenge", "short", .invalidRequest), ("code_challenge_method", nil, .invalidRequest),
             ("code_challenge_method", "plain", .invalidRequest), ("resource", nil, .invalidTarget),
             ("resource", "https://gate.example/mcp/", .invalidTarget),
             ("resource", "https://evil.example/mcp", .invalidTarget), ("scope", "a\u{7f}b", .invalidScope),
-        ] as [(String, String?, AuthorizationFault.Code)])
-    func refused(_ name: String, _ value: String?, _ code: AuthorizationFault.Code) throws {
-        #expect(throws: AuthorizationFault(code, "")) { try judge([name: value]) }
+        ] as [(String, String?, OAuthFault.Code)])
+    func refused(_ name: String, _ value: String?, _ code: OAuthFault.Code) throws {
+        #expect(throws: OAuthFault(code, "")) { try judge([name: value]) }
     }
 
     @Test("A parameter that comes twice is refused", arguments: ["response_type", "code_challenge", "scope", "state"])
     func doubled(_ name: String) {
-        #expect(throws: AuthorizationFault(.invalidRequest, "")) { try judge(appending: "&\(name)=x") }
+        #expect(throws: OAuthFault(.invalidRequest, "")) { try judge(appending: "&\(name)=x") }
     }
 
     @Test("Two resources are refused")
     func twoResources() {
-        #expect(throws: AuthorizationFault(.invalidTarget, "")) {
+        #expect(throws: OAuthFault(.invalidTarget, "")) {
             try judge(appending: "&resource=https://gate.example/mcp")
         }
     }

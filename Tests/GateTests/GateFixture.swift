@@ -127,14 +127,24 @@ final class GateFixture {
     }
 
     func admission(_ request: Carried, _ way: GateRequest.Way, _ terms: AccessTerms) async throws -> Admission? {
-        let asked = GateRequest(
-            head: try head(request.fields, method: request.method),
-            query: request.query.isEmpty ? nil : Array(request.query.joined(separator: "&").utf8), way: way,
-            cookies: .secure, receivedAt: memory.now())
-        switch try Gate(memory).judge(asked, terms) {
+        switch try Gate(memory).judge(asked(request, way), terms) {
         case .admitted(let admission): return admission
         case .askStore(let question): return try await question.answer()
         }
+    }
+
+    /// What is admitted on the shorter way, by memory alone; nil where the whole order has to be gone through.
+    func known(_ request: Carried, _ way: GateRequest.Way, _ terms: AccessTerms) throws -> Admission? {
+        let asked = try asked(request, way)
+        let offers = asked.opensSocket ? try Subprotocols.read(asked.head) : Subprotocols()
+        return Gate(memory).admitKnown(asked, offers, terms)
+    }
+
+    private func asked(_ request: Carried, _ way: GateRequest.Way) throws -> GateRequest {
+        GateRequest(
+            head: try head(request.fields, method: request.method),
+            query: request.query.isEmpty ? nil : Array(request.query.joined(separator: "&").utf8), way: way,
+            cookies: .secure, receivedAt: memory.now())
     }
 }
 

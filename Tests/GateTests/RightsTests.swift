@@ -74,13 +74,13 @@ import Testing
     func change() async throws {
         let fixture = try await GateFixture()
         let terms = AccessTerms(requirement: .token, allow: Self.allow { $0.groups = ["staff"] })
-        let head = try fixture.head(fixture.token(.valid, .fields).fields)
         for isMember in [true, false, true] {
             _ = try await fixture.setAccount { $0.groups = isMember ? ["staff"] : [] }
-            #expect(Gate(fixture.memory).admitKnown(head, terms, now: fixture.memory.now()) == nil, "not from memory")
-            let found = try await fixture.verdict(fixture.token(.valid, .fields), .fields, terms)
+            let request = fixture.token(.valid, .fields)
+            #expect(try fixture.known(request, .fields, terms) == nil, "not from memory")
+            let found = try await fixture.verdict(request, .fields, terms)
             #expect(found == (isMember ? "ok" : "not_allowed"))
-            let known = Gate(fixture.memory).admitKnown(head, terms, now: fixture.memory.now())
+            let known = try fixture.known(request, .fields, terms)
             #expect((known != nil) == isMember)
         }
     }

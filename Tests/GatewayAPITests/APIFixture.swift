@@ -130,7 +130,7 @@ final class APIFixture: Sendable {
 /// What goes along with a request.
 struct Ask {
     var body = ""
-    var authorization = APIRequestFacts.Authorization.absent
+    var authorization = PresentedAuthorization.absent
     var secret: String?
     var sessionID: String?
     var cookie: String?
@@ -148,8 +148,8 @@ struct Ask {
         self.cookie = cookie
         self.refreshCookie = refreshCookie
         self.isBrowser = isBrowser
-        if let token { authorization = .bearer(token) }
-        if let basic { authorization = .basic(Data(basic.utf8).base64EncodedString()) }
+        if let token { authorization = .bearer(Array(token.utf8)) }
+        if let basic { authorization = .basic(Array(Data(basic.utf8).base64EncodedString().utf8)) }
     }
 }
 

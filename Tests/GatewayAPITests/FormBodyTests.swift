@@ -1,6 +1,6 @@
+import OAuth
 import Testing
 
-@testable import Answers
 @testable import GatewayAPI
 
 @Suite("Form bodies")
@@ -18,6 +18,6 @@ struct FormBodyTests {
         "Broken escapes, bad UTF-8 and doubled names are refused",
         arguments: ["a=%", "a=%4", "a=%gg", "a=%ff", "a=1&a=2", "a=1&%61=2"])
     func refused(text: String) {
-        #expect(throws: OAuthProblem.self) { try FormBody(Array(text.utf8)) }
+        #expect(throws: OAuthFault.self) { try FormBody(Array(text.utf8)) }
     }
 }

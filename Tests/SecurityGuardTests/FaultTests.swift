@@ -1,4 +1,5 @@
 import JOSE
+import OAuth
 import Testing
 
 @testable import SecurityGuard

@@ -1,4 +1,5 @@
 import JOSE
+import OAuth
 import StateSurface
 import Testing
 

@@ -107,12 +107,9 @@ final class AdminConnection: ChannelInboundHandler {
         return request
     }
 
-    private static func authorization(_ head: RequestHead) -> AdminRequest.Authorization {
-        guard head.present.contains(.authorization) else { return .absent }
-        guard let read = try? Carriers.read(fields: head, query: nil, cookies: .none), read.authorization == .bearer,
-            let token = read.accessToken, !token.isEmpty
-        else { return .other }
-        return .bearer(String(decoding: token, as: UTF8.self))
+    /// Credentials that can't be read are none that count.
+    private static func authorization(_ head: RequestHead) -> PresentedAuthorization {
+        (try? Carriers.read(fields: head, query: nil, cookies: .none).authorization) ?? .other
     }
 
     /// Who is at the other end. On a Unix socket the kernel says which user's process that is.

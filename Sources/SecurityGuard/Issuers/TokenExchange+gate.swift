@@ -1,6 +1,7 @@
 import Encodings
 import JOSE
 import Libcrypto
+import OAuth
 import StateSurface
 
 /// Tokens of other issuers that are presented at the gate itself.

@@ -1,5 +1,6 @@
 import Encodings
 import JOSE
+import OAuth
 import StateSurface
 
 /// Exchanges a trusted issuer's JWT for an access token of the gateway (RFC 8693). The new token has neither more scope

@@ -1,6 +1,7 @@
 import AuthorizationServer
 import Encodings
 import IdentityProviders
+import OAuth
 import Runtime
 import SecurityGuard
 import StateSurface
@@ -33,13 +34,13 @@ extension AgentAccess {
     /// Judges the request of a signed-in person: asks, or redirects with a code if the person has consented before.
     ///
     /// - Parameter session: a live authenticated session.
-    /// - Throws: ``AuthorizationFault``, which is told to the client; the store's errors.
+    /// - Throws: `OAuthFault`, which is told to the client; the store's errors.
     package func authorize(
         _ request: JudgedAuthorization, client: AuthorizationClient, session: SessionSnapshot
     ) async throws -> AuthorizationStep {
         let account = try await account(of: session)
         if let tenant = client.tenantID, !tenant.hasSameBytes(as: account.tenantID) {
-            throw AuthorizationFault(.accessDenied, "The application is not for this account.")
+            throw OAuthFault(.accessDenied, "The application is not for this account.")
         }
         let scopes = try await scopes(request, client, account)
         let asked = ConsentRequest(
@@ -98,23 +99,23 @@ extension AgentAccess {
         // The client may have changed its addresses since the question was asked.
         let uri = try AuthorizationParameters.redirectURI(asked.redirectURI, of: client)
         guard try await store.take(singleUse: ConsentRequest.kind, hash: hash, now: now) != nil else { throw unknown }
-        func refuse(_ fault: AuthorizationFault) -> String {
+        func refuse(_ fault: OAuthFault) -> String {
             AuthorizationRedirect.location(uri, fault: fault, state: asked.state, issuer: settings.issuer)
         }
         guard decision.allows else {
             report(.grantDenied, asked, session)
-            return refuse(AuthorizationFault(.accessDenied, "The person did not allow it."))
+            return refuse(OAuthFault(.accessDenied, "The person did not allow it."))
         }
         guard let resource = resource(asked.resource) else {
-            return refuse(AuthorizationFault(.invalidTarget, "The resource is no longer offered."))
+            return refuse(OAuthFault(.invalidTarget, "The resource is no longer offered."))
         }
         do {
             let account = try await account(of: session)
             let location = try await issueCode(
                 asked, client, session, account, isKept: decision.offline && resource.offline,
                 consent: uri.kind == .https ? .remembered(at: now) : .asked)
-            return location ?? refuse(AuthorizationFault(.accessDenied, "The access was withdrawn."))
-        } catch let fault as AuthorizationFault {
+            return location ?? refuse(OAuthFault(.accessDenied, "The access was withdrawn."))
+        } catch let fault as OAuthFault {
             return refuse(fault)
         }
     }
@@ -122,7 +123,7 @@ extension AgentAccess {
     private func account(of session: SessionSnapshot) async throws -> AccountRecord {
         guard let userID = session.userID, let account = try await securityGuard.account(userID: userID),
             !account.disabled
-        else { throw AuthorizationFault(.accessDenied, "The account can't be used.") }
+        else { throw OAuthFault(.accessDenied, "The account can't be used.") }
         return account
     }
 
@@ -137,7 +138,7 @@ extension AgentAccess {
             asked: request.scopes, resource: request.resource.scopes, client: client.scopes
         ) { ScopeAlgebra.contains(allowed, $0) }
         guard !granted.isEmpty || (request.scopes.isEmpty && request.resource.scopes.isEmpty) else {
-            throw AuthorizationFault(.invalidScope, "None of the scopes can be granted.")
+            throw OAuthFault(.invalidScope, "None of the scopes can be granted.")
         }
         return granted
     }
@@ -152,7 +153,7 @@ extension AgentAccess {
         isKept: Bool, consent: GrantConsent
     ) async throws -> String? {
         guard let uri = RedirectURI(asked.redirectURI) else {
-            throw AuthorizationFault(.invalidRequest, "The redirect URI is malformed.")
+            throw OAuthFault(.invalidRequest, "The redirect URI is malformed.")
         }
         if client.origin == .document {
             try await store.keep(
@@ -174,7 +175,7 @@ extension AgentAccess {
                 in: AuthorizingSession(id: session.id, epoch: session.epoch), consent: consent)
             guard isOpen else { return nil }
         } catch let error as StateSurfaceError where error.code == .ownerGone {
-            throw AuthorizationFault(.accessDenied, "The account, the application or the session has changed.")
+            throw OAuthFault(.accessDenied, "The account, the application or the session has changed.")
         }
         let text = AuthorizationCode.random()
         let code = AuthorizationCode(

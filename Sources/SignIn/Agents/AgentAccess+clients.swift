@@ -52,7 +52,7 @@ extension AgentAccess {
     }
 
     /// Registers a client (RFC 7591).
-    /// - Throws: ``ClientMetadata/Fault``; ``AgentAccessFault`` `.rateLimited`; the store's errors.
+    /// - Throws: `OAuthFault` for metadata that is not taken; ``AgentAccessFault`` `.rateLimited`; the store's errors.
     package func register(_ body: JSONObject, address: String) async throws -> (ClientRecord, ClientMetadata) {
         // A registration that is refused costs nothing that has to be bounded, so it does not count.
         let metadata = try ClientMetadata(body)

@@ -34,31 +34,27 @@ extension AgentAccess {
             let record = try await store.singleUse(kind: AuthorizationCode.kind, hash: hash, now: now),
             let code = AuthorizationCode(stored: record.payload),
             let family = try await store.family(id: code.familyID), family.isLive
-        else { throw Self.refused("code_unknown") }
+        else { throw AuthorizationCode.refused("code_unknown") }
         if family.counter != 0 {
             // Only its own client, or a thief of the code, can cause this.
-            guard exchange.clientID.hasSameBytes(as: code.clientID) else { throw Self.refused("code_foreign_client") }
+            guard exchange.clientID.hasSameBytes(as: code.clientID) else {
+                throw AuthorizationCode.refused("code_foreign_client")
+            }
             try await endReused(family.id)
-            throw Self.refused("code_reused")
+            throw AuthorizationCode.refused("code_reused")
         }
-        guard now < family.absoluteExpiresAt else { throw Self.refused("code_expired") }
-        do throws(AuthorizationCode.Refusal) {
-            try code.check(
-                clientID: exchange.clientID, redirectURI: exchange.redirectURI, verifier: exchange.verifier,
-                resource: exchange.resource)
-        } catch .resourceMismatch {
-            throw OAuthFault(.invalidTarget, "The code is for another resource.", reason: "code_resource_mismatch")
-        } catch {
-            throw Self.refused(error.rawValue)
-        }
+        guard now < family.absoluteExpiresAt else { throw AuthorizationCode.refused("code_expired") }
+        try code.check(
+            clientID: exchange.clientID, redirectURI: exchange.redirectURI, verifier: exchange.verifier,
+            resource: exchange.resource)
         guard let account = try await securityGuard.account(userID: family.userID), !account.disabled else {
-            throw Self.refused("account_unusable")
+            throw AuthorizationCode.refused("account_unusable")
         }
         let (next, tokens) = try await securityGuard.redeemed(family, of: account)
         guard try await store.rotate(family: next) else {
             // A concurrent use was faster, or the family has ended.
             if try await store.family(id: family.id)?.isLive == true { try await endReused(family.id) }
-            throw Self.refused("code_reused")
+            throw AuthorizationCode.refused("code_reused")
         }
         securityGuard.report(opened: next, reason: "authorization_code")
         return tokens
@@ -68,9 +64,5 @@ extension AgentAccess {
         let end = securityGuard.familyEnd()
         _ = try await store.transaction { try end.end(familyID, in: $0) }
         securityGuard.report(endOfFamily: familyID, end, reason: "code_reused")
-    }
-
-    private static func refused(_ reason: String) -> OAuthFault {
-        OAuthFault(.invalidGrant, "The authorization code is not accepted.", reason: reason)
     }
 }
