@@ -1,5 +1,6 @@
 import AgentTools
 import Answers
+import EdgeCore
 import Encodings
 import Leases
 import NIOCore
@@ -45,7 +46,7 @@ struct ToolExchangeMachine {
     }
 
     private(set) var state = State.collecting
-    private var body = ByteBuffer()
+    private var body = BodyCollector(limit: RPCBody.maximumBytes)
     /// How many events were given to the connection and not yet reported to the Runtime as written.
     private var unreported = 0
 
@@ -54,11 +55,8 @@ struct ToolExchangeMachine {
     /// A part of the body, of which at most `RPCBody.maximumBytes` are taken.
     mutating func received(_ part: ByteBuffer) -> Action? {
         guard state == .collecting else { return nil }
-        guard body.readableBytes + part.readableBytes <= RPCBody.maximumBytes else {
-            return refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."), closes: true)
-        }
-        body.writeImmutableBuffer(part)
-        return nil
+        return body.append(part)
+            ? nil : refuse(Problem(.payloadTooLarge, detail: "At most 64 KiB are taken here."), closes: true)
     }
 
     /// The body is complete.
@@ -74,9 +72,7 @@ struct ToolExchangeMachine {
         }
         if isRevoked { return refuse(Problem(.invalidToken, reason: "revoked")) }
         state = .deciding
-        let bytes = Array(body.readableBytesView)
-        body = ByteBuffer()
-        return .decide(bytes)
+        return .decide(body.take())
     }
 
     /// The time limit has passed: that of the body, or the silence of the stream.
@@ -194,7 +190,6 @@ struct ToolExchangeMachine {
 
     private mutating func refuse(_ problem: Problem, closes: Bool = false) -> Action {
         state = .over
-        body = ByteBuffer()
         return .refuse(problem, closes: closes)
     }
 }
