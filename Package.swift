@@ -301,8 +301,8 @@ let package = Package(
         .testTarget(
             name: "SignInTests",
             dependencies: [
-                "SignIn", "Encodings", "IdentityProviders", "Runtime", "SecurityGuard", "StateSurface",
-                "TrafficCop",
+                "SignIn", "AuthorizationServer", "Encodings", "IdentityProviders", "Runtime", "SecurityGuard",
+                "StateSurface", "TrafficCop",
             ]),
         .testTarget(
             name: "GateTests",

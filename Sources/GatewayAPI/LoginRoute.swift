@@ -32,19 +32,17 @@ enum LoginRoute {
         let signIn = call.services.signIn
         let target = try await target(call, named: named)
         let proved: ProvedAccount
-        var origin: ProviderOrigin?
         switch method {
         case .password(let email, let password):
             proved = try await signIn.provePassword(
                 email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress)
         case .token(let text, let provider):
-            (proved, origin) = try await AuditContext.$method.withValue("issuer") {
+            proved = try await AuditContext.$method.withValue("issuer") {
                 try await prove(call, subjectToken: text, provider: provider, tenantID: tenantID)
             }
         }
         let signedIn = try await signIn.signIn(
             proved, target: target, named: named, clientAddress: call.facts.clientAddress)
-        if let origin { try await ProviderRoutes.requireStillLive(call, origin, after: signedIn) }
         return answer(call, signedIn, wantsBody: wantsBody)
     }
 
@@ -76,11 +74,11 @@ enum LoginRoute {
         return .token(token, provider: try body.string("provider"))
     }
 
-    /// The account of a token: of an identity provider that takes tokens, with what the token says of its origin, or of
-    /// a trusted issuer. Every refusal is `invalid_credentials`.
+    /// The account of a token: of an identity provider that takes tokens, or of a trusted issuer. Every refusal is
+    /// `invalid_credentials`.
     private static func prove(
         _ call: APICall, subjectToken text: String, provider name: String?, tenantID: String?
-    ) async throws -> (ProvedAccount, ProviderOrigin?) {
+    ) async throws -> ProvedAccount {
         let services = call.services
         return try await services.signIn.withinTokenLimits(of: text, clientAddress: call.facts.clientAddress) {
             guard let provider = services.providers.judge(ofToken: text, named: name) else {
@@ -88,7 +86,7 @@ enum LoginRoute {
                     services.securityGuard.noteRefusedSignIn(reason: "provider_takes_no_tokens")
                     throw AuthError(.invalidCredentials)
                 }
-                return (try await services.signIn.prove(subjectToken: text, tenantID: tenantID), nil)
+                return try await services.signIn.prove(subjectToken: text, tenantID: tenantID)
             }
             let rules = provider.configuration
             switch await provider.identify(subjectToken: text) {
@@ -101,9 +99,7 @@ enum LoginRoute {
                     throw AuthError(.invalidCredentials)
                 }
                 ProviderRoutes.noteGroups(call, provider, identity)
-                let origin = ProviderOrigin(identity, of: rules.name)
-                try await ProviderRoutes.requireLive(call, origin)
-                return (try await services.signIn.prove(identity, of: rules, provenAt: identity.issuedAt), origin)
+                return try await services.signIn.prove(identity, of: rules, provenAt: identity.issuedAt)
             }
         }
     }

@@ -133,14 +133,11 @@ enum ProviderRoutes {
         guard let session = secret.session, let hash = secret.hash else { return .sessionConflict }
         noteGroups(call, provider, identity)
         do {
-            let origin = ProviderOrigin(identity, of: provider.configuration.name)
-            try await requireLive(call, origin)
             let proved = try await services.signIn.prove(identity, of: provider.configuration)
             let signedIn = try await services.signIn.signIn(
                 proved, target: SignInTarget(session: session, secretHash: hash),
                 clientAddress: call.facts.clientAddress)
             let issued = signedIn.session
-            try await requireStillLive(call, origin, after: signedIn)
             call.setSessionCookie(issued.secret.text, maxAge: call.secondsLeft(of: issued.session))
             if let refresh = signedIn.tokens.refreshToken {
                 call.setRefreshCookie(refresh, maxAge: services.configuration.tokens.refreshTokenLifetime / 1000)
@@ -152,28 +149,6 @@ enum ProviderRoutes {
             services.securityGuard.noteRefusedSignIn(
                 reason: fault.code.rawValue, provider: provider.configuration.name)
             return .sessionConflict
-        }
-    }
-
-    /// Refuses a sign-in with what the provider has ended: its session, or all of the person's until then.
-    ///
-    /// - Throws: `AuthError` `invalidCredentials`, after it was written to the audit log.
-    static func requireLive(_ call: APICall, _ origin: ProviderOrigin) async throws {
-        guard try await call.services.providerMemory.hasEnded(origin) else { return }
-        call.services.securityGuard.noteRefusedSignIn(reason: "provider_session_ended", provider: origin.provider)
-        throw AuthError(.invalidCredentials)
-    }
-
-    /// Takes a sign-in back that the provider has ended meanwhile, before there was a family to end. Without it, a
-    /// logout that the provider announces during the sign-in would have no effect.
-    static func requireStillLive(
-        _ call: APICall, _ origin: ProviderOrigin, after signedIn: SignedIn
-    ) async throws {
-        do {
-            try await requireLive(call, origin)
-        } catch {
-            try await call.services.signIn.endSession(ofFamily: signedIn.tokens.familyID)
-            throw error
         }
     }
 

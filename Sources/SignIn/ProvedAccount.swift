@@ -40,11 +40,16 @@ package struct ProvedAccount: Sendable {
     package let method: Method
     /// When and how the owner proved it; nil for now, and nothing more.
     package let facts: SignInFacts?
+    /// Where it begins at an identity provider, which may end that before the sign-in is written; nil for other methods.
+    package let origin: ProviderOrigin?
 
     /// An account that was authenticated with this method.
-    package init(_ account: AccountRecord, by method: Method, facts: SignInFacts? = nil) {
+    package init(
+        _ account: AccountRecord, by method: Method, facts: SignInFacts? = nil, origin: ProviderOrigin? = nil
+    ) {
         self.account = account
         self.method = method
         self.facts = facts
+        self.origin = origin
     }
 }

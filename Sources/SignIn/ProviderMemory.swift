@@ -5,15 +5,6 @@ import StateSurface
 package struct ProviderMemory: Sendable {
     private static let pendingLogin = "pending_login"
     private static let logoutToken = "logout_token"
-    private static let endedSession = "provider_session_ended"
-    private static let endedPerson = "provider_person_ended"
-    private static let endedSessionless = "provider_sessionless_ended"
-    /// How long what a provider ended is remembered, in milliseconds: as long as an ID token from before the end is
-    /// accepted, and some minutes, because clocks differ.
-    private static let endedFor = ProviderToken.maximumAge + 300_000
-    /// How long after an end it also counts for newer ID tokens, in milliseconds: for those that name the session that
-    /// ended, or an authentication from before. With one of a later day the provider has let the person in again.
-    private static let settling: Int64 = 86_400_000
 
     private let store: any SingleUseStore
     private let clock: @Sendable () -> Int64
@@ -45,105 +36,29 @@ package struct ProviderMemory: Sendable {
     }
 
     /// Remembers what a provider has ended. To be called before its families are looked for: a sign-in that is being
-    /// finished meanwhile asks ``hasEnded(_:)`` when its own family is written.
+    /// finished meanwhile either is refused for what is remembered here, or has written its family when this returns.
     ///
     /// - Parameter issuedAt: the `iat` of the logout token, in milliseconds.
     package func noteEnd(of target: LogoutToken.Target, issuedAt: Int64, ofProvider name: String) async throws {
-        switch target {
-        case .session(let session, let person):
-            try await raise(Self.endedSession, session, name, issuedAt)
-            if let person { try await raise(Self.endedSessionless, person, name, issuedAt) }
-        case .subject(let person): try await raise(Self.endedPerson, person, name, issuedAt)
+        for end in ProviderEnd.ends(of: target, ofProvider: name) {
+            try await store.raise(singleUse: end.record(issuedAt: issuedAt, now: clock()))
         }
     }
 
     /// Whether a provider has ended what a sign-in begins with, so that it may not begin any more: the session that the
     /// ID token names, or everything of the person until after it was issued.
+    ///
+    /// A sign-in that may begin is asked again when it is written: ``SignInService/signIn(_:target:named:clientAddress:)``.
     package func hasEnded(_ origin: ProviderOrigin) async throws -> Bool {
-        if let session = origin.session {
-            if let end = try await end(Self.endedSession, session, origin.provider),
-                end.isRecent || end.covers(origin.issuedAt)
-            {
-                return true
-            }
-        } else if try await isBefore(Self.endedSessionless, origin) {
+        let now = clock()
+        for end in ProviderEnd.ends(before: origin) where try await end.hasEnded(origin, in: store, now: now) {
             return true
         }
-        return try await isBefore(Self.endedPerson, origin)
-    }
-
-    /// Remembers the newest of the ends of a kind.
-    private func raise(_ kind: String, _ named: String, _ name: String, _ issuedAt: Int64) async throws {
-        let record = SingleUseRecord(
-            kind: kind, hash: Self.hash(named, name), owner: "", payload: Self.bytes(issuedAt),
-            expiresAt: clock() + Self.endedFor)
-        try await store.raise(singleUse: record)
-    }
-
-    /// An end of a kind, as it is remembered; nil if there is none.
-    private func end(_ kind: String, _ named: String, _ name: String) async throws -> RememberedEnd? {
-        let now = clock()
-        return try await store.singleUse(kind: kind, hash: Self.hash(named, name), now: now).map { record in
-            RememberedEnd(at: record.payload, isRecent: now < record.expiresAt - Self.endedFor + Self.settling)
-        }
-    }
-
-    private struct RememberedEnd {
-        /// When the provider says it was.
-        let at: [UInt8]
-        /// Whether it was told within the last day.
-        let isRecent: Bool
-
-        /// Whether it was no earlier than a time. Both are of the provider's clock, and of the same second the end
-        /// counts as the later one.
-        func covers(_ time: Int64?) -> Bool { time.map { !ProviderMemory.bytes($0).isAfter(at) } ?? true }
-    }
-
-    /// Whether the sign-in is of a time that an end of this kind covers.
-    private func isBefore(_ kind: String, _ origin: ProviderOrigin) async throws -> Bool {
-        guard let issuedAt = origin.issuedAt, let end = try await end(kind, origin.subject, origin.provider) else {
-            return false
-        }
-        return end.covers(end.isRecent ? min(issuedAt, origin.authenticatedAt ?? issuedAt) : issuedAt)
-    }
-
-    /// Milliseconds so that later ones are greater, byte by byte.
-    private static func bytes(_ time: Int64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: max(0, time) >> (56 - 8 * Int64($0))) }
-    }
-
-    private static func hash(_ session: String, _ name: String) -> [UInt8] {
-        // A provider's name has no space.
-        PendingLogin.hash(ofState: name + " " + session)
+        return false
     }
 
     /// Remembers a logout token that was obeyed. Only then: one that met a failing store may come again.
     package func remember(_ replay: LogoutToken.Replay) async throws {
         _ = try await store.first(kind: Self.logoutToken, hash: replay.hash, expiresAt: replay.until)
     }
-}
-
-/// Where a sign-in through a provider begins, as its ID token says.
-package struct ProviderOrigin: Sendable, Equatable {
-    /// The name of the provider.
-    package let provider: String
-    /// `sub`, the provider's id of the person.
-    package let subject: String
-    /// The provider's own session; nil where the token names none.
-    package let session: String?
-    /// `iat` and `auth_time`, in milliseconds; nil where there is none.
-    package let issuedAt: Int64?
-    package let authenticatedAt: Int64?
-
-    package init(_ identity: ExternalIdentity, of provider: String) {
-        self.provider = provider
-        subject = identity.subject
-        session = identity.providerSession
-        issuedAt = identity.issuedAt
-        authenticatedAt = identity.authenticatedAt
-    }
-}
-
-extension [UInt8] {
-    fileprivate func isAfter(_ other: [UInt8]) -> Bool { other.lexicographicallyPrecedes(self) }
 }

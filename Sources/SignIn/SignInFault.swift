@@ -1,5 +1,8 @@
-/// A refusal of a use case that is neither about a session nor about an account.
-package struct SignInFault: Error, Sendable, Equatable {
+import StateSurface
+
+/// A refusal of a use case that is neither about a session nor about an account. Thrown in a transaction, it rolls the
+/// transaction back.
+package struct SignInFault: TransactionAbort, Equatable {
     /// The kinds of refusal.
     package enum Code: String, Sendable {
         /// The refresh token is not accepted.

@@ -17,11 +17,15 @@ extension SignInService {
     ///
     /// - Parameter provenAt: when the person proved who they are, where the provider says no `auth_time`, in
     ///   milliseconds since 1970; nil for now.
-    /// - Throws: `AuthError` `.invalidCredentials` for a disabled account; `.conflict` if others keep changing the
-    ///   account; the store's errors.
+    /// - Throws: `AuthError` `.invalidCredentials` for a disabled account, and where the provider has ended what the
+    ///   sign-in begins with, in which case no account is made; `.conflict` if others keep changing the account; the
+    ///   store's errors.
     package func prove(
         _ identity: ExternalIdentity, of provider: ProviderConfiguration, provenAt: Int64? = nil
     ) async throws -> ProvedAccount {
+        let origin = ProviderOrigin(identity, of: provider.name)
+        let memory = ProviderMemory(store: store, clock: { [securityGuard] in securityGuard.now })
+        guard try await !memory.hasEnded(origin) else { throw endedByProvider(origin) }
         let account = try await account(of: identity, rules: provider)
         guard !account.disabled else {
             securityGuard.noteRefusedSignIn(reason: "disabled", provider: provider.name, account: account)
@@ -32,7 +36,13 @@ extension SignInService {
         let facts = SignInFacts(
             authenticatedAt: min(now, identity.authenticatedAt ?? provenAt ?? now), acr: identity.acr,
             provider: provider.name, providerSession: identity.providerSession)
-        return ProvedAccount(account, by: .provider(provider.name), facts: facts)
+        return ProvedAccount(account, by: .provider(provider.name), facts: facts, origin: origin)
+    }
+
+    /// The refusal of a sign-in with what the provider has ended: its session, or all of the person's until then.
+    func endedByProvider(_ origin: ProviderOrigin) -> AuthError {
+        securityGuard.noteRefusedSignIn(reason: "provider_session_ended", provider: origin.provider)
+        return AuthError(.invalidCredentials)
     }
 
     /// The account of an external identity, up to date.

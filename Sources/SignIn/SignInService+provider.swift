@@ -11,6 +11,9 @@ extension SignInService {
     /// For a session of the provider's (`sid`) these are the families of that session. Where the token names the person,
     /// too, families of the person that know of no session are among them: the provider did not say which it was.
     ///
+    /// To be called after ``ProviderMemory/noteEnd(of:issuedAt:ofProvider:)``, without which a sign-in that is being written
+    /// is neither found here nor refused.
+    ///
     /// - Returns: how many families ended.
     /// - Throws: the store's errors. What has ended until then stays ended, and the provider can send the token again.
     package func endSessions(
@@ -48,12 +51,6 @@ extension SignInService {
             return endings
         }
         endings.report(to: securityGuard, runtime)
-    }
-
-    /// Ends what a sign-in has just begun, because its provider has ended its own session meanwhile.
-    package func endSession(ofFamily id: String) async throws {
-        guard let family = try await store.family(id: id) else { return }
-        try await end(family)
     }
 
     /// The name of the provider through which the owner of a family signed in; nil if it was another way.

@@ -24,7 +24,8 @@ extension SignInService {
 
     /// Signs in an authenticated account: upgrades, resumes or creates a session, replaces its secret, and creates a
     /// family of refresh tokens whose home it is. In the same transaction, the family that was at home there before
-    /// ends, and so do sessions over the user's limit. The method of authentication makes no difference.
+    /// ends, and so do sessions over the user's limit. The method of authentication makes no difference, except that what a
+    /// provider has ended by then does not begin.
     ///
     /// - Parameters:
     ///   - target: the session to sign in on; nil to create a new one.
@@ -32,7 +33,7 @@ extension SignInService {
     ///     the audit log.
     /// - Throws: `SessionFault` `.conflict` if the session belongs to another account, or was changed since it was
     ///   looked up; `AuthError` `.invalidCredentials` if the account was disabled or got another password since it was
-    ///   checked; `Denial`; the store's errors.
+    ///   checked, or the provider has ended what the sign-in begins with; `Denial`; the store's errors.
     package func signIn(
         _ proved: ProvedAccount, target: SignInTarget?, named: String? = nil, clientAddress: String
     ) async throws -> SignedIn {
@@ -73,6 +74,7 @@ extension SignInService {
     private enum Outcome: Sendable {
         case written(SessionWrite, Endings)
         case refused(SessionRefusal)
+        case ended(ProviderOrigin)
     }
 
     private func write(
@@ -82,7 +84,10 @@ extension SignInService {
         do {
             let familyEnd = securityGuard.familyEnd()
             let userID = proved.account.userID
+            let now = securityGuard.now
             outcome = try await transact { transaction in
+                // First, because what the provider has ended leaves nothing to write.
+                if let origin = proved.origin, try origin.hasEnded(in: transaction, now: now) { return .ended(origin) }
                 let write: SessionWrite
                 switch try opening.change.decide(in: transaction) {
                 case .refuse(let refusal): return .refused(refusal)
@@ -109,6 +114,8 @@ extension SignInService {
             runtime.report(refusal)
             // The session has ended or got a new secret since it was looked up, by a concurrent request.
             throw refusal.fault.code == .mismatch ? SessionFault(.conflict) : refusal.fault
+        case .ended(let origin):
+            throw endedByProvider(origin)
         case .written(let write, let endings):
             securityGuard.report(family, method: proved.method.auditReason)
             let session = runtime.issued(opening, write)

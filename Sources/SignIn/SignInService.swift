@@ -6,9 +6,9 @@ import TrafficCop
 /// The use cases of signing in and out, each one function.
 ///
 /// Most write in one transaction of the store: signing in, refreshing, logging out, changing a password, ending one
-/// session, revoking a token. Several transactions are needed to prove who a person is through a provider or with a
-/// passkey, to end all sessions of a provider (one for each family), and to open a session with a token, after which
-/// the user's sessions over the limit end. `docs/architecture.md` says what a crash between them leaves.
+/// session, opening one with a token, revoking a token. Several transactions are needed to prove who a person is through
+/// a provider or with a passkey, and to end all sessions of a provider (one for each family). `docs/architecture.md` says
+/// what a crash between them leaves.
 ///
 /// - Signing in: `SignInService+signIn.swift`; by password: `SignInService+password.swift`.
 /// - Refreshing: `SignInService+refresh.swift`.
@@ -25,7 +25,7 @@ package struct SignInService: Sendable {
     let securityGuard: SecurityGuard
     let runtime: Runtime
     let trafficCop: TrafficCop
-    let store: any LoginStore
+    let store: any LoginStore & SingleUseStore
     /// Counts failed logins for all nodes. By default they are counted in memory only.
     let countFailures: FailureCounter
     /// Called for a session that an authorised caller is about to end, so that its sockets can be closed before the
@@ -35,7 +35,8 @@ package struct SignInService: Sendable {
 
     /// The service with its parts.
     package init(
-        securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop, store: any LoginStore,
+        securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop,
+        store: any LoginStore & SingleUseStore,
         countFailures: @escaping FailureCounter = { _, _ in 0 },
         sessionEnding: @escaping @Sendable (_ sessionID: String) -> Void = { _ in }
     ) {

@@ -37,6 +37,8 @@ struct JudgedTwiceTests {
         #expect(try await live() == 2)
         await #expect(throws: SignInFault(.tokenRevoked, reason: "")) { try await fixture.guest(of: signedIn) }
         #expect(try await live() == 2)
+        // Not even one that has ended.
+        #expect(try await fixture.store.sessions(userID: signedIn.userID, liveAt: nil, limit: 10).count == 2)
     }
 
     @Test("The refresh token of a client for a resource does not sign the person out")

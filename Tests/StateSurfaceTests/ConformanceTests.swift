@@ -91,6 +91,11 @@ struct ConformanceTests {
         try await backend.check(rule) { $0 }
     }
 
+    @Test(arguments: Backend.available, StoreTransactionConformance.rules)
+    func transactionsOfMore(_ backend: Backend, _ rule: StoreRule<StoreTransactionConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
     @Test(arguments: Backend.available, JudgedOwnerConformance.rules)
     func judgements(_ backend: Backend, _ rule: StoreRule<JudgedOwnerConformance.Store>) async throws {
         try await backend.check(rule) { $0 }

@@ -77,7 +77,7 @@ extension AgentAccess {
         return record.flatMap { ConsentRequest(stored: $0.payload) }
     }
 
-    /// Takes the person's decision, once.
+    /// Takes the person's decision, once. What is allowed is written in the transaction that takes the question.
     ///
     /// - Parameter session: the live authenticated session that the decision came from.
     /// - Returns: where the browser is redirected to.
@@ -86,39 +86,41 @@ extension AgentAccess {
     package func decide(
         _ decision: ConsentDecision, session: SessionSnapshot, address: String
     ) async throws -> String {
-        let unknown = AgentAccessFault(
-            .consentUnknown, "The question was answered already, or it is too old. Start again at the application.")
         let hash = ConsentRequest.hash(decision.requestID)
         let now = clock()
         // Read first: a decision that comes from another session must not take the question away.
         guard let record = try await store.singleUse(kind: ConsentRequest.kind, hash: hash, now: now),
             let asked = ConsentRequest(stored: record.payload), let userID = session.userID,
             asked.wasAsked(of: session.id, epoch: session.epoch, userID: userID)
-        else { throw unknown }
+        else { throw Self.unknownQuestion }
         let client = try await client(id: asked.clientID, address: address)
         // The client may have changed its addresses since the question was asked.
         let uri = try AuthorizationParameters.redirectURI(asked.redirectURI, of: client)
-        guard try await store.take(singleUse: ConsentRequest.kind, hash: hash, now: now) != nil else { throw unknown }
         func refuse(_ fault: OAuthFault) -> String {
             AuthorizationRedirect.location(uri, fault: fault, state: asked.state, issuer: settings.issuer)
         }
-        guard decision.allows else {
-            report(.grantDenied, asked, session)
-            return refuse(OAuthFault(.accessDenied, "The person did not allow it."))
-        }
-        guard let resource = resource(asked.resource) else {
-            return refuse(OAuthFault(.invalidTarget, "The resource is no longer offered."))
-        }
         do {
+            guard decision.allows else { throw OAuthFault(.accessDenied, "The person did not allow it.") }
+            guard let resource = resource(asked.resource) else {
+                throw OAuthFault(.invalidTarget, "The resource is no longer offered.")
+            }
             let account = try await account(of: session)
             let location = try await issueCode(
                 asked, client, session, account, isKept: decision.offline && resource.offline,
-                consent: uri.kind == .https ? .remembered(at: now) : .asked)
+                consent: uri.kind == .https ? .remembered(at: now) : .asked, answering: hash)
             return location ?? refuse(OAuthFault(.accessDenied, "The access was withdrawn."))
         } catch let fault as OAuthFault {
+            // Nothing was written. The question is answered all the same.
+            guard try await store.take(singleUse: ConsentRequest.kind, hash: hash, now: now) != nil else {
+                throw Self.unknownQuestion
+            }
+            if !decision.allows { report(.grantDenied, asked, session) }
             return refuse(fault)
         }
     }
+
+    private static let unknownQuestion = AgentAccessFault(
+        .consentUnknown, "The question was answered already, or it is too old. Start again at the application.")
 
     private func account(of session: SessionSnapshot) async throws -> AccountRecord {
         guard let userID = session.userID, let account = try await securityGuard.account(userID: userID),
@@ -143,24 +145,25 @@ extension AgentAccess {
         return granted
     }
 
-    /// Opens the family of a grant, and issues the code for it.
+    /// Opens the family of a grant, and issues the code for it, in one transaction: with the consent, the record of a
+    /// client that is a document, and the question that this answers.
+    ///
     /// - Parameters:
     ///   - isKept: whether the grant stays when the session ends.
-    ///   - consent: what becomes of the remembered consent, in the same transaction.
+    ///   - consent: what becomes of the remembered consent.
+    ///   - question: the hash of the question that is answered; nil if none was asked.
     /// - Returns: nil if the consent that is relied on is no longer there.
+    /// - Throws: `OAuthFault` if what was judged has changed, and ``AgentAccessFault`` `.consentUnknown` if
+    ///   the question was answered by another decision; nothing is written then. The store's errors.
     private func issueCode(
         _ asked: ConsentRequest, _ client: AuthorizationClient, _ session: SessionSnapshot, _ account: AccountRecord,
-        isKept: Bool, consent: GrantConsent
+        isKept: Bool, consent: GrantConsent, answering question: [UInt8]? = nil
     ) async throws -> String? {
         guard let uri = RedirectURI(asked.redirectURI) else {
             throw OAuthFault(.invalidRequest, "The redirect URI is malformed.")
         }
-        if client.origin == .document {
-            try await store.keep(
-                documentClient: ClientRecord(
-                    clientID: client.id, tenantID: "", name: client.name, secretHash: [], scope: [],
-                    createdAt: clock(), isPublic: true, origin: AuthorizationClient.Origin.document.rawValue))
-        }
+        let now = clock()
+        let document = try await unkeptRecord(of: client)
         var signIn: SignInFacts?
         if let familyID = session.familyID { signIn = try await store.family(id: familyID)?.signIn }
         let family = securityGuard.grant(
@@ -168,27 +171,50 @@ extension AgentAccess {
                 clientID: client.id, resource: asked.resource, scope: asked.scopes,
                 binding: isKept ? nil : session.id, signIn: signIn),
             of: account, codeLifetime: AuthorizationCode.lifetime)
-        do {
-            let isOpen = try await store.open(
-                grant: family,
-                judged: JudgedOwner(credentialEpoch: account.credentialEpoch, clientID: client.id),
-                in: AuthorizingSession(id: session.id, epoch: session.epoch), consent: consent)
-            guard isOpen else { return nil }
-        } catch let error as StateSurfaceError where error.code == .ownerGone {
-            throw OAuthFault(.accessDenied, "The account, the application or the session has changed.")
-        }
         let text = AuthorizationCode.random()
         let code = AuthorizationCode(
             familyID: family.id, clientID: client.id, redirectURI: asked.redirectURI, challenge: asked.challenge,
             resource: asked.resource)
-        let now = clock()
-        try await store.put(
-            singleUse: SingleUseRecord(
-                kind: AuthorizationCode.kind, hash: AuthorizationCode.hash(text) ?? [], owner: "",
-                payload: code.stored, expiresAt: now &+ AuthorizationCode.memory),
-            limit: .max, now: now)
+        let record = SingleUseRecord(
+            kind: AuthorizationCode.kind, hash: AuthorizationCode.hash(text) ?? [], owner: "", payload: code.stored,
+            expiresAt: now &+ AuthorizationCode.memory)
+        let judged = JudgedOwner(credentialEpoch: account.credentialEpoch, clientID: client.id)
+        let place = AuthorizingSession(id: session.id, epoch: session.epoch)
+        let isIssued: Bool
+        do {
+            isIssued = try await store.transaction { transaction -> Bool in
+                if let question {
+                    let taken = try transaction.take(singleUse: ConsentRequest.kind, hash: question, now: now)
+                    guard taken != nil else { throw QuestionAnswered() }
+                }
+                if let document { try transaction.keep(documentClient: document) }
+                guard try transaction.open(grant: family, judged: judged, in: place, consent: consent) else {
+                    return false
+                }
+                try transaction.put(singleUse: record, limit: .max, now: now)
+                return true
+            }
+        } catch let error as StateSurfaceError where error.code == .ownerGone {
+            throw OAuthFault(.accessDenied, "The account, the application or the session has changed.")
+        } catch is QuestionAnswered {
+            throw Self.unknownQuestion
+        }
+        guard isIssued else { return nil }
         report(.grantAllowed, asked, session, familyID: family.id)
         return AuthorizationRedirect.location(uri, code: text, state: asked.state, issuer: settings.issuer)
+    }
+
+    /// The record of a client that is a document; nil for other clients, and for one that is stored as it is. It is not
+    /// written again with every code, because its row is locked until the transaction ends.
+    private func unkeptRecord(of client: AuthorizationClient) async throws -> ClientRecord? {
+        guard client.origin == .document else { return nil }
+        let stored = try await store.client(id: client.id)
+        if let stored, stored.name.hasSameBytes(as: client.name), stored.redirectURIs.isEmpty, stored.scope.isEmpty {
+            return nil
+        }
+        return ClientRecord(
+            clientID: client.id, tenantID: "", name: client.name, secretHash: [], scope: [], createdAt: clock(),
+            isPublic: true, origin: AuthorizationClient.Origin.document.rawValue)
     }
 
     private func report(
@@ -199,3 +225,6 @@ extension AgentAccess {
                 name, tenantID: session.tenantID, subject: asked.userID, clientID: asked.clientID, familyID: familyID))
     }
 }
+
+/// Rolls an authorisation back whose question was answered by another decision.
+private struct QuestionAnswered: TransactionAbort {}

@@ -34,9 +34,8 @@ package struct AgentSettings: Sendable {
 /// The use cases of agents: authorising a client, using a code, listing and ending grants, registering, personal access
 /// tokens. Each is one function, independent of HTTP.
 ///
-/// Each writes in one transaction of the store, except allowing a client access: the answered question is taken, the
-/// grant's family is opened, and then its code is stored. A crash in between leaves a family without a code, which
-/// expires when the code would have.
+/// Each writes in one transaction of the store. What is only counted against a limit is counted before, and what was
+/// judged before is checked again in the transaction.
 ///
 /// - Authorising: `AgentAccess+authorize.swift`; codes and refresh tokens: `AgentAccess+tokens.swift`.
 /// - Grants: `AgentAccess+grants.swift`; clients: `AgentAccess+clients.swift`.

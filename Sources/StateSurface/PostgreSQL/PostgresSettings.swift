@@ -56,6 +56,9 @@ struct PostgresSettings: Sendable {
     ///
     /// `synchronous_commit` is only made stricter, never weaker than the operator's setting.
     ///
+    /// The isolation is set whatever the server's default is: who has waited for a lock has to see what its holder has
+    /// committed, which a snapshot of the whole transaction would not show.
+    ///
     /// - Parameter patience: the deadline for each statement, these among them.
     func connect(patience: Duration = .seconds(7)) throws -> Connection {
         let connection = try Connection(self)
@@ -63,6 +66,7 @@ struct PostgresSettings: Sendable {
         _ = try connection.run(
             """
             SET search_path TO \(Self.schema); SET statement_timeout = 5000; SET lock_timeout = 250;
+            SET default_transaction_isolation = 'read committed';
             SET idle_in_transaction_session_timeout = 15000;
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
             """)

@@ -10,6 +10,11 @@ package protocol SingleUseStore: Sendable {
     func take(singleUse kind: String, hash: [UInt8], now: Milliseconds) async throws -> SingleUseRecord?
     /// Stores a record, unless there is one of its kind and hash whose payload is not less, byte by byte. It expires
     /// when the later of the two does.
+    ///
+    /// It comes one after the other with every transaction that looks for the record
+    /// (``StoreTransaction/singleUse(kind:hash:now:)``): either that one finds what is raised here, or what it wrote is
+    /// there for all who read after this has returned. So who raises a record and then looks for what should not have been
+    /// written misses nothing.
     func raise(singleUse record: SingleUseRecord) async throws
     /// Remembers that something happened, until `expiresAt`.
     /// - Returns: whether this is the first time. Of several concurrent calls, one is.

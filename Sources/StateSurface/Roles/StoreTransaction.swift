@@ -1,11 +1,10 @@
 /// An error with which a caller rolls a transaction back.
 package protocol TransactionAbort: Error, Sendable {}
 
-/// An open transaction over sessions, accounts, families and revocations. It may be used only inside the closure that
-/// gets it.
+/// An open transaction over what use cases write together. It may be used only inside the closure that gets it.
 ///
 /// The operations are those of the roles, but synchronous. To avoid deadlocks in stores with row locks, rows must be
-/// used in this order: the account, its families, their sessions.
+/// used in this order: single-use records, clients that are kept, the account, its families, their sessions.
 package protocol StoreTransaction {
     /// Says why sessions end from here on in this transaction, for the receivers of its ``StoreEvent``. Nil for the
     /// reasons of the operations themselves.
@@ -42,4 +41,23 @@ package protocol StoreTransaction {
     func endFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) throws -> [String]
     /// As ``RevocationStore/revoke(_:)``.
     func revoke(_ revocation: Revocation) throws
+
+    // MARK: Clients and grants
+    /// As ``GrantStore/keep(documentClient:)``. The row is locked until the transaction ends.
+    func keep(documentClient record: ClientRecord) throws
+    /// As ``GrantStore/open(grant:judged:in:consent:)``. Locks the account, the client and the session. If it returns
+    /// false, it has written nothing; what the transaction has written besides is kept.
+    func open(
+        grant family: FamilyRecord, judged: JudgedOwner, in session: AuthorizingSession, consent: GrantConsent
+    ) throws -> Bool
+
+    // MARK: Single-use records
+    /// As ``SingleUseStore/put(singleUse:limit:now:)``.
+    func put(singleUse record: SingleUseRecord, limit: Int, now: Milliseconds) throws
+    /// As ``SingleUseStore/take(singleUse:hash:now:)``. Of several concurrent transactions, one gets the record; if it is
+    /// rolled back, the record is still there.
+    func take(singleUse kind: String, hash: [UInt8], now: Milliseconds) throws -> SingleUseRecord?
+    /// As ``SingleUseStore/singleUse(kind:hash:now:)``. Until the transaction ends, no other one raises the record, also
+    /// if there is none yet: see ``SingleUseStore/raise(singleUse:)``.
+    func singleUse(kind: String, hash: [UInt8], now: Milliseconds) throws -> SingleUseRecord?
 }

@@ -85,6 +85,12 @@ struct SQLDialect: Sendable {
         capabilities.hasRowLocks ? "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))" : nil
     }
 
+    /// As ``takeTurn``, for transactions that need not wait for each other, only for those that have taken the turn, which
+    /// wait for them.
+    var shareTurn: String? {
+        capabilities.hasRowLocks ? "SELECT pg_advisory_xact_lock_shared(hashtextextended(?1, 0))" : nil
+    }
+
     /// A statement of the schema with this database's type names.
     func schema(_ sql: String) -> String {
         sql.split(separator: " ", omittingEmptySubsequences: false)

@@ -40,6 +40,12 @@ extension SQLTransaction {
     func takeTurn(_ name: String) throws {
         if let sql = dialect.takeTurn { _ = try execute(sql, [.text(name)]) }
     }
+
+    /// Waits for the transactions that have taken the turn of this name, but not for others that share it. The next
+    /// statement sees what they have committed.
+    func shareTurn(_ name: String) throws {
+        if let sql = dialect.shareTurn { try post(sql, [.text(name)]) }
+    }
 }
 
 /// A database with a feed. There are two implementations, and ``SQLSurface`` works with both.

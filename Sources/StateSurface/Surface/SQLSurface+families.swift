@@ -24,9 +24,13 @@ private enum FamilySQL {
 
 // MARK: Inside a transaction
 extension SQLTransaction {
-    /// Inserts the family after ``require(_:userID:)``, and its first refresh token if it has one.
     func insert(family: FamilyRecord, judged: JudgedOwner) throws {
         try require(judged, userID: family.userID)
+        try insert(required: family)
+    }
+
+    /// Inserts a family after ``require(_:userID:)``, and its first refresh token if it has one.
+    func insert(required family: FamilyRecord) throws {
         _ = try execute(
             "INSERT INTO families (\(FamilyRecord.columns)) VALUES (\(sqlParameters(20)))", family.values)
         guard !family.currentHash.isEmpty else { return }

@@ -19,17 +19,14 @@ extension SQLTransaction {
 
 // MARK: Opening, inside a transaction
 extension SQLTransaction {
-    /// See ``GrantStore/open(grant:judged:in:consent:)``. Throws ``ConsentGone``.
-    fileprivate func open(
+    func open(
         grant family: FamilyRecord, judged: JudgedOwner, in session: AuthorizingSession, consent: GrantConsent
-    ) throws {
+    ) throws -> Bool {
         // Locks the account, which `endGrant` waits for.
-        try insert(family: family, judged: judged)
-        switch consent {
-        case .asked: break
-        case .remembered(let at): try remember(consentTo: family, at: at)
-        case .reliedOn: guard try isConsented(family) else { throw ConsentGone() }
-        }
+        try require(judged, userID: family.userID)
+        if consent == .reliedOn, try !isConsented(family) { return false }
+        try insert(required: family)
+        if case .remembered(let at) = consent { try remember(consentTo: family, at: at) }
         // Locked, so that an end of the session waits and then ends this family as well.
         let found = try row(
             "SELECT state, user_id, epoch FROM sessions WHERE id = ?1\(dialect.forShare)", [.text(session.id)])
@@ -40,6 +37,17 @@ extension SQLTransaction {
         _ = try execute(
             "UPDATE clients SET expires_at = NULL WHERE client_id = ?1 AND expires_at IS NOT NULL",
             [.text(family.clientID)])
+        return true
+    }
+
+    /// An existing client of this id gets the document's name, redirect URIs and scope, and stays disabled if it was.
+    func keep(documentClient record: ClientRecord) throws {
+        _ = try execute(
+            """
+            INSERT INTO clients (\(ClientRecord.columns)) VALUES (\(sqlParameters(11)))
+            ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, redirect_uris = excluded.redirect_uris,
+            scope = excluded.scope
+            """, record.values)
     }
 
     /// Remembers the consent to a family's scopes, in place of an earlier one for the same user, client and resource.
@@ -67,32 +75,16 @@ extension SQLTransaction {
     }
 }
 
-/// Rolls an authorisation back whose consent is no longer there.
-private struct ConsentGone: TransactionAbort {}
-
 // MARK: The role
 extension SQLSurface {
     func open(
         grant family: FamilyRecord, judged: JudgedOwner, in session: AuthorizingSession, consent: GrantConsent
     ) async throws -> Bool {
-        do {
-            try await write { try $0.open(grant: family, judged: judged, in: session, consent: consent) }
-            return true
-        } catch is ConsentGone {
-            return false
-        }
+        try await write { try $0.open(grant: family, judged: judged, in: session, consent: consent) }
     }
 
-    /// An existing client of this id gets the document's name, redirect URIs and scope, and stays disabled if it was.
     func keep(documentClient record: ClientRecord) async throws {
-        try await write { transaction in
-            _ = try transaction.execute(
-                """
-                INSERT INTO clients (\(ClientRecord.columns)) VALUES (\(sqlParameters(11)))
-                ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, redirect_uris = excluded.redirect_uris,
-                scope = excluded.scope
-                """, record.values)
-        }
+        try await write { try $0.keep(documentClient: record) }
     }
 
     func consent(userID: String, clientID: String, resource: String) async throws -> ConsentRecord? {

@@ -1,0 +1,145 @@
+import Foundation
+import StateSurface
+import Testing
+
+/// What transactions promise of single-use records and grants.
+package enum StoreTransactionConformance {
+    package typealias Store = any StateSurface
+
+    package static let rules: [StoreRule<Store>] = [
+        StoreRule("Single-use records are put and taken with the rest of a transaction, or not at all", together),
+        StoreRule("Of many transactions at once that take a record, one gets it", takenOnce),
+        StoreRule("A transaction finds what was raised before it, until that expires", raised),
+        StoreRule(
+            "Who raises a record and then looks finds what a transaction wrote that had not found the record",
+            raisedMeanwhile),
+        StoreRule("A grant is opened with the rest of a transaction, or not at all", grant),
+    ]
+
+    /// An error of the caller's own.
+    private struct Changed: TransactionAbort {}
+
+    private static func record(_ seed: Int, kind: String = "end") -> SingleUseRecord {
+        SingleUseRecord(
+            kind: kind, hash: Sample.hash(seed), owner: "", payload: [0, UInt8(truncatingIfNeeded: seed)],
+            expiresAt: Sample.now + 600_000)
+    }
+
+    @Sendable private static func together(_ store: Store) async throws {
+        let (taken, made) = (record(1), record(2))
+        try await store.put(singleUse: taken, limit: 10, now: Sample.now)
+        func change(_ changesItsMind: Bool) async throws {
+            try await store.transaction { transaction in
+                let found = try transaction.take(singleUse: taken.kind, hash: taken.hash, now: Sample.now)
+                #expect(found == taken)
+                try transaction.put(singleUse: made, limit: 10, now: Sample.now)
+                #expect(try transaction.singleUse(kind: made.kind, hash: made.hash, now: Sample.now) == made)
+                if changesItsMind { throw Changed() }
+            }
+        }
+        await #expect(throws: Changed.self) { try await change(true) }
+        #expect(try await store.singleUse(kind: taken.kind, hash: taken.hash, now: Sample.now) == taken)
+        #expect(try await store.singleUse(kind: made.kind, hash: made.hash, now: Sample.now) == nil)
+        try await change(false)
+        #expect(try await store.singleUse(kind: taken.kind, hash: taken.hash, now: Sample.now) == nil)
+        #expect(try await store.singleUse(kind: made.kind, hash: made.hash, now: Sample.now) == made)
+    }
+
+    @Sendable private static func takenOnce(_ place: StorePlace<Store>) async throws {
+        let stores = [try await place.open(), try await place.open()]
+        let taken = record(1)
+        try await stores[0].put(singleUse: taken, limit: 10, now: Sample.now)
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    try await stores[index % 2].transaction { transaction in
+                        let found = try transaction.take(singleUse: taken.kind, hash: taken.hash, now: Sample.now)
+                        return found == nil ? 0 : 1
+                    }
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(count == 1)
+    }
+
+    @Sendable private static func raised(_ place: StorePlace<Store>) async throws {
+        let stores = [try await place.open(), try await place.open()]
+        let end = record(1)
+        @Sendable func found(_ now: Milliseconds) async throws -> SingleUseRecord? {
+            try await stores[1].transaction { try $0.singleUse(kind: end.kind, hash: end.hash, now: now) }
+        }
+        #expect(try await found(Sample.now) == nil)
+        try await stores[0].raise(singleUse: end)
+        #expect(try await found(Sample.now) == end)
+        #expect(try await found(end.expiresAt) == nil)
+    }
+
+    /// The record is raised while the transaction is open, so a store without a common lock for the two misses both.
+    @Sendable private static func raisedMeanwhile(_ place: StorePlace<Store>) async throws {
+        let stores = [try await place.open(), try await place.open()]
+        let end = record(1)
+        let (looked, look) = AsyncStream.makeStream(of: Void.self)
+        let found = try await withThrowingTaskGroup(of: [String].self) { group in
+            group.addTask {
+                defer { look.finish() }
+                try await stores[0].transaction { transaction in
+                    let seen = try transaction.singleUse(kind: end.kind, hash: end.hash, now: Sample.now)
+                    #expect(seen == nil)
+                    look.yield()
+                    // Time enough for the other, if nothing holds it up.
+                    Thread.sleep(forTimeInterval: 0.1)
+                    try transaction.insert(family: Sample.family(), judged: JudgedOwner())
+                }
+                return []
+            }
+            group.addTask {
+                for await _ in looked { break }
+                try await stores[1].raise(singleUse: end)
+                return try await stores[1].liveFamilies(userID: "usr_a").map(\.id)
+            }
+            return try await group.reduce(into: [String]()) { $0 += $1 }
+        }
+        #expect(found == ["fam"])
+    }
+
+    @Sendable private static func grant(_ store: Store) async throws {
+        let client = ClientRecord(
+            clientID: "https://a.example/c", tenantID: "", name: "Agent", secretHash: [], scope: [],
+            createdAt: Sample.now, isPublic: true, origin: "document")
+        try await store.insert(account: Sample.account())
+        try await store.insert(session: Sample.session("ses_a", owner: "usr_a"))
+        func open(_ id: String, _ code: SingleUseRecord, epoch: Int64, _ consent: GrantConsent) async throws -> Bool {
+            let family = FamilyRecord(
+                id: id, tenantID: "acme", userID: "usr_a", clientID: client.clientID, scope: ["read"],
+                binding: "ses_a", createdAt: Sample.now, absoluteExpiresAt: Sample.now + 60_000, currentHash: [],
+                resource: "https://gate.example/mcp")
+            return try await store.transaction { transaction in
+                try transaction.keep(documentClient: client)
+                try transaction.put(singleUse: code, limit: 10, now: Sample.now)
+                return try transaction.open(
+                    grant: family, judged: JudgedOwner(credentialEpoch: 0, clientID: client.clientID),
+                    in: AuthorizingSession(id: "ses_a", epoch: epoch), consent: consent)
+            }
+        }
+        func isThere(_ code: SingleUseRecord) async throws -> Bool {
+            try await store.singleUse(kind: code.kind, hash: code.hash, now: Sample.now) != nil
+        }
+        await #expect(throws: StateSurfaceError.ownerGone) {
+            _ = try await open("late", record(1), epoch: 1, .remembered(at: Sample.now))
+        }
+        #expect(try await store.family(id: "late") == nil)
+        #expect(try await store.client(id: client.clientID) == nil)
+        #expect(try await store.consents(userID: "usr_a").isEmpty)
+        #expect(try await !isThere(record(1)))
+        // A consent that is not there leaves the decision to the caller.
+        #expect(try await !open("unasked", record(2), epoch: 0, .reliedOn))
+        #expect(try await store.family(id: "unasked") == nil)
+        #expect(try await isThere(record(2)))
+        #expect(try await open("asked", record(3), epoch: 0, .remembered(at: Sample.now)))
+        #expect(try await open("relying", record(4), epoch: 0, .reliedOn))
+        #expect(try await Set(store.liveFamilies(userID: "usr_a").map(\.id)) == ["asked", "relying"])
+        #expect(try await store.client(id: client.clientID) == client)
+        #expect(try await isThere(record(4)))
+    }
+}
