@@ -48,8 +48,8 @@ func run(
     _ attacks: [Attack] = AttackCatalogue.all, _ gateway: MemoryGateway, _ material: AttackMaterial,
     target: Target = target, transport: Transport = .authorization, canaryVisits: @escaping @Sendable () -> Int = { 0 }
 ) async throws -> Report {
-    let surroundings = Runner.Surroundings(now: { now }, canaryVisits: canaryVisits)
-    let runner = Runner(target: target, transport: transport, material: material, surroundings: surroundings) {
+    let environment = Runner.Environment(now: { now }, canaryVisits: canaryVisits)
+    let runner = Runner(target: target, transport: transport, material: material, environment: environment) {
         try gateway.answer($0)
     }
     return try await runner.run(attacks)

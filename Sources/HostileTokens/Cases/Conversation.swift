@@ -10,7 +10,7 @@ final class Conversation: Sendable {
     let material: AttackMaterial?
     let accounts: Accounts
     private let wire: Wire
-    private let surroundings: Runner.Surroundings
+    private let environment: Runner.Environment
     private let log = Mutex<[Exchange]>([])
     private let streams = Mutex<[RecordedStream]>([])
 
@@ -22,7 +22,7 @@ final class Conversation: Sendable {
     ///   - accounts: shared by all probes of a run.
     init(
         target: Target, transport: Transport, token: [UInt8]?, material: AttackMaterial?, accounts: Accounts,
-        wire: Wire, surroundings: Runner.Surroundings
+        wire: Wire, environment: Runner.Environment
     ) {
         self.target = target
         self.transport = transport
@@ -30,7 +30,7 @@ final class Conversation: Sendable {
         self.material = material
         self.accounts = accounts
         self.wire = wire
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Closes the open connections and returns all exchanges.
@@ -48,7 +48,7 @@ final class Conversation: Sendable {
     // MARK: Requests
 
     /// The number of connections to the canary listener.
-    var canaryVisits: Int { surroundings.canaryVisits() }
+    var canaryVisits: Int { environment.canaryVisits() }
 
     /// Whether requests are sent byte for byte. Over HTTP/2 they are not.
     var keepsBytes: Bool { wire.open != nil }
@@ -64,7 +64,7 @@ final class Conversation: Sendable {
     /// - Throws: ``SendFailure`` if there was no answer, ``Unjudged`` for 429, because a refusal by a rate limit proves
     ///   nothing.
     func exchange(_ label: String, _ request: RawRequest) async throws -> RawResponse {
-        try await surroundings.pause()
+        try await environment.pause()
         do {
             let response = try await wire.send(request)
             log.withLock { $0.append(Exchange(label, request, .success(response))) }
@@ -94,7 +94,7 @@ final class Conversation: Sendable {
     /// - Throws: ``Unfit`` over HTTP/2, ``SendFailure`` if no connection could be made.
     func open(_ label: String, _ request: RawRequest) async throws -> RecordedStream {
         guard let open = wire.open else { throw Unfit("takes a connection of its own over HTTP/1.1") }
-        try await surroundings.pause()
+        try await environment.pause()
         let stream = RecordedStream(label, try await open(), timeout: wire.timeout)
         streams.withLock { $0.append(stream) }
         try await stream.send(request.bytes)
@@ -178,9 +178,9 @@ final class Conversation: Sendable {
     ///
     /// A login is shared for half the lifetime of its token, or for a minute if the answer names none.
     func shared(_ index: Int = 0) async throws -> Member {
-        if let member = await accounts.shared(index, now: surroundings.now()) { return member }
+        if let member = await accounts.shared(index, now: environment.now()) { return member }
         let member = try await login(index)
-        await accounts.share(member, index, now: surroundings.now())
+        await accounts.share(member, index, now: environment.now())
         return member
     }
 

@@ -10,7 +10,7 @@ public struct Runner: Sendable {
     let transport: Transport
     let token: [UInt8]?
     let material: AttackMaterial?
-    let surroundings: Surroundings
+    let environment: Environment
     let wire: Wire
 
     /// A runner.
@@ -20,28 +20,28 @@ public struct Runner: Sendable {
     ///   - transport: how the tokens are sent.
     ///   - token: a valid token, or nil.
     ///   - material: what hostile tokens are made from; nil if the valid token is not a JWT.
-    ///   - surroundings: clock, rate limit and canary.
+    ///   - environment: clock, rate limit and canary.
     ///   - wire: how requests are sent.
     public init(
-        target: Target, transport: Transport, token: [UInt8]?, material: AttackMaterial?, surroundings: Surroundings,
+        target: Target, transport: Transport, token: [UInt8]?, material: AttackMaterial?, environment: Environment,
         wire: Wire
     ) {
         self.target = target
         self.transport = transport
         self.token = token
         self.material = material
-        self.surroundings = surroundings
+        self.environment = environment
         self.wire = wire
     }
 
     /// A runner for attacks with tokens only.
     public init(
-        target: Target, transport: Transport = .authorization, material: AttackMaterial, surroundings: Surroundings,
+        target: Target, transport: Transport = .authorization, material: AttackMaterial, environment: Environment,
         send: @escaping Send
     ) {
         self.init(
             target: target, transport: transport, token: material.goodToken, material: material,
-            surroundings: surroundings, wire: Wire(send: send))
+            environment: environment, wire: Wire(send: send))
     }
 
     /// Runs the attacks.
@@ -179,7 +179,7 @@ private struct Course {
         guard let material, let payload = try attack.payload(from: material),
             let request = runner.transport.request(payload, to: runner.target)
         else { return skipped }
-        let visits = runner.surroundings.canaryVisits()
+        let visits = runner.environment.canaryVisits()
         let outcome = try await outcome(of: request)
         var judgement = runner.transport.verdict(on: attack, payload, outcome, by: runner.target)
         count(judgement)
@@ -187,7 +187,7 @@ private struct Course {
         if case .success(let response) = outcome, !attack.expectation.isAccepted {
             hasSucceeded = isAccepted(response)
         }
-        if runner.surroundings.canaryVisits() > visits {
+        if runner.environment.canaryVisits() > visits {
             hasSucceeded = true
             judgement = .failed("the target went to an address that the token named")
         }
@@ -200,7 +200,7 @@ private struct Course {
     private mutating func make(_ probe: Probe) async throws -> CaseResult {
         let conversation = Conversation(
             target: runner.target, transport: runner.transport, token: token, material: material, accounts: accounts,
-            wire: runner.wire, surroundings: runner.surroundings)
+            wire: runner.wire, environment: runner.environment)
         hasSucceeded = false
         let judgement = try await probe.judge(conversation)
         count(judgement)
@@ -259,7 +259,7 @@ private struct Course {
             return nil
         case .success(let response):
             if try await hasRenewed() { return nil }
-            if let expiry = material?.goodTokenExpiry, runner.surroundings.now() >= expiry {
+            if let expiry = material?.goodTokenExpiry, runner.environment.now() >= expiry {
                 return "the good token has expired meanwhile"
             }
             let advice = response.status == 429 || response.status == 503 ? ": lower the rate" : ""
@@ -292,13 +292,13 @@ private struct Course {
 
     /// Gets another valid token; false if there is none.
     private mutating func hasRenewed() async throws -> Bool {
-        guard let renew = runner.surroundings.renew, let fresh = try? await renew(), fresh != token else {
+        guard let renew = runner.environment.renew, let fresh = try? await renew(), fresh != token else {
             return false
         }
         if let old = material {
             guard
                 let next = try? AttackMaterial(
-                    goodToken: fresh, keySet: old.keySetText, issuer: old.issuer, now: runner.surroundings.now(),
+                    goodToken: fresh, keySet: old.keySetText, issuer: old.issuer, now: runner.environment.now(),
                     canaryURL: old.canaryURL)
             else { return false }
             material = next
@@ -319,7 +319,7 @@ private struct Course {
     }
 
     private func outcome(of request: RawRequest) async throws -> Result<RawResponse, SendFailure> {
-        try await runner.surroundings.pause()
+        try await runner.environment.pause()
         do {
             return .success(try await runner.wire.send(request))
         } catch let failure as SendFailure {

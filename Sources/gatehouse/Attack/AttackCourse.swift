@@ -11,14 +11,14 @@ struct AttackCourse {
         let token: String?
         let hasProfile: Bool
         /// Where the key set is that was named, and what sends there; nil for the target's usual one.
-        let keySet: (aim: AttackAim, sender: RawSender)?
+        let keySet: (aim: TargetURL, sender: RawSender)?
         let key: String?
         let session: String?
         let rate: Int
         let isStrict: Bool
     }
 
-    let aim: AttackAim
+    let aim: TargetURL
     let profile: AttackProfile
     let sender: RawSender
     let options: Options
@@ -79,7 +79,7 @@ struct AttackCourse {
         if let upstream { wire.arrivals = { upstream.requests(with: $0) } }
         let runner = Runner(
             target: target(good?.session), transport: options.transport, token: good?.token, material: material,
-            surroundings: surroundings(canary), wire: wire)
+            environment: environment(canary), wire: wire)
         let progress = Progress(total: cases.count)
         do {
             let report = try await runner.run(cases) { progress.note($0) }
@@ -96,16 +96,16 @@ struct AttackCourse {
         return .unjudged(cases, transport: options.transport, reason: reason)
     }
 
-    private func surroundings(_ canary: CanaryListener?) -> Runner.Surroundings {
+    private func environment(_ canary: CanaryListener?) -> Runner.Environment {
         let pacer = Pacer(perSecond: options.rate)
         let course = self
-        var surroundings = Runner.Surroundings(
+        var environment = Runner.Environment(
             now: { SystemClock.milliseconds() / 1_000 }, pause: { try await pacer.wait() },
             canaryVisits: { canary?.visits ?? 0 })
         if options.token == nil, profile.source != nil, GoodToken.fromEnvironment == nil {
-            surroundings.renew = { try await course.credentials()?.token ?? [] }
+            environment.renew = { try await course.credentials()?.token ?? [] }
         }
-        return surroundings
+        return environment
     }
 
     private func openUpstream() async throws(CommandFailure) -> RecordingUpstream? {

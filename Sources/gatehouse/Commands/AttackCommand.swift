@@ -77,10 +77,10 @@ struct AttackCommand: AsyncParsableCommand {
             try selection.show(asJSON: json)
             return
         }
-        let aim = try AttackAim(url ?? "", path: path)
+        let aim = try TargetURL(url ?? "", path: path)
         let sender = try sender(to: aim, isHTTP2: usesHTTP2)
         let keySet = try jwks.map { text in
-            let aim = try AttackAim(text, path: nil)
+            let aim = try TargetURL(text, path: nil)
             return (aim: aim, sender: try self.sender(to: aim, isHTTP2: false))
         }
         let profile = try self.profile.map { try ProfileReader.read($0) } ?? .usual
@@ -98,7 +98,7 @@ struct AttackCommand: AsyncParsableCommand {
     }
 
     /// What sends to a host. Whether it may be attacked is decided here, before anything is sent.
-    private func sender(to aim: AttackAim, isHTTP2: Bool) throws -> RawSender {
+    private func sender(to aim: TargetURL, isHTTP2: Bool) throws -> RawSender {
         let endpoint = try Endpoint(host: aim.host, port: aim.port, anywhere: ownsTarget)
         let tls = aim.isSecure ? try tls.context(isHTTP2: isHTTP2) : nil
         return RawSender(
@@ -107,7 +107,7 @@ struct AttackCommand: AsyncParsableCommand {
 
     /// The options of the run: `--transport` takes precedence over the profile's carrier.
     private func options(
-        _ profile: AttackProfile, _ keySet: (aim: AttackAim, sender: RawSender)?
+        _ profile: AttackProfile, _ keySet: (aim: TargetURL, sender: RawSender)?
     ) -> AttackCourse.Options {
         AttackCourse.Options(
             transport: transport.flatMap { Transport(rawValue: $0) } ?? profile.carrier, token: token,

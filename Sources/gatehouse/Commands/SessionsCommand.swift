@@ -85,7 +85,7 @@ struct SessionEnding {
     /// How often ending is tried while other writers change the session.
     private static let attempts = 16
 
-    let store: Store
+    let store: CommandStore
 
     /// The session was written between reading and ending it.
     private struct Changed: TransactionAbort {}

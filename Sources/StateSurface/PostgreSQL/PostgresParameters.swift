@@ -1,31 +1,3 @@
-/// The answer to one statement.
-struct PostgresAnswer {
-    var rows: [SQLRow] = []
-    var changed = 0
-    /// The command tag, such as `COMMIT`.
-    var tag = ""
-}
-
-/// A notification of the one channel that is listened to. It has no content.
-struct PostgresNotification {
-    /// The number of the server process that sent it.
-    let backendID: CInt
-}
-
-/// Why a statement of PostgreSQL failed.
-enum PostgresFault: Error {
-    /// No connection could be made. The text is libpq's and contains no secret.
-    case unreachable(String)
-    /// The connection was lost. Whether the statement in progress was executed is unknown.
-    case lost(String)
-    /// The server did not answer in time. Whether the statement in progress was executed is unknown.
-    case silent
-    /// The server reported an error.
-    case refused(sqlState: String)
-    /// The connection was lost during the commit, so these changes may have been committed.
-    case commitUnknown([Change])
-}
-
 /// Parameters in libpq's format, in one allocation: texts and blobs as they are, integers as digits.
 struct PostgresParameters {
     private var bytes: [UInt8] = []
