@@ -1,7 +1,6 @@
 import Encodings
 import JOSE
 import Libcrypto
-import Synchronization
 
 /// An immutable snapshot of the keys: the one that signs, those that verify, and their JWKS.
 package final class KeyRing: Sendable {
@@ -66,25 +65,5 @@ package final class KeyRing: Sendable {
     func isEquivalent(to other: KeyRing) -> Bool {
         jwks == other.jwks
             && sameBytes(signingKey.verificationKey.thumbprint, other.signingKey.verificationKey.thumbprint)
-    }
-}
-
-/// Holds the current snapshot.
-final class KeyRingHolder: Sendable {
-    private let current: Mutex<KeyRing>
-    private let generation: Atomic<UInt64>
-
-    init(_ ring: KeyRing) {
-        current = Mutex(ring)
-        generation = Atomic(ring.generation)
-    }
-
-    var ring: KeyRing { current.withLock { $0 } }
-    /// The generation of the current snapshot, with one atomic read.
-    var currentGeneration: UInt64 { generation.load(ordering: .acquiring) }
-
-    func install(_ ring: KeyRing) {
-        current.withLock { $0 = ring }
-        generation.store(ring.generation, ordering: .releasing)
     }
 }
