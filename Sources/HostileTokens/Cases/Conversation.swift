@@ -219,31 +219,6 @@ final class Conversation: Sendable {
     }
 }
 
-/// The credentials of a user who has signed in.
-struct Member: Sendable {
-    let accessToken: String
-    let refreshToken: String?
-    let sessionID: String?
-    let secret: String?
-    let userID: String?
-    let lifetime: Int64?
-    /// The cookies that the login set, as a browser sends them.
-    let cookies: String
-
-    init?(_ response: RawResponse) {
-        guard case .success(let object) = Result(catching: { try StrictJSON.object(response.content) }),
-            let token = object["access_token"]?.stringValue
-        else { return nil }
-        accessToken = token
-        refreshToken = object["refresh_token"]?.stringValue
-        sessionID = object["session_id"]?.stringValue
-        secret = object["session_secret"]?.stringValue
-        userID = object["user_id"]?.stringValue
-        lifetime = object["expires_in"]?.int64Value
-        cookies = response.fields("set-cookie").map { $0.prefix { $0 != ";" } }.joined(separator: "; ")
-    }
-}
-
 extension Login {
     fileprivate var body: JSONObject {
         var body: JSONObject = ["email": .string(email), "password": .string(password)]
@@ -272,40 +247,5 @@ extension Login {
             }
         }
         return Member(answer).map { (Array($0.accessToken.utf8), $0.sessionID) }
-    }
-}
-
-/// The users, and the logins that probes share.
-actor Accounts {
-    private let logins: [Login]
-    private var members: [Int: (member: Member, since: Int64)] = [:]
-    /// The authorization server, once its metadata have been read.
-    private(set) var service: AuthorizationService?
-
-    init(_ logins: [Login]) {
-        self.logins = logins
-    }
-
-    nonisolated func login(_ index: Int) -> Login? {
-        logins.indices.contains(index) ? logins[index] : nil
-    }
-
-    /// A shared login whose token has more than half of its lifetime left.
-    func shared(_ index: Int, now: Int64) -> Member? {
-        guard let (member, since) = members[index], now - since < (member.lifetime ?? 120) / 2 else { return nil }
-        return member
-    }
-
-    /// Makes the next shared login of a user a new one, because the old ones have ended.
-    func forget(_ index: Int) {
-        members[index] = nil
-    }
-
-    func keep(_ service: AuthorizationService) {
-        self.service = service
-    }
-
-    func share(_ member: Member, _ index: Int, now: Int64) {
-        members[index] = (member, now)
     }
 }

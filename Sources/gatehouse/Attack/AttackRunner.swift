@@ -5,27 +5,27 @@ import JOSE
 import Synchronization
 
 /// One run of the attack suite, with the options of the command line and the profile.
-struct AttackCourse {
+struct AttackRunner {
     struct Options {
         let transport: Transport
         let token: String?
         let hasProfile: Bool
         /// Where the key set is that was named, and what sends there; nil for the target's usual one.
-        let keySet: (aim: TargetURL, sender: RawSender)?
+        let keySet: (targetURL: TargetURL, sender: RawSender)?
         let key: String?
         let session: String?
         let rate: Int
         let isStrict: Bool
     }
 
-    let aim: TargetURL
+    let targetURL: TargetURL
     let profile: AttackProfile
     let sender: RawSender
     let options: Options
 
     /// The target's name in reports.
-    var place: String { aim.origin + protectedPath }
-    private var protectedPath: String { aim.path ?? profile.path ?? "/api/auth/me" }
+    var place: String { targetURL.origin + protectedPath }
+    private var protectedPath: String { targetURL.path ?? profile.path ?? "/api/auth/me" }
 
     // MARK: Running
 
@@ -66,7 +66,7 @@ struct AttackCourse {
         } catch let failure as SendFailure {
             return unjudged(cases, failure.description)
         }
-        let canary = Loopback.contains(aim.host) ? try await CanaryListener.open() : nil
+        let canary = Loopback.contains(targetURL.host) ? try await CanaryListener.open() : nil
         defer { if let canary { Task { await canary.close() } } }
         if options.transport.isSocket, profile.socket?.session != Target.SocketSession.none,
             options.session ?? good?.session == nil
@@ -80,7 +80,7 @@ struct AttackCourse {
         let runner = Runner(
             target: target(good?.session), transport: options.transport, token: good?.token, material: material,
             environment: environment(canary), wire: wire)
-        let progress = Progress(total: cases.count)
+        let progress = AttackProgress(total: cases.count)
         do {
             let report = try await runner.run(cases) { progress.note($0) }
             progress.end()
@@ -98,12 +98,12 @@ struct AttackCourse {
 
     private func environment(_ canary: CanaryListener?) -> Runner.Environment {
         let pacer = Pacer(perSecond: options.rate)
-        let course = self
+        let runner = self
         var environment = Runner.Environment(
             now: { SystemClock.milliseconds() / 1_000 }, pause: { try await pacer.wait() },
             canaryVisits: { canary?.visits ?? 0 })
         if options.token == nil, profile.source != nil, GoodToken.fromEnvironment == nil {
-            environment.renew = { try await course.credentials()?.token ?? [] }
+            environment.renew = { try await runner.credentials()?.token ?? [] }
         }
         return environment
     }
@@ -123,8 +123,8 @@ struct AttackCourse {
     }
 
     private func target(_ session: String?) -> Target {
-        var target = Target(authority: aim.authority, path: protectedPath, socketPath: profile.socket?.path)
-        target.isSecure = aim.isSecure
+        var target = Target(authority: targetURL.authority, path: protectedPath, socketPath: profile.socket?.path)
+        target.isSecure = targetURL.isSecure
         target.successStatuses = profile.successStatuses
         target.carrierName = profile.carrierName
         target.carrierPrefix = profile.carrierPrefix
@@ -175,9 +175,9 @@ struct AttackCourse {
         guard let good else { return nil }
         let keySet: [UInt8]?
         if let named = options.keySet {
-            keySet = try await PublishedKeys.named(named.aim, named.sender)
+            keySet = try await PublishedKeys.named(named.targetURL, named.sender)
         } else {
-            keySet = await PublishedKeys.usual(aim, sender)
+            keySet = await PublishedKeys.usual(targetURL, sender)
         }
         let issuer = try options.key.map { path in
             let known = try keySet.map { try JWKSet(parsing: $0, policy: .remote) }
@@ -202,30 +202,5 @@ struct AttackCourse {
             default: throw CommandFailure(error.description, status: .misused)
             }
         }
-    }
-}
-
-/// One line on a terminal that shows the progress.
-final class Progress: Sendable {
-    private let total: Int
-    private let isShown = isatty(STDERR_FILENO) == 1
-    private let counts = Mutex((done: 0, failed: 0))
-
-    init(total: Int) {
-        self.total = total
-    }
-
-    func note(_ result: CaseResult) {
-        let (done, failed) = counts.withLock { counts in
-            counts.done += 1
-            if result.verdict == .failed { counts.failed += 1 }
-            return counts
-        }
-        guard isShown else { return }
-        Terminal.write("\r\u{1B}[K\(done)/\(total)  \(failed) failed  \(result.info.id)", to: STDERR_FILENO)
-    }
-
-    func end() {
-        if isShown { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
     }
 }
