@@ -1,7 +1,4 @@
 import Encodings
-import Foundation
-import Synchronization
-import Testing
 
 @testable import HostileTokens
 @testable import JOSE
@@ -12,21 +9,6 @@ let goodClaims: JSONObject = [
     "iss": "https://gate.example", "sub": "usr_1", "aud": ["gatehouse"], "exp": .integer(now + 600),
     "nbf": .integer(now - 10), "iat": .integer(now - 10), "jti": "t1", "client_id": "gatehouse", "tenant_id": "default",
 ]
-
-/// Keys shared by the tests, because generating RSA keys takes time.
-enum Keys {
-    static let all: [SignatureAlgorithm: SigningKey] = {
-        var keys: [SignatureAlgorithm: SigningKey] = [:]
-        for algorithm in [SignatureAlgorithm.es256, .es384, .es512, .ed25519, .eddsa, .rs256, .ps256] {
-            keys[algorithm] = try? SigningKey.generate(algorithm, keyID: "key-\(algorithm.rawValue)")
-        }
-        return keys
-    }()
-
-    static func key(_ algorithm: SignatureAlgorithm) throws -> SigningKey {
-        try #require(all[algorithm])
-    }
-}
 
 /// The material for all attacks, including signed ones, on a target with this key.
 func material(_ key: SigningKey, signs: Bool = true, canaryURL: String? = nil) throws -> AttackMaterial {
@@ -53,21 +35,6 @@ func run(
         try gateway.answer($0)
     }
     return try await runner.run(attacks)
-}
-
-extension Report {
-    /// The ids of the cases with this verdict.
-    func ids(_ verdict: Verdict) -> Set<String> {
-        Set(results.filter { $0.verdict == verdict }.map(\.info.id))
-    }
-
-    /// The number of cases that were run.
-    var made: Int { results.count - count(.skipped) }
-
-    /// The cases that were run and did not pass, for the message of a test.
-    var complaints: [String] {
-        results.filter { $0.verdict == .failed || $0.verdict == .inconclusive }.map { "\($0.info.id): \($0.reason)" }
-    }
 }
 
 /// The verifier that must refuse every attack and accept the control.

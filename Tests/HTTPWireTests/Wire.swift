@@ -1,35 +1,6 @@
 import HTTPWire
 import NIOCore
 
-/// The outcome of parsing one request, which the tables compare.
-enum Outcome: Equatable, CustomStringConvertible {
-    case accepted
-    case unfinished
-    case refused(WireError.Code)
-
-    var description: String {
-        switch self {
-        case .accepted: "accepted"
-        case .unfinished: "unfinished"
-        case .refused(let code): "refused: \(code.rawValue)"
-        }
-    }
-}
-
-extension ParseResult {
-    var outcome: Outcome {
-        switch self {
-        case .needMoreData: .unfinished
-        case .head: .accepted
-        case .failed(let error): .refused(error.code)
-        }
-    }
-
-    var value: Head? {
-        if case .head(let head) = self { head } else { nil }
-    }
-}
-
 enum Wire {
     /// A request with the given fields after a valid Host.
     static func request(_ fields: String...) -> String {
@@ -74,36 +45,5 @@ enum Wire {
             if result.outcome != .unfinished { return result }
         }
         return .needMoreData
-    }
-}
-
-/// A body decoded to its end or to a refusal.
-struct BodyOutcome: Equatable {
-    var data: [UInt8] = []
-    var isComplete = false
-    var error: WireError.Code?
-    var left = 0
-
-    /// Decodes `bytes` in pieces of at most `step` bytes.
-    init(_ framing: BodyFraming, _ bytes: [UInt8], step: Int = .max, maxSlice: Int = .max) {
-        var decoder = BodyDecoder(framing)
-        var buffer = ByteBuffer()
-        var rest = bytes[...]
-        while true {
-            switch decoder.next(&buffer, maxSlice: maxSlice) {
-            case .data(var piece): self.data += piece.readBytes(length: piece.readableBytes) ?? []
-            case .end:
-                self.isComplete = true
-                self.left = buffer.readableBytes + rest.count
-                return
-            case .failed(let error):
-                self.error = error.code
-                return
-            case .needMoreData:
-                guard !rest.isEmpty else { return }
-                buffer.writeBytes(rest.prefix(step))
-                rest = rest.dropFirst(step)
-            }
-        }
     }
 }

@@ -1,22 +1,6 @@
 import Foundation
 import Testing
 
-/// What a command of the CLI came to.
-typealias CommandResult = (status: Int32, output: String, errors: String)
-
-/// A session and the secret that opens it.
-struct HeldSession: Sendable {
-    let id: String
-    let secret: String
-
-    init(_ json: [String: Any]) {
-        id = json["session_id"] as? String ?? ""
-        secret = json["session_secret"] as? String ?? ""
-    }
-
-    var field: (String, String) { ("Session-Secret", secret) }
-}
-
 /// The API as a client sees it, refusals included.
 extension GatewayUnderTest {
     /// A new anonymous session.
@@ -77,47 +61,4 @@ extension GatewayUnderTest {
             "POST", path, headers: headers + [("Content-Type", "application/x-www-form-urlencoded")],
             body: pairs.joined(separator: "&"))
     }
-}
-
-extension HeldSession {
-    init(_ login: LoggedIn) {
-        self.init(["session_id": login.sessionID, "session_secret": login.sessionSecret])
-    }
-}
-
-extension RawResponse {
-    /// `Set-Cookie` by cookie name.
-    var cookies: [String: String] {
-        Dictionary(
-            all("set-cookie").map { ($0.components(separatedBy: "=")[0], $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// The value that a cookie is set to; nil when it is not set.
-    func cookieValue(_ name: String) -> String? {
-        cookies[name].map { $0.dropFirst(name.count + 1).prefix { $0 != ";" } }.map(String.init)
-    }
-
-    /// The whole answer but what may differ from one request to the next: date and request id.
-    var comparable: String {
-        let id = json["request_id"] as? String ?? self["x-request-id"] ?? "-"
-        let head = fields.filter { $0.name.lowercased() != "date" }.map { "\($0.name): \($0.value)" }
-        return "\(status)\n\(head.joined(separator: "\n"))\n\n\(text)".replacingOccurrences(of: id, with: "ID")
-    }
-}
-
-/// Checks a refusal: its status and its code.
-func expectRefused(
-    _ answer: RawResponse, _ status: Int, _ code: String, _ what: String = "",
-    sourceLocation: SourceLocation = #_sourceLocation
-) {
-    #expect(
-        answer.status == status && answer.code == code, "\(what): \(answer.status) \(answer.text.prefix(300))",
-        sourceLocation: sourceLocation)
-}
-
-/// Checks an answer's status.
-func expectStatus(
-    _ answer: RawResponse, _ status: Int, _ what: String = "", sourceLocation: SourceLocation = #_sourceLocation
-) {
-    #expect(answer.status == status, "\(what): \(answer.text.prefix(300))", sourceLocation: sourceLocation)
 }

@@ -1,23 +1,7 @@
 import Encodings
 import Foundation
-import Testing
 
 @testable import JOSE
-
-/// Keys shared by the tests, because generating RSA keys takes time.
-enum Keys {
-    static let all: [SignatureAlgorithm: SigningKey] = {
-        var keys: [SignatureAlgorithm: SigningKey] = [:]
-        for algorithm in SignatureAlgorithm.allCases where algorithm.isAvailable {
-            keys[algorithm] = try? SigningKey.generate(algorithm)
-        }
-        return keys
-    }()
-
-    static func key(_ algorithm: SignatureAlgorithm) throws -> SigningKey {
-        try #require(all[algorithm])
-    }
-}
 
 let available = SignatureAlgorithm.allCases.filter(\.isAvailable)
 let now = 1_800_000_000.0
