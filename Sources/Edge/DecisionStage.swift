@@ -159,7 +159,7 @@ struct DecisionStage: GatedStage {
         query: [UInt8]?, method: [UInt8]?, way: GateRequest.Way
     ) throws(Problem) -> (any Exchange)? {
         if query == nil, way == .fields,
-            let admission = Gate(dispatcher.edition.gate).admitKnown(head, route.access, now: request.receivedAt)
+            let admission = Gate(dispatcher.snapshot.gate).admitKnown(head, route.access, now: request.receivedAt)
         {
             return try proceed(admission)
         }
@@ -182,7 +182,7 @@ struct DecisionStage: GatedStage {
         try connection.countTowardsLimit(of: route, admission, request, services)
         let identity: FieldLines
         do {
-            identity = try dispatcher.edition.identityMaker.identity(
+            identity = try dispatcher.snapshot.identityMaker.identity(
                 of: admission, at: .init(route, isRuntime: false), now: loop.now())
         } catch {
             throw Problem(.overloaded, reason: "assertion_failed")

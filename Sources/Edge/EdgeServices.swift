@@ -15,7 +15,7 @@ import Synchronization
 import TrafficCop
 import Web
 
-/// What every connection shares, in one edition of the configuration. Immutable, or safe to use from any thread.
+/// What every connection shares, for one snapshot of the configuration. Immutable, or safe to use from any thread.
 package final class EdgeServices: Sendable {
     /// The configuration of the gateway.
     package let configuration: GatewayConfiguration
@@ -32,9 +32,9 @@ package final class EdgeServices: Sendable {
     /// Whether any route is a protected resource.
     let hasResources: Bool
     /// The protocol sessions of resources.
-    let protocolSessions: ProtocolSessionDesk
+    let protocolSessions: ProtocolSessionAccess
     /// The embedded Runtime's tools (`runtime.mcp`).
-    let tools: ToolDesk
+    let tools: ToolService
     /// Which web origins may use the gateway.
     package let origins: OriginPolicy
     /// The limits of requests of the routes.
@@ -76,7 +76,7 @@ package final class EdgeServices: Sendable {
     /// - Parameter old: the services before a reload: what does not depend on the configuration is taken over.
     package init(
         configuration: GatewayConfiguration, securityGuard: SecurityGuard, runtime: Runtime, responder: APIResponder,
-        protocolSessions: ProtocolSessionDesk, tools: ToolDesk, origins: OriginPolicy, metrics: EdgeMetrics,
+        protocolSessions: ProtocolSessionAccess, tools: ToolService, origins: OriginPolicy, metrics: EdgeMetrics,
         logger: Logger,
         clock: @escaping @Sendable () -> Int64, refused: @escaping RefusalSink, replacing old: EdgeServices? = nil
     ) {
@@ -133,7 +133,7 @@ package final class EdgeServices: Sendable {
     }
 
     /// Logs once that browsers get no cookies, because the connection is neither TLS nor loopback. Each of these
-    /// warnings is told once for an edition.
+    /// warnings is told once for a snapshot.
     func warnOfMissingCookies() {
         guard !hasWarnedOfCookies.exchange(true, ordering: .relaxed) else { return }
         logger.warning(

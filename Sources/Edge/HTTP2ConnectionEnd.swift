@@ -9,17 +9,17 @@ final class HTTP2ConnectionEnd: ChannelInboundHandler {
     typealias InboundOut = HTTP2Frame
 
     private static let maxFaults = 100
-    private let goodbyes: SentGoodbyes
-    private let streams: StreamWatch
+    private let goAway: GoAwayObserver
+    private let streams: HTTP2ConnectionCloser
     private var faults = 0
 
-    init(_ goodbyes: SentGoodbyes, _ streams: StreamWatch) {
-        self.goodbyes = goodbyes
+    init(_ goAway: GoAwayObserver, _ streams: HTTP2ConnectionCloser) {
+        self.goAway = goAway
         self.streams = streams
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .goAway = unwrapInboundIn(data).payload { streams.clientLeaves() }
+        if case .goAway = unwrapInboundIn(data).payload { streams.clientSentGoAway() }
         context.fireChannelRead(data)
     }
 
@@ -33,6 +33,6 @@ final class HTTP2ConnectionEnd: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         faults += 1
         // The GOAWAY has been flushed, and TLS closes properly: the peer can still read it.
-        if goodbyes.isSaid || faults > Self.maxFaults { context.close(promise: nil) }
+        if goAway.hasSentError || faults > Self.maxFaults { context.close(promise: nil) }
     }
 }

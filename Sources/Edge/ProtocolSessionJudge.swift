@@ -19,7 +19,7 @@ final class ProtocolSessionJudge: AnswerJudge {
     private let own: [UInt8]?
     /// Whether the request deletes that session.
     private let isDelete: Bool
-    private let desk: ProtocolSessionDesk
+    private let sessions: ProtocolSessionAccess
 
     /// - Parameter own: nil where the request names no session.
     init(stage: ResourceStage, principal: Principal, own: [UInt8]? = nil, isDelete: Bool = false) {
@@ -27,7 +27,7 @@ final class ProtocolSessionJudge: AnswerJudge {
         self.principal = principal
         self.own = own
         self.isDelete = isDelete
-        desk = stage.services.protocolSessions
+        sessions = stage.services.protocolSessions
     }
 
     /// An answer without a session passes at once, and so does one that repeats the request's. A new one passes once
@@ -40,9 +40,9 @@ final class ProtocolSessionJudge: AnswerJudge {
         if id == own { return .pass }
         let record = stage.record(id, of: principal, upstream: upstream.place)
         let loop = stage.loop
-        let desk = desk
+        let sessions = sessions
         let asked = loop.protocolSessions.endings
-        let bound = loop.loop.makeFutureWithTask { try await desk.store.bind(protocolSession: record) }
+        let bound = loop.loop.makeFutureWithTask { try await sessions.store.bind(protocolSession: record) }
         let memory = NIOLoopBound(loop, eventLoop: loop.loop)
         return .ask(
             bound.map { isOwn -> Problem? in
@@ -56,7 +56,7 @@ final class ProtocolSessionJudge: AnswerJudge {
     /// on: that session would have no owner.
     private func end(_ id: [UInt8], answer: ResponseHead) -> AnswerJudgement {
         let record = stage.record(id, of: principal)
-        let desk = desk
+        let sessions = sessions
         let namesAnother = answer.fields.contains { field in
             field.id == .mcpSessionID && answer.withBytes(field.value) { !$0.elementsEqual(id) }
         }
@@ -64,7 +64,7 @@ final class ProtocolSessionJudge: AnswerJudge {
         stage.loop.protocolSessions.forget(record.hash)
         return .ask(
             stage.loop.loop.makeFutureWithTask { () -> Problem? in
-                try await desk.store.end(protocolSession: record)
+                try await sessions.store.end(protocolSession: record)
                 return refusal
             })
     }

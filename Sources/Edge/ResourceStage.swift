@@ -64,15 +64,15 @@ struct ResourceStage {
     /// Asks the store for the session, and records its use at most once a day.
     /// - Throws: `not_found`, the same for an unknown session and for that of another owner; `store_unavailable`.
     static func look(
-        for asked: ProtocolSessionRecord, _ desk: ProtocolSessionDesk
+        for asked: ProtocolSessionRecord, _ sessions: ProtocolSessionAccess
     ) async throws(Problem) -> ProtocolSessionRecord {
-        let now = desk.clock()
+        let now = sessions.clock()
         do {
             guard
-                let known = try await desk.store.protocolSession(
+                let known = try await sessions.store.protocolSession(
                     hash: asked.hash, since: now &- ProtocolSession.idle), known.hasSameOwner(as: asked)
             else { throw unknown }
-            if known.lastUsedAt < now &- day { try await desk.store.touch(protocolSession: asked.hash, at: now) }
+            if known.lastUsedAt < now &- day { try await sessions.store.touch(protocolSession: asked.hash, at: now) }
             return known
         } catch {
             throw Problem.from(error)

@@ -102,7 +102,7 @@ struct SocketStage: GatedStage {
         let place = admission.isOpen ? nil : try place(for: admission)
         let identity: FieldLines
         do {
-            identity = try dispatcher.edition.identityMaker.identity(
+            identity = try dispatcher.snapshot.identityMaker.identity(
                 of: admission, at: .init(route, isRuntime: isRuntime), now: request.receivedAt)
         } catch {
             throw Problem(.overloaded, reason: "assertion_failed")

@@ -77,7 +77,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         body = ByteBuffer()
         let services = connection.services
         let conversation = ToolConversation(
-            facts: facts, runtime: services.runtime, sessions: services.protocolSessions, desk: services.tools)
+            facts: facts, runtime: services.runtime, sessions: services.protocolSessions, tools: services.tools)
         let endings = loop.protocolSessions.endings
         let me = NIOLoopBound(self, eventLoop: connection.eventLoop)
         connection.eventLoop.makeFutureWithTask { try await conversation.decide() }.whenComplete { result in

@@ -2,7 +2,7 @@ import Answers
 
 extension Problem {
     /// The refusal of a request whose lease was over before its answer or its socket began.
-    package init(overBeforeUse end: LeaseEnd) {
+    package init(endedBeforeUse end: LeaseEnd) {
         switch end {
         case .tokenExpired, .lifetimeOver: self.init(.tokenExpired, reason: "expired")
         case .tokenRevoked: self.init(.invalidToken, reason: "revoked")

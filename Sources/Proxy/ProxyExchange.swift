@@ -120,7 +120,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
         isTelling = true
-        act { $0.leaseEnded(Problem(overBeforeUse: end)) }
+        act { $0.leaseEnded(Problem(endedBeforeUse: end)) }
         isTelling = false
     }
 
@@ -305,7 +305,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         guard writer.takesAnyBytes || ResponseFilter.isText(head) else {
             return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
         }
-        if let end = endBeforeAnswer { return machine.admissionEnded(Problem(overBeforeUse: end)) }
+        if let end = endBeforeAnswer { return machine.admissionEnded(Problem(endedBeforeUse: end)) }
         deadline.arm(after: terms.timeout)
         // Of the answers without a body, only those to HEAD and 304 may say how long it would be (RFC 9110 section
         // 8.6).

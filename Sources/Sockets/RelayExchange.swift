@@ -123,7 +123,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// Before the upstream has answered, the upgrade is refused. An answer that was passed on in place of a 101 is aborted.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
-        machine.leaseEnded(Problem(overBeforeUse: end))
+        machine.leaseEnded(Problem(endedBeforeUse: end))
         act()
     }
 
@@ -229,7 +229,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     /// The refusal, if the credentials that admitted the upgrade ended while the upstream was preparing its answer.
     private var refusalBeforeUse: Problem? {
-        leaseID.flatMap(leases.endBeforeUse(of:)).map(Problem.init(overBeforeUse:))
+        leaseID.flatMap(leases.endBeforeUse(of:)).map(Problem.init(endedBeforeUse:))
     }
 
     private func startAnswer(_ head: ResponseHead) {

@@ -3,8 +3,8 @@ import Proxy
 
 /// Everything that a reload of the configuration replaces, as one event loop uses it.
 ///
-/// A request keeps the edition in which it began. Confined to its loop.
-package final class Edition {
+/// A request keeps the snapshot in which it began. Confined to its loop.
+package final class EdgeSnapshot {
     /// What every connection shares.
     package let services: EdgeServices
     /// What the gate uses to judge requests without asking the store.

@@ -5,7 +5,7 @@ import NIOCore
 /// is not complete. It is closed when that takes too long.
 ///
 /// It counts as open, so that a gateway that stops waits for it. Confined to its event loop.
-final class Arrival: DeadlineHolder {
+final class PendingConnection: DeadlineHolder {
     private let channel: any Channel
     private let loop: LoopState
     private let deadline: ConnectionDeadline
@@ -17,8 +17,8 @@ final class Arrival: DeadlineHolder {
         self.channel = channel
         self.loop = loop
         deadline = ConnectionDeadline(loop.deadlines)
-        loop.arrivals += 1
-        // The deadline keeps the arrival alive until it is over.
+        loop.pendingConnections += 1
+        // The deadline keeps this object alive until it is over.
         deadline.arm(after: time, for: self)
         channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.end() }
     }
@@ -30,7 +30,7 @@ final class Arrival: DeadlineHolder {
     func end() {
         guard !isOver else { return }
         isOver = true
-        loop.arrivals -= 1
+        loop.pendingConnections -= 1
         deadline.cancel()
     }
 }

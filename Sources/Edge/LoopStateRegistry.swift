@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 /// The states of all event loops; filled once at the start.
-package final class LoopStates: Sendable {
+package final class LoopStateRegistry: Sendable {
     private let states = Mutex<[NIOLoopBound<LoopState>]>([])
     /// How many jobs were given to every loop, and how many of them all loops are known to have done.
     private let given = Atomic<Int>(0)

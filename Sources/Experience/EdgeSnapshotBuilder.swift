@@ -18,8 +18,8 @@ import StateSurface
 import TrafficCop
 
 /// Makes the edge's view of a configuration: at the start, and again at each reload. Made once and kept by
-/// ``RunningGateway``. What it holds outlives every edition; what a configuration decides is made anew.
-struct EditionMaker: Sendable {
+/// ``RunningGateway``. What it holds outlives every snapshot; what a configuration decides is made anew.
+struct EdgeSnapshotBuilder: Sendable {
     let gateway: Gateway
     let securityGuard: SecurityGuard
     let runtime: Runtime
@@ -33,14 +33,14 @@ struct EditionMaker: Sendable {
     let issuer: String
     /// The address that was bound. Port 0 is replaced by the port that the system chose.
     let address: ListenAddress
-    let loops: LoopStates
+    let loops: LoopStateRegistry
     /// How many event loops there are.
     let loopCount: Int
     let metrics: EdgeMetrics
     /// What all event loops know of the upstreams.
     let standings = UpstreamStandings()
 
-    /// What every connection shares. May be called from any thread; nothing refers to the result until the editions are
+    /// What every connection shares. May be called from any thread; nothing refers to the result until the snapshots are
     /// changed.
     ///
     /// - Parameter old: the services that are replaced.
@@ -54,7 +54,7 @@ struct EditionMaker: Sendable {
         return EdgeServices(
             configuration: configuration, securityGuard: securityGuard, runtime: runtime,
             responder: APIResponder(try api(for: configuration)),
-            protocolSessions: ProtocolSessionDesk(store: gateway.state, clock: gateway.clock), tools: tools,
+            protocolSessions: ProtocolSessionAccess(store: gateway.state, clock: gateway.clock), tools: tools,
             origins: OriginPolicy(
                 configured: configuration.server.allowedOrigins, issuer: issuer,
                 loopbackPort: isLoopback ? address.port : nil),
@@ -63,8 +63,8 @@ struct EditionMaker: Sendable {
     }
 
     /// The embedded Runtime's tools. Their sessions are opened as those of every token are.
-    private var tools: ToolDesk {
-        ToolDesk(server: ToolServer(tools: runtime.intentDescriptions, version: gateway.version)) {
+    private var tools: ToolService {
+        ToolService(server: ToolServer(tools: runtime.intentDescriptions, version: gateway.version)) {
             [signIn] principal, address in
             let intent = SessionIntent(
                 kind: .authenticated, clientAddress: address, tenantID: principal.tenantID,
@@ -73,7 +73,7 @@ struct EditionMaker: Sendable {
         }
     }
 
-    /// The authorization server of agents. One for the API of each edition, one for each gate, and one for each request
+    /// The authorization server of agents. One for the API of each snapshot, one for each gate, and one for each request
     /// to the operator's API that needs it.
     func agents(for configuration: GatewayConfiguration) -> AgentAccess {
         AgentAccess(
@@ -110,16 +110,16 @@ struct EditionMaker: Sendable {
             })
     }
 
-    /// The edition for one event loop; to be called on it. The cache of verified tokens is taken over from the edition
+    /// The snapshot for one event loop; to be called on it. The cache of verified tokens is taken over from the snapshot
     /// before it, and so is what all loops know of the upstreams. Connections to upstreams are not: the new pools begin
     /// without any.
     ///
     /// - Parameter tls: the TLS context of each route, in their order; nil for one without an upstream that uses TLS.
     /// - Throws: ``GatewayError`` for the URL of an upstream that can't be used.
-    func edition(_ services: EdgeServices, _ tls: [NIOSSLContext?], for loop: LoopState) throws -> Edition {
-        let tokens = loop.edition?.gate.tokens ?? VerifiedTokenCache(securityGuard)
+    func snapshot(_ services: EdgeServices, _ tls: [NIOSSLContext?], for loop: LoopState) throws -> EdgeSnapshot {
+        let tokens = loop.snapshot?.gate.tokens ?? VerifiedTokenCache(securityGuard)
         let agents = agents(for: services.configuration)
-        return Edition(
+        return EdgeSnapshot(
             services: services,
             gate: GateMemory(
                 tokens: tokens, runtime: runtime, securityGuard: securityGuard, origins: services.origins,

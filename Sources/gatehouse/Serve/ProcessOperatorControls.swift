@@ -2,7 +2,7 @@ import AdminAPI
 import EdgeConfiguration
 
 /// What the program knows and does for the operator's API.
-struct OperatorDesk: OperatorControls {
+struct ProcessOperatorControls: OperatorControls {
     let reloader: Reloader
     let level: SharedLogLevel
 

@@ -2,7 +2,7 @@ import AgentTools
 import SecurityGuard
 
 /// The embedded Runtime's tools, and how sessions for them are opened.
-package struct ToolDesk: Sendable {
+package struct ToolService: Sendable {
     let server: ToolServer
     /// Opens a session of a caller, and returns its id.
     let open: @Sendable (_ principal: Principal, _ clientAddress: String) async throws -> String

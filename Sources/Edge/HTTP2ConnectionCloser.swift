@@ -4,24 +4,24 @@ import NIOHTTP2
 
 /// Closes an HTTP/2 connection that has carried no stream for a while, or that has none left when the gateway stops or
 /// the client has sent GOAWAY. Confined to the connection's event loop; it lives until the connection is closed.
-package final class StreamWatch: DeadlineHolder {
+package final class HTTP2ConnectionCloser: DeadlineHolder {
     private let channel: any Channel
     private let idleTimeout: TimeAmount
     private let deadline: ConnectionDeadline
     private let output: HTTP2Output
     private var open = 0
     private var isDraining = false
-    private var isClientLeaving = false
+    private var hasClientSentGoAway = false
 
     init(channel: any Channel, output: HTTP2Output, loop: LoopState, idleTimeout: TimeAmount) {
         self.channel = channel
         self.output = output
         self.idleTimeout = idleTimeout
         self.deadline = ConnectionDeadline(loop.deadlines)
-        loop.streamParents[ObjectIdentifier(self)] = self
+        loop.http2Connections[ObjectIdentifier(self)] = self
         deadline.arm(after: idleTimeout, for: self)
         channel.closeFuture.assumeIsolated().whenComplete { _ in
-            loop.streamParents[ObjectIdentifier(self)] = nil
+            loop.http2Connections[ObjectIdentifier(self)] = nil
             self.deadline.cancel()
         }
         if loop.isDraining { after(Self.moment) { $0.drain() } }
@@ -31,7 +31,7 @@ package final class StreamWatch: DeadlineHolder {
     /// before it knows.
     private static let moment = TimeAmount.milliseconds(500)
 
-    private func after(_ delay: TimeAmount, _ body: @escaping @Sendable (StreamWatch) -> Void) {
+    private func after(_ delay: TimeAmount, _ body: @escaping @Sendable (HTTP2ConnectionCloser) -> Void) {
         let me = NIOLoopBound(self, eventLoop: channel.eventLoop)
         channel.eventLoop.scheduleTask(in: delay) { body(me.value) }
     }
@@ -42,7 +42,7 @@ package final class StreamWatch: DeadlineHolder {
         deadline.cancel()
         stream.closeFuture.assumeIsolated().whenComplete { _ in
             self.open -= 1
-            self.rest()
+            self.closeIfUnused()
         }
     }
 
@@ -56,23 +56,23 @@ package final class StreamWatch: DeadlineHolder {
             promise: nil)
         after(Self.moment) { watch in
             watch.isDraining = true
-            watch.rest()
+            watch.closeIfUnused()
         }
     }
 
     /// The client has sent GOAWAY: it opens no more streams, and those that are open may finish.
-    func clientLeaves() {
-        isClientLeaving = true
-        rest()
+    func clientSentGoAway() {
+        hasClientSentGoAway = true
+        closeIfUnused()
     }
 
     /// No stream was open for `server.idle_timeout`.
     package func deadlinePassed() { channel.close(promise: nil) }
 
-    private func rest() {
+    private func closeIfUnused() {
         guard open == 0, channel.isActive else { return }
         // A client that does not read its last answer gets the time of an idle one.
         deadline.arm(after: idleTimeout, for: self)
-        if isClientLeaving || isDraining { output.closeBehindOutput() }
+        if hasClientSentGoAway || isDraining { output.closeBehindOutput() }
     }
 }

@@ -1,7 +1,7 @@
 import StateSurface
 
 /// The store of protocol sessions, as the edge uses it. It may be used from any thread.
-package struct ProtocolSessionDesk: Sendable {
+package struct ProtocolSessionAccess: Sendable {
     let store: any ProtocolSessionStore
     let clock: @Sendable () -> Int64
 

@@ -4,37 +4,39 @@ import Testing
 
 @testable import SecurityGuard
 
-@Suite("Keys out of service")
-struct FallenKeysTests {
+@Suite("Retired keys")
+struct RetiredKeysTests {
     @Test("A number stands for one key, for all callers")
     func numbers() {
         #expect(KeyNumber(thumbprint: "one") == KeyNumber(thumbprint: "one"))
         #expect(KeyNumber(thumbprint: "one") != KeyNumber(thumbprint: "other"))
     }
 
-    @Test("A retired key has fallen and stays so; one whose time was over has not, nor one that is still needed")
-    func fallen() async throws {
+    @Test(
+        "A key that an operator retired is listed from then on; one that has expired is not, nor one that still verifies"
+    )
+    func retired() async throws {
         let fixture = try await Fixture()
         let guardian = fixture.subject
         let first = try await fixture.login().principal.key
         _ = try guardian.keyDirectory.rotate(immediately: true)
         try await guardian.reload()
-        #expect(guardian.keyRing.fallen.isEmpty, "its tokens are good")
+        #expect(guardian.keyRing.retiredKeys.isEmpty, "its tokens are good")
 
         // Long after the last token of the first key.
         fixture.clock.advance(fixture.policy.tokenReach + 60_000)
         try await guardian.reload()
-        #expect(guardian.keyRing.verificationKeys.count == 1 && guardian.keyRing.fallen.isEmpty)
+        #expect(guardian.keyRing.verificationKeys.count == 1 && guardian.keyRing.retiredKeys.isEmpty)
 
         let second = guardian.keyRing.signingKey
         let number = KeyNumber(thumbprint: second.verificationKey.thumbprint)
         #expect(number != first)
         _ = try guardian.keyDirectory.retire(keyID: second.keyID)
         try await guardian.reload()
-        #expect(guardian.keyRing.fallen == [number])
+        #expect(guardian.keyRing.retiredKeys == [number])
         _ = try guardian.keyDirectory.generate()
         try await guardian.reload()
-        #expect(guardian.keyRing.fallen == [number])
+        #expect(guardian.keyRing.retiredKeys == [number])
     }
 
     @Test("A rotation of a family tells which key signed its newest token")
