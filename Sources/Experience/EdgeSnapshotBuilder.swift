@@ -38,7 +38,7 @@ struct EdgeSnapshotBuilder: Sendable {
     let loopCount: Int
     let metrics: EdgeMetrics
     /// What all event loops know of the upstreams.
-    let standings = UpstreamStandings()
+    let upstreamHealth = UpstreamHealthRegistry()
 
     /// What every connection shares. May be called from any thread; nothing refers to the result until the snapshots are
     /// changed.
@@ -125,14 +125,14 @@ struct EdgeSnapshotBuilder: Sendable {
                 tokens: tokens, runtime: runtime, securityGuard: securityGuard, origins: services.origins,
                 now: gateway.clock, judgePersonalToken: { try await agents.judge(personalToken: $0) }),
             upstreams: try services.configuration.makePools(
-                loop: loop.loop, flushes: loop.flushes, tls: tls, standings: standings, loops: loopCount,
+                loop: loop.loop, flushes: loop.flushes, tls: tls, health: upstreamHealth, loops: loopCount,
                 makesChecks: loops.all.first.map { $0.eventLoop === loop.loop } ?? true,
                 watch: { route in watch(route) }))
     }
 
     private func watch(_ route: String) -> UpstreamPool.Watch {
         UpstreamPool.Watch(
-            standing: { [metrics] place in metrics.upstream(place, of: route) },
+            upReporter: { [metrics] place in metrics.upstream(place, of: route) },
             ejected: { [metrics, logger = gateway.logger] place in
                 metrics.ejected(place, of: route)
                 logger.warning(

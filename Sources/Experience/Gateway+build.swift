@@ -122,7 +122,7 @@ private func assemble(
     started.append { await exporter?.shutdown() }
     metrics.expect(upstreams: try configuration.upstreamPlaces())
     let upstreamTLS = try UpstreamTrust.contexts(for: configuration.routes)
-    builder.standings.adopt(try configuration.watchedUpstreams())
+    builder.upstreamHealth.adopt(try configuration.watchedUpstreams())
     let authority = LeaseVerifier(
         runtime: runtime, securityGuard: securityGuard, watch: watch, held: held, heldAccounts: heldAccounts,
         clock: gateway.clock)

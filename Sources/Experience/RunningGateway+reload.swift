@@ -47,7 +47,7 @@ extension RunningGateway {
         }
         certificate?()
         services.metrics.expect(upstreams: upstreams)
-        builder.standings.adopt(watched)
+        builder.upstreamHealth.adopt(watched)
         builder.trafficCop.limit(RateLimits(configuration.limits))
         services.limitSockets()
         self.services = services

@@ -69,7 +69,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     private var upstream: UpstreamConnection?
     private var leaseID: LeaseTable.ID?
     /// Whether a connection was asked for.
-    private var hasSought = false
+    private var hasAskedForConnection = false
     /// The upstream that was asked last.
     private var asked: Int?
 
@@ -214,14 +214,14 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     private func perform(_ action: UpstreamAttempt.Action) {
         switch action {
         case .connect(let reuse, let tried):
-            let isRetry = hasSought
-            hasSought = true
+            let isRetry = hasAskedForConnection
+            hasAskedForConnection = true
             pool.lend(to: self, reuse, excluding: tried, isRetry: isRetry)
         case .send(let part): upstream?.send(part, head: terms.head, isChunked: false)
         case .release(let reuse):
             let connection = upstream.take()
             connection?.release(clean: reuse)
-        case .tell(let fault, let member):
+        case .report(let fault, let member):
             if fault.isUpstreams { pool.faulted(member) }
             log.failed(pool.target(member), fault)
         }

@@ -142,7 +142,7 @@ struct RelayMachine {
             if !clientTakes || flow.mayBeSilent { return true }
             end(.abort)
         } else {
-            attempt.blame(.answerTimeout)
+            attempt.recordFault(.answerTimeout)
             end(.fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason)))
         }
         return false
@@ -206,7 +206,7 @@ struct RelayMachine {
         case .cut where attempt.answer.hasStarted, .malformed where attempt.answer.hasStarted: end(.abort)
         case .cut: fail("upstream_closed")
         case .malformed:
-            attempt.blame(.malformed)
+            attempt.recordFault(.malformed)
             fail(UpstreamFault.malformed.reason)
         case .unexpected: fail("interim_flood")
         }

@@ -17,14 +17,14 @@ import Testing
     private static let away = candidate { $0.isAvailable = false }
     private static let full = candidate { $0.isFull = true }
     private static let busy = candidate { $0.active = 5 }
-    private static let rests = candidate { $0.rests = true }
+    private static let backingOff = candidate { $0.isBackingOff = true }
 
     static let cases: [([UpstreamChoice.Candidate], Set<Int>, UpstreamChoice.Pick)] = [
         ([], [], .none),
         ([good], [0], .none),
         ([busy, good], [], .member(1)),
         ([away, busy], [], .member(1)),
-        ([rests, busy], [], .member(1)),
+        ([backingOff, busy], [], .member(1)),
         ([full, busy], [], .member(1)),
         // All are away: any is better than a refusal.
         ([away, away], [], .member(0)),

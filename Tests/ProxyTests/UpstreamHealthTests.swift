@@ -95,13 +95,13 @@ import Testing
         var health = UpstreamHealth()
         _ = health.failed(terms.outlier, at: 0)
         for time in 0..<3 { _ = health.checked(false, .init(), at: Int64(time)) }
-        health.obey(terms)
+        health.apply(terms)
         #expect(health.view.isUnhealthy && !health.view.isAvailable(at: 10))
         terms.health = nil
-        health.obey(terms)
+        health.apply(terms)
         #expect(!health.view.isUnhealthy && !health.view.isAvailable(at: 10))
         terms.outlier = nil
-        health.obey(terms)
+        health.apply(terms)
         #expect(health.view.isAvailable(at: 10) && health.consecutiveFailures == 1)
     }
 }

@@ -138,7 +138,7 @@ extension LoopState {
             pool.memberStates.map { member in
                 UpstreamEntry(
                     route: route, upstream: member.place, isUp: member.isUp,
-                    ejectedUntil: member.rest > .zero ? now &+ member.rest.nanoseconds / 1_000_000 : nil,
+                    ejectedUntil: member.unusedFor > .zero ? now &+ member.unusedFor.nanoseconds / 1_000_000 : nil,
                     requestsInFlight: member.active, consecutiveFailures: member.failures)
             }
         }

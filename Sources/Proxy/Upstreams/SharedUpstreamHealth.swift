@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Requests read and count by atomics; the lock is taken only when something has changed: a failure, the first success
 /// after one, the result of a check.
-package final class UpstreamStanding: Sendable {
+package final class SharedUpstreamHealth: Sendable {
     private struct State {
         var health = UpstreamHealth()
         var terms = UpstreamTerms()
@@ -26,10 +26,10 @@ package final class UpstreamStanding: Sendable {
     package init(place: String) { self.place = place }
 
     /// Goes on with other terms.
-    package func obey(_ terms: UpstreamTerms) {
+    package func apply(_ terms: UpstreamTerms) {
         state.withLock { state in
             state.terms = terms
-            state.health.obey(terms)
+            state.health.apply(terms)
             publish(state.health)
         }
     }

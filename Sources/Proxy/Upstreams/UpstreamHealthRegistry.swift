@@ -1,9 +1,9 @@
 import EdgeConfiguration
 import Synchronization
 
-/// The standings of all upstreams, by route and place. Those that a reload keeps in the configuration stay as they are.
+/// The health of all upstreams, by route and place. Those that a reload keeps in the configuration stay as they are.
 /// Safe from any thread.
-package final class UpstreamStandings: Sendable {
+package final class UpstreamHealthRegistry: Sendable {
     private struct Key: Hashable {
         let path: String
         let host: String?
@@ -11,36 +11,36 @@ package final class UpstreamStandings: Sendable {
         let place: String
     }
 
-    private let known = Mutex<[Key: UpstreamStanding]>([:])
+    private let known = Mutex<[Key: SharedUpstreamHealth]>([:])
 
     package init() {}
 
-    /// Has the upstreams of these routes obey what their routes say now, and forgets all others.
+    /// Applies the terms of these routes to their upstreams, and forgets all others.
     ///
     /// - Parameter routes: each with the places of its upstreams.
     package func adopt(_ routes: [(route: RouteConfiguration, places: [String])]) {
-        var kept: [Key: UpstreamStanding] = [:]
+        var kept: [Key: SharedUpstreamHealth] = [:]
         let old = known.withLock { $0 }
         for (route, places) in routes {
             let terms = UpstreamTerms(route)
             for place in places {
                 let key = Self.key(route, place)
-                let standing = kept[key] ?? old[key] ?? UpstreamStanding(place: place)
-                standing.obey(terms)
-                kept[key] = standing
+                let health = kept[key] ?? old[key] ?? SharedUpstreamHealth(place: place)
+                health.apply(terms)
+                kept[key] = health
             }
         }
         known.withLock { $0 = kept }
     }
 
-    /// The standing of an upstream; a new one where it was not adopted.
-    package func standing(of route: RouteConfiguration, _ place: String) -> UpstreamStanding {
+    /// The health of an upstream; a new value where it was not adopted.
+    package func health(of route: RouteConfiguration, _ place: String) -> SharedUpstreamHealth {
         let key = Self.key(route, place)
         return known.withLock { known in
-            if let standing = known[key] { return standing }
-            let standing = UpstreamStanding(place: place)
-            known[key] = standing
-            return standing
+            if let health = known[key] { return health }
+            let health = SharedUpstreamHealth(place: place)
+            known[key] = health
+            return health
         }
     }
 

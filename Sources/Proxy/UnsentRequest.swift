@@ -5,7 +5,7 @@ import NIOCore
 /// chunked body.
 ///
 /// The pieces are sent in the order in which they came, after the head. While there is no connection they wait here.
-package struct OwedRequest {
+package struct UnsentRequest {
     /// What to send.
     package enum Action {
         /// The head, which the caller has.
@@ -38,7 +38,7 @@ package struct OwedRequest {
     }
 
     /// Whether the whole request has been sent.
-    package var isPaid: Bool { isComplete && isEndSent && nextPiece == pieces.count }
+    package var isSent: Bool { isComplete && isEndSent && nextPiece == pieces.count }
 
     /// Adds a piece of the body.
     package mutating func add(_ piece: ByteBuffer) {
