@@ -40,7 +40,7 @@ package final class EdgeServices: Sendable {
     /// The limits of requests of the routes.
     let limiters: RouteLimiters
     /// How many sockets each session and each user holds.
-    package let census: SocketCensus
+    package let socketLimiter: SocketLimiter
     /// The counters of the edge.
     package let metrics: EdgeMetrics
     /// The operator's log.
@@ -97,7 +97,7 @@ package final class EdgeServices: Sendable {
         self.clock = clock
         self.refused = refused
         let most = Self.mostSockets(configuration.limits)
-        self.census = old?.census ?? SocketCensus(perSession: most.perSession, perUser: most.perUser)
+        self.socketLimiter = old?.socketLimiter ?? SocketLimiter(perSession: most.perSession, perUser: most.perUser)
         self.sampling = TraceSampling(isOn: configuration.tracing.otlp != nil, ratio: configuration.tracing.ratio)
         self.trustedProxies = configuration.server.trustedProxies.compactMap(AddressBlock.init)
         self.hosts = Set(configuration.server.hosts.map { HostName.withoutPort(Array($0.lowercased().utf8)) })
@@ -113,10 +113,10 @@ package final class EdgeServices: Sendable {
         self.assets = Dictionary(assets.map { (Array($0.path.utf8), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Has the census obey the limits of this configuration. Sockets that are open stay open.
+    /// Applies the limits of this configuration to sockets that are opened from now on. Sockets that are open stay open.
     package func limitSockets() {
         let most = Self.mostSockets(configuration.limits)
-        census.limit(perSession: most.perSession, perUser: most.perUser)
+        socketLimiter.limit(perSession: most.perSession, perUser: most.perUser)
     }
 
     private static func mostSockets(_ limits: GatewayConfiguration.Limits) -> (perSession: Int, perUser: Int) {

@@ -27,7 +27,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     private let deadline: ConnectionDeadline
     private var leaseID: LeaseTable.ID?
     /// A place among the sockets and streams of the session and its user; nil for the answer to a call.
-    private var place: SocketPlace?
+    private var place: SocketReservation?
     private var isListening = false
     /// The Runtime's side of the session's stream.
     private var agent: AgentConnection?
@@ -152,7 +152,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
 
     private func begin(_ stream: ToolStream, _ conversation: ToolConversation) {
         if stream.isLasting {
-            place = SocketPlace(census: connection.services.census, permit: stream.permit)
+            place = SocketReservation(limiter: connection.services.socketLimiter, permit: stream.permit)
             guard place != nil else {
                 return refuse(Problem(.rateLimited, detail: "Too many streams are open.", reason: "socket_cap"))
             }

@@ -58,7 +58,7 @@ import Testing
             case .sendAnswer(let part): String(buffer: part)
             case .flushAnswer: "flush"
             case .takeLease: lease()
-            case .settle(let keepsPlace): keepsPlace ? "keep" : "settle"
+            case .settle(let keepsReservation): keepsReservation ? "keep" : "settle"
             case .open(_, let early): "open '\(String(buffer: early))'"
             case .finishAnswer: "finish"
             case .abortAnswer: "abort"

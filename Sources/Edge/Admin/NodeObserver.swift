@@ -61,8 +61,8 @@ package struct NodeObserver: NodeView {
         }.contains(true)
     }
 
-    /// From the census, which all loops share.
-    package func sockets(of sessionIDs: [String]) -> [String: Int] { services().census.sockets(of: sessionIDs) }
+    /// From the limiter of sockets, which all loops share.
+    package func sockets(of sessionIDs: [String]) -> [String: Int] { services().socketLimiter.sockets(of: sessionIDs) }
 
     /// At most ``RefusalRing/capacity`` of each loop.
     package func refusals() async -> [RefusalEntry] {

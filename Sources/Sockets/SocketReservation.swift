@@ -2,10 +2,10 @@ import Gate
 import Runtime
 import SecurityGuard
 
-/// A place taken in the census, given back once. A place that its owner drops without ``leave()`` is given back when it
+/// A place of the limiter, given back once. A place that its owner drops without ``leave()`` is given back when it
 /// is deallocated. Confined to the socket's loop.
-package final class SocketPlace {
-    private var census: SocketCensus?
+package final class SocketReservation {
+    private var limiter: SocketLimiter?
     private let session: String?
     private let user: String?
 
@@ -15,9 +15,9 @@ package final class SocketPlace {
     /// named together with the tenant: the same id in two tenants is two users.
     ///
     /// - Returns: nil when a limit is reached.
-    package convenience init?(census: SocketCensus, admission: Admission) {
+    package convenience init?(limiter: SocketLimiter, admission: Admission) {
         self.init(
-            census: census, session: admission.permit?.sessionID,
+            limiter: limiter, session: admission.permit?.sessionID,
             user: Self.user(
                 admission.principal?.subject ?? admission.permit?.userID,
                 of: admission.principal?.tenantID ?? admission.permit?.tenantID))
@@ -26,26 +26,26 @@ package final class SocketPlace {
     /// Takes a place for a stream of a session's events, counted like a socket.
     ///
     /// - Returns: nil when a limit is reached.
-    package convenience init?(census: SocketCensus, permit: Permit) {
+    package convenience init?(limiter: SocketLimiter, permit: Permit) {
         self.init(
-            census: census, session: permit.sessionID, user: Self.user(permit.userID, of: permit.tenantID))
+            limiter: limiter, session: permit.sessionID, user: Self.user(permit.userID, of: permit.tenantID))
     }
 
     private static func user(_ id: String?, of tenant: String?) -> String? { id.map { (tenant ?? "") + " " + $0 } }
 
     /// Takes a place for this session and this user; nil when a limit is reached.
-    package init?(census: SocketCensus, session: String?, user: String?) {
-        guard census.enter(session: session, user: user) else { return nil }
-        self.census = census
+    package init?(limiter: SocketLimiter, session: String?, user: String?) {
+        guard limiter.enter(session: session, user: user) else { return nil }
+        self.limiter = limiter
         self.session = session
         self.user = user
     }
 
     /// Gives the place back. Further calls do nothing.
     func leave() {
-        census?.leave(session: session, user: user)
-        census = nil
+        limiter?.leave(session: session, user: user)
+        limiter = nil
     }
 
-    deinit { census?.leave(session: session, user: user) }
+    deinit { limiter?.leave(session: session, user: user) }
 }

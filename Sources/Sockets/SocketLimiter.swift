@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Used once per upgrade, never per message. Safe from any thread; all event loops of the node share it. A reload keeps
 /// it, so that it goes on counting.
-package final class SocketCensus: Sendable {
+package final class SocketLimiter: Sendable {
     private struct Counts {
         var bySession: [String: Int] = [:]
         var byUser: [String: Int] = [:]
@@ -14,7 +14,7 @@ package final class SocketCensus: Sendable {
 
     private let counts: Mutex<Counts>
 
-    /// Creates an empty census with these limits; `Int.max` means no limit. See `limits.sockets_per_session` and
+    /// Creates an empty limiter with these limits; `Int.max` means no limit. See `limits.sockets_per_session` and
     /// `limits.sockets_per_user`.
     package init(perSession: Int, perUser: Int) {
         counts = Mutex(Counts(perSession: perSession, perUser: perUser))
